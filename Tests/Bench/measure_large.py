@@ -1,9 +1,5 @@
-"""One large bundle: the speed of its upload body, and memory that does not grow with it."""
-import filecmp
-
+"""One large bundle: the speed of its upload body. Tests/Faults/memory.py shows its memory."""
 from Bench.measure_one import pair
-from Bench.results import Row
-from Kit.outcomes import Failed
 
 MIB = 1 << 20
 
@@ -26,22 +22,4 @@ def multipart(rig):
     return [pair(f"multipart of {size} MiB / cp and sync", sides, 1.6, 1.3)]
 
 
-def memory(rig):
-    size = rig.scaled(1024, 8)
-    large(rig, size * MIB)
-    bundle, rows = rig.folder / "large.bundle", []
-    for title, words, stdin in (("verify -", ["verify", "--quiet", "-"], bundle),
-                                ("multipart", ["multipart", bundle, "-o", "body"], None),
-                                ("from-body", ["from-body", "body", "-o", "again.bundle"], None)):
-        try:
-            peak = rig.peak_memory([rig.binary, *words], stdin)
-            rows.append(Row(f"peak memory of {title}, {size} MiB", peak, 40, 24, unit="MiB"))
-        except Failed as reason:
-            rows.append(Row(f"peak memory of {title}, {size} MiB", None, 40, 24, unit="MiB", detail=str(reason)))
-    if not all(row.missed for row in rows[1:]) and not filecmp.cmp(bundle, rig.folder / "again.bundle", shallow=False):
-        raise Failed("from-body gave another bundle")
-    rig.remove("large.bundle", "body", "again.bundle")
-    return rows
-
-
-MEASURES = [("multipart", multipart), ("memory", memory)]
+MEASURES = [("multipart", multipart)]

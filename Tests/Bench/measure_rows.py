@@ -1,4 +1,4 @@
-"""The database of capqueue alone: claims and deletions, against other programs that do the same work."""
+"""The database of capqueue alone: claims, against a program that does the same work."""
 import sys
 
 from Bench import bench
@@ -38,30 +38,6 @@ def claims(rig):
     return [row]
 
 
-def prune(rig):
-    """Both sides delete files that were just written in the same way, and synced."""
-    count = rig.scaled(100_000, 200)
-    capqueue, names = rig.beside("capqueue"), []
-
-    def ours(_):
-        queue = queues.make(rig, "queue", count + 1, queues.AGED)
-        names[:] = queues.spool_files(queue / "queue.sqlite")
-        queues.write_spool(queue / "spool", names)
-        seconds = rig.timed(capqueue, "prune", "--queue", queue)
-        left = [name for name in names for kind in ("bundle", "json") if (queue / f"spool/{name}.{kind}").exists()]
-        if left or len(names) != count:
-            raise Failed("prune left files")
-        rig.run("rm", "-r", queue)
-        return seconds
-
-    def theirs(_):
-        queues.write_spool(rig.folder / "files", names)
-        return rig.timed("rm", "-rf", "files")
-
-    sides = rig.alternate({"capqueue prune": ours, "rm -rf": theirs}, runs=3, warmup=0)
-    return [pair(f"prune {count:,} captures / rm -rf of the same files", sides, 2.0, 1.5)]
-
-
 def whole(rig):
     """Commands that read or change every capture, and `wait`, whose timeout holds however many there are."""
     rows, found = rig.scaled(100_000, 2000), []
@@ -73,4 +49,4 @@ def whole(rig):
     return found
 
 
-MEASURES = [("queue whole", whole), ("queue claims", claims), ("queue prune", prune)]
+MEASURES = [("queue whole", whole), ("queue claims", claims)]

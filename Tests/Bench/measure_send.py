@@ -5,10 +5,7 @@ The peer only sends; with put it sends HEAD, too.
 """
 import contextlib
 import hashlib
-import os
 import pathlib
-import subprocess
-import time
 
 from Bench import captures
 from Bench import send_servers as servers
@@ -20,7 +17,6 @@ from Kit.outcomes import Failed
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 TINY_PHOTO_BYTES = 4_000
 MEMORY = (48, 32)  # MiB: required, desired
-MINUTE, TICK = 60, 1 / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
@@ -167,41 +163,4 @@ def memory(rig):
     return rows
 
 
-def idle(rig):
-    """Measures the CPU time of a run that has nothing to do, as the kernel counts it: in ticks of 10 ms."""
-    seconds = rig.scaled(MINUTE, 5)
-    with stock(rig, 1, "small", photo_bytes=captures.SMALL_PHOTO_BYTES) as bundles, servers.nginx(rig) as (url, _):
-        command = filled(rig, bundles, "put", "--url", f"{url}/dav/{{sha256}}.bundle")
-        with watching(rig, command) as process:
-            used = busy(process)
-            time.sleep(seconds)
-            used = busy(process) - used
-    return [Row(f"CPU seconds of an idle run --watch in {seconds} s", used, TICK, 0)]
-
-
-@contextlib.contextmanager
-def watching(rig, command):
-    """Runs `run --watch` during the `with` block, which begins when all bundles are sent."""
-    command = [str("--watch" if word == "--until-empty" else word) for word in command]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               env=rig.env, cwd=rig.folder)
-    try:
-        rig.run(rig.beside("capqueue"), "wait", "--all", "--timeout", "60s", "--queue", "queue")
-        # wait for the work after the last transfer: closing connections, writing the status file
-        time.sleep(rig.scaled(5, 1))
-        yield process
-        if process.poll() is not None:
-            raise Failed(f"run --watch ended, with exit {process.returncode}")
-    finally:
-        process.terminate()
-        process.wait(60)
-
-
-def busy(process):
-    """Returns the seconds of CPU time that all threads of a process have used so far."""
-    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * TICK
-
-
-MEASURES = [("send put", put), ("send http", http), ("send session", session), ("send memory", memory),
-            ("send idle", idle)]
+MEASURES = [("send put", put), ("send http", http), ("send session", session), ("send memory", memory)]

@@ -24,7 +24,6 @@ SMALL_BUNDLE, SIDECAR = bytes(1000), b'{"format":"capqueue/sidecar/1"}'.ljust(60
 # The states of the captures in percent. Most captures of a queue that has run for a year are completed and removed;
 # there are enough others that a statement is slow if it must look at all captures of a state.
 LONG_USED = {"removed": 50, "aged": 10, "recent": 10, "pending": 20, "failed": 7, "held": 2, "permanently_failed": 1}
-AGED = {"aged": 100}
 COMPLETED = ("removed", "aged", "recent")
 SESSION = 50  # every tenth group of fifty captures is a session
 
@@ -115,7 +114,7 @@ class Writer:
         self.random, self.now = random.Random(rows), int(time.time() * 1000)
         self.rows, self.device, self.verdict, self.destination = rows, device, verdict, destination
         self.kinds = [kind for kind, share in shares.items() for _ in range(share)]
-        self.session, self.small = None, shares is AGED
+        self.session = None
 
     def add(self, batch, sequence):
         random, kind = self.random, self.random.choice(self.kinds)
@@ -124,7 +123,7 @@ class Writer:
         if kind in COMPLETED:
             done = self.now - random.randrange(DAY) if kind == "recent" else pushed + HOUR
         state = "completed" if done else kind
-        digest, size = random.randbytes(32), len(SMALL_BUNDLE) if self.small else random.randrange(1_500_000, 1_700_000)
+        digest, size = random.randbytes(32), random.randrange(1_500_000, 1_700_000)
         priority = random.randint(-10, 10) if random.random() < 0.05 else 0
         self.open_session(batch["sessions"], sequence, pushed)
         identifier = str(uuid.UUID(bytes=random.randbytes(16), version=4))

@@ -25,10 +25,6 @@ struct ChainPackTests {
         }
     }
 
-    private func head(_ name: String) throws -> UnverifiedHead {
-        try UnverifiedHead(BundleSource(path: folder.path(name)))
-    }
-
     @Test func keepsTheIDOfTheContent() throws {
         let raw = try raws(1)[0]
         let chained = try packer.pack(raw, to: .file(folder.path("a")))
@@ -49,20 +45,6 @@ struct ChainPackTests {
         #expect(String(decoding: try folder.bytes("out/7.bundle"), as: UTF8.self) == "mine")
     }
 
-    /// The key packed with a chain, then without, and lost its state: counter and link come from different bundles.
-    @Test(arguments: [["a", "b", "plain"], ["plain", "b"], ["b", "plain"]])
-    func recoversCounterAndLinkFromSeveralBundles(_ names: [String]) throws {
-        let raw = try raws(1)[0]
-        for name in ["a", "b"] { _ = try packer.pack(raw, to: .file(folder.path(name))) }
-        try packPlain(raw)
-        try FileManager.default.removeItem(atPath: folder.path("keys/device.key.state"))
-        let recovered = try key.recover(counter: nil, lastBundles: lastBundles(names))
-        #expect(recovered.state.counter == 3)
-        #expect(recovered.state.chain.end?.seq == 2)
-        #expect(!recovered.startsChain)
-        #expect(try packer.pack(raw, to: .file(folder.path("c"))).manifest.chain?.seq == 3)
-    }
-
     @Test func refusesTwoLastBundlesWithOneLink() throws {
         let raws = try raws(2)
         let state = folder.path("keys/device.key.state")
@@ -74,10 +56,6 @@ struct ChainPackTests {
         try FileManager.default.removeItem(atPath: state)
         #expect(refusal { try key.recover(counter: nil, lastBundles: lastBundles(["a", "b"])) }?.code == .keyState)
         #expect(!FileManager.default.fileExists(atPath: state))
-    }
-
-    private func packPlain(_ raw: FilePath) throws {
-        _ = try Packer(key: key).pack(raw, to: .file(folder.path("plain")))
     }
 
     private func lastBundles(_ names: [String]) throws -> [DeviceKeyFile.LastBundle] {

@@ -76,18 +76,6 @@ struct CounterStateTests {
         }
     }
 
-    @Test func letsThreadsShareAFolder() async throws {
-        let bundle = try pack("x")
-        let verdicts = try await withThrowingTaskGroup(of: Verdict.self) { group in
-            for _ in 0..<16 {
-                group.addTask { try verifier([.fresh]).verify(BundleSource(path: bundle)).verdict }
-            }
-            return try await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(verdicts.count { $0 == .verified } == 1)
-        #expect(verdicts.count { $0 == .unacceptable } == 15)
-    }
-
     @Test func refusesAFileThatIsNotARecordOfCounters() throws {
         let bundle = try pack("x")
         let path: String = folder.path(try keyFile())

@@ -13,20 +13,6 @@ struct DeviceKeyFileTests {
         file = DeviceKeyFile(path: folder.path("k/device.key"))
     }
 
-    @Test func givesEachCounterOnce() async throws {
-        let device = try file.create(passphrase: nil)
-        let file = file
-        let counters = try await withThrowingTaskGroup(of: [UInt32].self) { group in
-            for _ in 0..<8 {
-                group.addTask { try (0..<10).map { _ in try file.reserveCounters(3, for: device) } }
-            }
-            return try await group.reduce(into: []) { $0 += $1 }
-        }
-        let all = counters.flatMap { [$0, $0 + 1, $0 + 2] }
-        #expect(Set(all).count == 240)
-        #expect(try file.state().counter == 240)
-    }
-
     @Test func endsWhenItsCounterIsUsedUp() throws {
         let device = try file.create(passphrase: nil)
         _ = try file.recover(counter: UInt32.max - 2)

@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import CaptureTestSupport
 import Foundation
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -100,34 +99,6 @@ struct HostilePictureTests {
         #expect(failure.kind == kind && failure.message.hasPrefix(words), "\(failure)")
         // The same process goes on.
         #expect(decoder.idleProcesses.count == 1)
-    }
-
-    /// The parts that are taken at the same time never exceed the whole, and who wants the whole gets it.
-    @Test func sharesTheMemory() async {
-        let memory = DecoderMemory(100)
-        let used = Used()
-        await withTaskGroup(of: Void.self) { group in
-            for index in 0..<4 {
-                group.addTask {
-                    for round in 0..<200 {
-                        let part = (index + round) % 5 == 0 ? 100 : 30
-                        memory.with(part) {
-                            used.add(part)
-                            used.add(-part)
-                        }
-                    }
-                }
-            }
-        }
-        #expect(used.state.withLock { $0.most <= 100 && $0.now == 0 && $0.times == 1600 })
-    }
-
-    private final class Used: Sendable {
-        let state = Mutex((now: 0, most: 0, times: 0))
-
-        func add(_ part: Int) {
-            state.withLock { $0 = ($0.now + part, max($0.most, $0.now + part), $0.times + 1) }
-        }
     }
 
     private func failure(_ file: [UInt8], _ format: PictureDecoder.SampleFormat) throws -> PictureFailure {

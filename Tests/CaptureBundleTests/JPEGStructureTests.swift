@@ -73,22 +73,4 @@ struct JPEGStructureTests {
             }
         }
     }
-
-    /// The walk looks at each byte once, even if as many segments as possible lie inside each other.
-    @Test(
-        .long,
-        arguments: [
-            [0xff, 0xe1, 0xff, 0xff] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0, 0xff, 0xff], [0xff],
-        ])
-    func looksAtEachByteOnce(_ piece: [UInt8]) throws {
-        func time(_ bytes: [UInt8]) throws -> Duration {
-            try ContinuousClock().measure { _ = try JPEGStructure(RawFolder.photo + bytes) }
-        }
-        let pieces = Array(repeatElement(piece, count: (1 << 20) / piece.count).joined())
-        let plain = Array(repeatElement([UInt8](0..<254), count: (1 << 20) / 254).joined())
-        // This segment is read byte by byte and holds no other segments.
-        let packets = JPEGPieces.xmp([UInt8](repeating: 0x20, count: 65_000))
-        let calm = try time(plain + Array(repeatElement(packets, count: 16).joined()))
-        #expect(try time(pieces) < calm * 40 + .milliseconds(50))
-    }
 }

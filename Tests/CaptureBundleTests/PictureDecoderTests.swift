@@ -24,16 +24,6 @@ struct PictureDecoderTests {
         }
     }
 
-    @Test func givesTheSamplesOfADeflatedTIFFWithDifferences() throws {
-        let samples: [UInt16] = [1000, 1001, 65535, 0, 2, 1]
-        let differences: [UInt16] = [1000, 1, 64534, 0, 2, 65535]
-        let file = PictureFiles.tiff(
-            width: 3, height: 2, bits: 16, format: 1,
-            strip: PictureFiles.zlib(differences.flatMap { PictureFiles.little(Int($0), 2) }), compression: 8,
-            predictor: 2)
-        #expect(try decoder.samples(file, .tiff).uint16 == samples)
-    }
-
     /// The photo of the sample, as HEIC by libheif's own encoder.
     @Test(
         .enabled(

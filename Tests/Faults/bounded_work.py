@@ -167,55 +167,6 @@ def bounded(bench):
     every(HOSTILE, judge)
 
 
-XMP_BYTES = 8_000_000
-# The limit of the fuzz targets (Tests/Fuzz). It is larger than for bundles, because only pack reads XMP, not verify.
-PHOTO_TIMES = 50
-# The content of a property: many elements, many attributes, many prefixes of namespaces.
-ATTRIBUTES = " ".join(f"q:b{number}=''" for number in range(256))
-PREFIXES = " ".join(f"xmlns:b{number}='u'" for number in range(200))
-HOSTILE_XMP = {
-    "elements": lambda: "<q:a/>" * (XMP_BYTES // 6),
-    "attributes": lambda: f"<q:a {ATTRIBUTES}/>" * (XMP_BYTES // len(ATTRIBUTES)),
-    "namespaces": lambda: f"<q:n {PREFIXES}>{'<b0:a/>' * (XMP_BYTES // 7)}</q:n>",
-    "items": lambda: f"<rdf:Seq>{'<rdf:li>1</rdf:li>' * (XMP_BYTES // 18)}</rdf:Seq>",
-}
-
-
-def segment(marker, data):
-    return bytes([0xff, marker]) + struct.pack(">H", len(data) + 2) + data
-
-
-def photo_with_xmp(content):
-    """Makes a photo with a second picture, whose XMP is read because it could describe depth."""
-    guid = b"A" * 32
-
-    def packet(attributes, inside):
-        return (f"<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><rdf:Description xmlns:q='q' {attributes}>"
-                f"<q:p>{inside}</q:p></rdf:Description></rdf:RDF>").encode()
-
-    main = packet(f"xmlns:n='http://ns.adobe.com/xmp/note/' n:HasExtendedXMP='{guid.decode()}'", "")
-    more = packet("", content)
-    segments = segment(0xe1, b"http://ns.adobe.com/xap/1.0/\0" + main)
-    for start in range(0, len(more), 65_000):
-        numbers = struct.pack(">II", len(more), start)
-        segments += segment(0xe1, b"http://ns.adobe.com/xmp/extension/\0" + guid + numbers + more[start:start + 65_000])
-    return PHOTO + PHOTO[:2] + segments + PHOTO[2:]
-
-
-def photo_bounded(bench):
-    """The photo has no depth, so pack refuses it; before that it reads all of the XMP."""
-    def judge(name, make):
-        rig = bench.rig()
-        hostile = photo_with_xmp(make())
-        comments = segment(0xfe, b"a" * 65_000) * (len(hostile) // 65_000)
-        rig.folder.joinpath("hostile.jpg").write_bytes(hostile)
-        rig.folder.joinpath("plain.jpg").write_bytes(PHOTO + PHOTO[:2] + comments + PHOTO[2:])
-        words = ["-o", "out.bundle", "--captured-at", "2026-03-14T15:09:26Z", "--device-model", "rig"]
-        compare(rig, (["pack", "plain.jpg", *words], (65,)), (["pack", "hostile.jpg", *words], (65,)), PHOTO_TIMES)
-
-    every(HOSTILE_XMP, judge)
-
-
 def _forged(bundle):
     """Returns the bundle with one bit of the signature changed."""
     at = bundle.index(b"assertion.cbor") + 512 + 40
@@ -224,5 +175,4 @@ def _forged(bundle):
 
 TESTS = [
     ("each hostile bundle takes at most 8 times the time of a plain one", long(bounded)),
-    (f"each photo with hostile XMP takes at most {PHOTO_TIMES} times the time of a plain one", long(photo_bounded)),
 ]

@@ -2,11 +2,9 @@
 
 Spec/capture-bundle.md section 9.3. The runs before ended at any place, or packed other captures.
 """
-import os
-import signal
 
 from Kit.rigs import write_raw
-from Faults.chain_links import escaped, pack_next, pending_rig, set_chain, unsigned
+from Faults.chain_links import escaped, pending_rig, set_chain, unsigned
 from Faults.chains import Chain
 from Kit.outcomes import IS_LONG, every, expect
 from Kit.injection import prefix
@@ -52,22 +50,6 @@ def interrupted_batch(bench):
         rig.verify(*rig.out.glob("*.bundle"))
         expect(not rig.strays(), f"leaves {rig.strays()}")
         Chain(rig).judge()
-
-
-def body_again(bench):
-    """A body that was not written is made for the bundle that exists."""
-    rig = bench.rig()
-    target, body = rig.out / "x.bundle", rig.out / "x.body"
-    reader, writer = os.pipe()
-    os.close(reader)
-    rig.pack(target, "--chain", "--multipart", "-", stdout=writer).must(74, -signal.SIGPIPE, about="a broken pipe")
-    os.close(writer)
-    piped = rig.pack(target, "--chain", "--multipart", "-").must(0, about="to a pipe again").out
-    for _ in range(2):
-        rig.pack(target, "--chain", "--multipart", body).must(0, about="to a file")
-    rig.run("multipart", target, "-o", rig.out / "y.body").must(0)
-    expect(piped == body.read_bytes() == (rig.out / "y.body").read_bytes(), "the bodies differ")
-    expect(Chain(rig).state()["seq"] == 1, f"{Chain(rig).state()}")
 
 
 def damaged_links(bench):
@@ -152,24 +134,6 @@ def failed_again(bench):
     expect(74 in codes, f"no trial failed: {codes}")
 
 
-def named_capture(bench):
-    """If a pending link has its name already, the same command succeeds, and another capture is refused."""
-    rig = pending_rig(bench)
-    rig.hidden.rename(rig.target)
-    refused = rig.pack(rig.target, "--chain", raw=rig.other).must(73, about="another capture")
-    expect("is link 1 of this key's chain" in refused.text, f"does not say so: {refused.text!r}")
-    expect(link_in(rig.target.read_bytes()) == rig.first, "the bundle was replaced")
-    pack_next(rig)
-    for single in (True, False):
-        rig = pending_rig(bench)
-        rig.hidden.rename(rig.target)
-        raw = write_raw(rig.folder / "x")
-        where = ["-o", rig.target] if single else ["--out-dir", rig.out]
-        result = rig.run("pack", raw, *where, "--chain", "--json").must(0, about="the same capture")
-        expect(b'"seq":1' in result.out, f"gets another link: {result.out!r}")
-        pack_next(rig)
-
-
 def unreadable_link(bench):
     """A target that cannot be read may be a link, so --force does not replace it, with or without --chain."""
     require_strace()
@@ -187,11 +151,9 @@ def unreadable_link(bench):
 
 TESTS = [
     ("an interrupted batch: the same command finishes it and gives no other link", interrupted_batch),
-    ("a bundle without its body: the same command makes the body", body_again),
     ("--force replaces no damaged bundle: 73", damaged_links),
     ("--force replaces bundles without a link, and links of other keys", others_are_replaced),
     ("--force replaces no file that cannot be read", unreadable_link),
     ("no link follows the highest one: 78", highest_link),
     ("the same content for a pipe takes its link again after a failure", failed_again),
-    ("a pending link that has its name: the same capture succeeds, another one is refused", named_capture),
 ]

@@ -3,7 +3,6 @@ import json
 import os
 
 from Kit.rigs import write_raw
-from Faults.chains import Chain
 from Kit.outcomes import every, expect
 from Kit.records import link_in, state_with_chain
 
@@ -226,23 +225,6 @@ def realitycam_keys(bench):
     expect(not list(rig.out.iterdir()), "something was written")
 
 
-def bad_captures_take_no_link(bench):
-    """In a batch, a capture that cannot be packed takes no link; every JSON line has its link."""
-    rig = bench.rig()
-    raws = [write_raw(rig.folder / f"raws/{index:02}", device_model=f"Rig {index}") for index in range(40)]
-    for index in (0, 31, 32):
-        (raws[index] / "photo.jpg").unlink()
-    result = rig.run("pack", *raws, "--out-dir", rig.out, "--chain", "--json").must(65)
-    seqs = [json.loads(line)["chain"]["seq"] for line in result.out.splitlines() if b'"chain"' in line]
-    expect(seqs == list(range(1, 38)), f"the links in order are {seqs}")
-    Chain(rig).judge()
-    rig.verify(*sorted(rig.out.iterdir()))
-    rig = bench.rig()
-    rig.run("pack", *raws[1:], "--out-dir", rig.out, "--chain", "--fail-fast").must(65)
-    expect(len(list(rig.out.iterdir())) == 30, f"{len(list(rig.out.iterdir()))} bundles before the first failure")
-    Chain(rig).judge()
-
-
 TESTS = [
     ("a whole bundle of a pending link gets its signature and its name", finishes),
     ("a pending link without a whole bundle: a gap, and a warning", gives_up),
@@ -253,5 +235,4 @@ TESTS = [
     ("states with links that do not follow each other: 78", damaged_lines),
     ("key recover refuses last bundles of another key, and forged ones", wrong_last_bundles),
     ("a key for RealityCam makes no chain", realitycam_keys),
-    ("captures that cannot be packed take no link", bad_captures_take_no_link),
 ]

@@ -15,7 +15,7 @@ from Faults.concurrent_runs import together
 from Faults.failing_calls import fails, killed
 from Faults.real_disks import limited
 from Kit.injection import in_order, since, trace
-from Kit.outcomes import PATIENCE, Skipped, every, expect
+from Kit.outcomes import PATIENCE, every, expect
 from Kit.records import counter_in
 from Kit.rigs import NOBODY
 
@@ -173,21 +173,6 @@ def file_size_limit(bench):
     every({"no record": (100_000, 100_000), "a part of it": (0, 40)}, judge)
 
 
-def other_user(bench):
-    """A user who cannot read the state gets no verdict."""
-    if os.geteuid() != 0:
-        raise Skipped("only root can be another user")
-    rig = bench.rig()
-    bundle = rig.bundle()
-    state = rig.folder / "state"
-    rig.run("verify", "--state", state, bundle).must(0)
-    for folder in (rig.home, rig.home / ".config", rig.trust.parent):
-        folder.chmod(0o755)
-    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-    result = rig.run("verify", "--trust", rig.trust, "--state", state, bundle, **who).must(73, 77).naming(state)
-    expect(not result.out, "a verdict was printed")
-
-
 def answers_at_once(bench):
     """A verdict does not wait for the next name, so a program can ask about one bundle after the other."""
     rig = bench.rig()
@@ -226,7 +211,6 @@ TESTS = [
      functools.partial(killed, functools.partial(Scene, count=5))),
     ("a failing call: no verdict, and the state is as it was", functools.partial(fails, Scene)),
     ("odd files and other users' files in the lock's place are refused", odd_locks),
-    ("a state that this user cannot read is refused", other_user),
     ("a limit on the size of files: no verdict, and a part of a record is taken back", file_size_limit),
     ("the record is synced before the verdict is printed", syncs_in_order),
     ("twelve runs at once: exactly one run accepts the bundle", one_accepts),

@@ -1,11 +1,10 @@
 """Few descriptors, little memory, and size limits: each command reports an error or does all of its work."""
 import functools
 import resource
-import signal
 
 from Kit.rigs import PHOTO
 from Kit.outcomes import IS_LONG, expect, long
-from Kit.invariants import clean, gives, holds, only_strays, pushes, words_for_people
+from Kit.invariants import clean, holds, only_strays, pushes, words_for_people
 from Faults.memory import frugal, measured
 from Kit.queues import few
 
@@ -61,28 +60,8 @@ def memory_of_a_large_bundle(bench):
     large.path.unlink()
 
 
-def file_size_limit(bench):
-    """`ulimit -f` kills with SIGXFSZ, or gives 74 if that signal is ignored; no partial result stays."""
-    rig = bench.rig()
-    rig.push(*bench.stock[:2])
-    large = bench.packed("above the limit", PHOTO[:-2] + b"\x11" * 3_000_000 + PHOTO[-2:])
-
-    def limit(disposition):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
-        signal.signal(signal.SIGXFSZ, disposition)
-
-    for disposition, codes in ((signal.SIG_DFL, (-signal.SIGXFSZ, 74)), (signal.SIG_IGN, (74,))):
-        result = rig.run("push", large.path, restore_signals=False, preexec_fn=functools.partial(limit, disposition))
-        result.must(*codes, about="push above the limit")
-        expect(not result.out, f"prints {result.out!r}")
-        clean(rig, "after the limit")
-    rig.push(large)
-    gives(rig, large, bench.stock[0])
-
-
 TESTS = [
     ("32 descriptors for 50 bundles; with fewer no harm is done", few_descriptors),
     ("memory of a batch", memory_of_a_batch),
     ("memory of a large bundle", memory_of_a_large_bundle),
-    ("a limit on file sizes: no partial result stays", file_size_limit),
 ]

@@ -85,25 +85,6 @@ def moved(bench):
     clean(rig)
 
 
-def named_twice(bench):
-    """A sidecar with two names of the same destination, as an earlier build allowed, causes no failure."""
-    rig, stray = rig_to(bench, "a", "b"), bench.stock[1]
-    rig.push(*bench.stock[:2], options=("--dest", "a", "--dest", "b"))
-    rig.change("UPDATE destinations SET name = 'c', former_names = 'a b' WHERE name = 'b'")
-    rig.change("UPDATE destinations SET name = 'd' WHERE name = 'a'")
-    rig.run("config", "retention", "8d").must(0, about="config, which writes the copy of the settings")
-    rig.run("salvage", "--force").must(0, about="salvage")
-    expect(goes(rig, bench.stock[0]) == {"c": "held"}, f"after a salvage it goes to {goes(rig, bench.stock[0])}")
-    with rig.database() as database:
-        database.execute("PRAGMA foreign_keys = ON")
-        database.execute("DELETE FROM transitions WHERE delivery IN (SELECT id FROM deliveries WHERE capture = "
-                         "(SELECT seq FROM captures WHERE id = ?))", (stray.id,))
-        database.execute("DELETE FROM deliveries WHERE capture = (SELECT seq FROM captures WHERE id = ?)", (stray.id,))
-        database.execute("DELETE FROM captures WHERE id = ?", (stray.id,))
-    rig.run("check", "--repair").must(0, about="check --repair")
-    expect(goes(rig, stray) == {"c": "held"}, f"after check --repair it goes to {goes(rig, stray)}")
-
-
 def never_revived(bench):
     """A push of a capture that was cancelled at a retired destination goes to the named destination, or the default."""
     rig = rig_to(bench, "a", "b", "c")
@@ -133,6 +114,5 @@ TESTS = [
     ("dest rename: captures follow, salvage knows the former names, and nothing else gets them", renamed),
     ("dest retire: no further captures, and waiting ones are still sent", retired),
     ("dest retire --to moves waiting deliveries, unless they are in doubt", moved),
-    ("a sidecar that names one destination twice breaks neither salvage nor check --repair", named_twice),
     ("a push sends nothing to a retired destination", never_revived),
 ]

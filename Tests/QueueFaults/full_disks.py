@@ -133,17 +133,6 @@ def outcome_has_room(bench):
             place.run("run").must(0, about=f"{room}k: run with room")
 
 
-def many_at_once(bench):
-    """If a batch does not fit, the queue has what it acknowledged, and nothing else."""
-    rig = bench.rig()
-    with mounted(rig, rig.queue, small("512k")) as place:
-        place.run("config", "free-floor", "none").must(0, about="config")
-        result = place.run("push", *(bundle.path for bundle in medium(bench))).must(74)
-        expect("--reference" in result.text, f"does not name --reference: {result.text[:300]!r}")
-        printed = ids(result)
-        intact(place, [bundle for bundle in medium(bench) if bundle.id in printed], "a batch")
-
-
 @contextlib.contextmanager
 def filler(bench, size):
     """A queue on a disk with room for other files, which can fill it."""
@@ -236,7 +225,6 @@ TESTS = [
     ("disks of several sizes fill up: 74 and --reference, nothing is half written", fills_up),
     ("without a setting push leaves room, with 12, and status --check says so", floor),
     ("a run does not send what it has no room to record", outcome_has_room),
-    ("a batch that does not fit: only acknowledged captures are stored", many_at_once),
     ("prune works on a disk without a free byte, and makes room", prune_makes_room),
     ("every command ends on a disk without a free byte", other_commands),
     ("a disk without a free inode: no partial file", no_inode),

@@ -2,31 +2,11 @@
 
 RetentionPolicyTests shows what may be deleted, for each state, receipt and age; LifeTests, that prune asks it.
 """
-import json
-
 from Kit.rigs import PHOTO
 from Kit.outcomes import PATIENCE, expect
 from Kit.invariants import clean, gives, holds
 from Kit.queues import few, ids
 from Kit.tracing import require_strace, separate, strace
-from QueueFaults.monitoring import status
-
-
-def parts(bench):
-    """A receipt for the photo alone releases a bundle only with --accept-parts; status counts such captures."""
-    rig = bench.rig()
-    photo, body, plain = bench.stock[:3]
-    rig.push(photo, body, plain)
-    parts_of = {photo: {"kind": "put", "part": "photo"}, body: {"kind": "put", "part": "body"}, plain: {}}
-    for bundle, part in parts_of.items():
-        (rig.out / "receipt").write_text(json.dumps(part | {"sha256": bundle.sha256}))
-        rig.run("mark-uploaded", bundle.id, "--receipt", rig.out / "receipt").must(0, about="mark-uploaded")
-    rig.aged(photo, body, plain, days=8)
-    expect(sorted(rig.prune()) == sorted([body.id, plain.id]), "prune does not keep the photo, and only that")
-    holds(rig, photo)
-    expect(status(rig)["parts_only"] == {"bytes": len(photo.data), "captures": 1}, f"status: {status(rig)}")
-    expect("(the photo, or what RealityCam takes)" in rig.run("status").out.decode(), "status says nothing")
-    expect(rig.prune("--accept-parts") == [photo.id], "prune --accept-parts keeps it")
 
 
 def beside_slow_commands(bench):
@@ -111,7 +91,6 @@ def room_by_deleting(bench):
 
 TESTS = [
     ("a spool at its limit: push names the prune, or deletes what was uploaded", room_by_deleting),
-    ("a receipt for the photo alone never releases a bundle", parts),
     ("pushes beside a slow command are not lost", beside_slow_commands),
     ("nothing but the hash decides that a capture is held", alike_is_not_the_same),
 ]

@@ -1,4 +1,4 @@
-"""Files of the spool are missing, cut, changed or swapped.
+"""Files of the spool are missing, cut or changed.
 
 Under a hash the tool sends and returns only the pushed bytes; damage is set aside and reported, and a push repairs it.
 OnlyCopyTests, PushTests and the transcript of repairs show a single damage; here it has many forms.
@@ -7,7 +7,7 @@ import json
 import os
 
 from Kit.outcomes import every, expect
-from Kit.invariants import check_says, clean, gives, holds
+from Kit.invariants import check_says, gives, holds
 from Kit.queues import few
 
 
@@ -68,23 +68,6 @@ def changed(bench):
     every(few(CHANGES, 2), judge)
 
 
-def swapped(bench):
-    """If two files have each other's names, neither is returned, and neither is lost."""
-    rig, _ = filled(bench)
-    one, two = bench.stock[0], bench.stock[1]
-    rig.spool_file(one).write_bytes(two.data)
-    rig.spool_file(two).write_bytes(one.data)
-    for bundle in (one, two):
-        result = rig.run("get", bundle.id, "-o", "-").must(1, 2, 66, about="get")
-        expect(not result.out, "get gives the bytes of another capture")
-    check_says(rig, 1)
-    kept = sorted(path.read_bytes() for path in (rig.queue / "quarantine").iterdir())
-    expect(kept == sorted((one.data, two.data)), "the swapped files are not both kept")
-    rig.push(one, two)
-    gives(rig, one, two)
-
-
 TESTS = [
     ("changed bytes are refused, set aside and kept; a push repairs", changed),
-    ("two files are swapped", swapped),
 ]

@@ -23,18 +23,6 @@ struct RetryTimesTests {
         #expect(RetryPolicy(delays: []).delay(afterAttempt: 0) == nil)
     }
 
-    /// Each attempt begins at the expected second after the first one, if all attempts end at once. Without jitter, no
-    /// random number is drawn.
-    @Test func beginsEachTryAtItsTime() throws {
-        var (generator, untouched) = (SeededGenerator(seed: 2), SeededGenerator(seed: 2))
-        var starts: [Int] = []
-        while let wait = RetryPolicy.standard.delayMilliseconds(afterAttempt: starts.count, using: &generator) {
-            starts.append((starts.last ?? 0) + wait)
-        }
-        #expect(starts == [0, 1, 3, 7, 15, 315, 615, 915, 1215, 1515].map { $0 * 1000 })
-        #expect(generator.next() == untouched.next())
-    }
-
     @Test(arguments: [1, 20, 50, 100])
     func addsNoMoreThanItsJitterAndTakesNothingAway(percent: Int) throws {
         let policy = RetryPolicy(delays: RetryPolicy.standard.delays, jitter: percent)

@@ -10,8 +10,8 @@ struct S3ObjectsTests {
     private let settings: [String: String]
 
     init() throws {
-        let servers = try ContractServers.shared.get()
-        settings = ["url": "\(servers.addresses.s3)/objects/\(UUID().uuidString)", "profile": "contract"]
+        let server = try StoreServer.shared.get()
+        settings = ["url": "\(server.address.url)/objects/\(UUID().uuidString)", "profile": "test"]
     }
 
     @Test func createsAnObjectOnce() throws {
@@ -59,7 +59,7 @@ struct S3ObjectsTests {
     @Test func saysThatTheStoreCannotBeUsed() throws {
         let elsewhere = [
             // The kernel never assigns port 1, and no server on the test machines listens there.
-            "url": "http://127.0.0.1:1/bucket", "profile": "contract",
+            "url": "http://127.0.0.1:1/bucket", "profile": "test",
         ]
         let noBucket = settings.merging([
             "url": "\(try #require(settings["url"]))".replacing("/captures/", with: "/no/")

@@ -69,46 +69,6 @@ struct GenericFormTests {
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T14:09:26.535Z")
     }
 
-    /// Fifty frames of ten seconds, whose names are milliseconds.
-    private func fiftyFrames(_ change: (inout RawCaptureOptions) -> Void) throws -> [Result<String, BundleError>] {
-        for index in 0..<50 {
-            try room.folder.write(RawFolder.photo, to: "film/\(1_773_497_366_535 + 200 * index).jpg")
-        }
-        var options = RawCaptureOptions(withoutDepth: true)
-        options.patterns = NamePattern("*.jpg").flatMap { CapturePatterns(photo: $0) }
-        options.deviceModel = "Rig"
-        change(&options)
-        let run = try PackingRun(
-            [room.folder.path("film") as FilePath], into: room.folder.path("film-out"), replaces: true,
-            packer: room.packer, options: options)
-        var times: [Result<String, BundleError>] = []
-        try run.pack { _, result in times.append(result.map(\.manifest.capturedAt.description)) }
-        return times
-    }
-
-    @Test func severalFramesNeverGetOneTimeSilently() throws {
-        let one = CaptureTime("2026-03-14T15:09:26Z")
-        let hints = ["the name is a time in milliseconds since 1970: --time-from-name ms"]
-        try room.folder.write(#"{"captured_at": "2026-03-14T15:09:26Z"}"#, to: "film/metadata.json")
-        for (time, found) in [
-            (nil, ", and metadata.json gives one time for 50 frames"),
-            (one, ", and --captured-at gives one time for 50 frames"),
-        ] {
-            for refused in try fiftyFrames({ $0.capturedAt = time }) {
-                let error = try #require(throws: BundleError.self) { try refused.get() }
-                #expect(error.code == .rawTime && error.message == "has no time of its own\(found)")
-                #expect(error.hints == hints + ["if one time is right for all frames: --same-time"])
-            }
-        }
-        let own = try fiftyFrames { $0.timeFromName = .milliseconds }.map { try $0.get() }
-        #expect(Set(own.map { Array($0.utf8) }).count == 50 && own.first == "2026-03-14T14:09:26.535Z")
-        #expect(try room.metadata("film-out/film-1773497366735.bundle")["captured_at"] as? String == own[1])
-        let shared = try fiftyFrames { ($0.capturedAt, $0.sharesTime) = (one, true) }
-        #expect(try shared.allSatisfy { try $0.get() == "2026-03-14T15:09:26.000Z" })
-        let wrong = try fiftyFrames { $0.timeFromName = .microseconds }
-        #expect(throws: BundleError.self) { try wrong[0].get() }
-    }
-
     @Test func namesThePatternThatFitsNothingAndOneThatDoes() throws {
         let hint =
             "it has 6 photos with their depth maps; to pack: capbundle pack \(room.folder.path("scan") as String) "

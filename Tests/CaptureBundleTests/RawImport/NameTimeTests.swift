@@ -25,17 +25,6 @@ struct NameTimeTests {
         #expect(found.form == form && found.needsZone == name.hasSuffix(".09.26"))
     }
 
-    /// The nearest pair is matched first, and each file is used once.
-    @Test(arguments: [("20ms", [0: 0, 2: 1]), ("50ms", [0: 0, 1: 2, 2: 1]), ("1ms", [:]), ("10400us", [2: 1])])
-    func matchesTheNearest(_ limit: String, _ expected: [Int: Int]) throws {
-        let photos = ["02.000", "02.020", "02.040", "09.000", "x"].map { Array("13050311\($0)".utf8) }
-        let depths = ["01.987", "02.0304", "02.051", "y"].map { Array("13050311\($0)".utf8) }
-        let names = NearestNames(.seconds, zone: nil, within: try #require(MatchLimit(limit)))
-        let found = names.match(photos, depths)
-        #expect(found.mapValues(\.depth) == Dictionary(uniqueKeysWithValues: expected.map { (photos[$0], depths[$1]) }))
-        #expect(found[photos[2]].map(\.offset) ?? -9_600_000 == -9_600_000)
-    }
-
     @Test(arguments: ["", "20", "ms", "0ms", "2s", "1001ms", "-1ms", "1.5ms", "20 ms"])
     func refusesOtherLimits(_ text: String) { #expect(MatchLimit(text) == nil) }
 

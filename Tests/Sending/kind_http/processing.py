@@ -1,7 +1,5 @@
 """http: a server that has the capture but has not decided yet. Only its final word counts; the bytes stay here."""
 import contextlib
-import threading
-import time
 
 from Kit.outcomes import IS_LONG, every, expect, long
 from Kit.sending import wait_until
@@ -112,23 +110,6 @@ def for_ever(bench):
 
 
 @long
-def over_restarts(bench):
-    """After a kill while the server processes the capture, the next run polls the same id and sends nothing."""
-    with CaptureAPI(bench.public) as api:
-        api.verdicts = ["processing"]
-        rig = added(bench, "http", api.url, bundles=bench.stock[:3])
-        with rig.start("run", "--until-empty") as running:
-            wait_until(lambda: rig.states() == {"processing"}, "all three are in work")
-            running.kill()
-        for capture in api.stored:
-            capture.verdicts = ["complete"]
-        rig.send("--until-empty", code=0)
-        expect(rig.states() == {"completed"}, f"after the restart: {rig.states()}")
-        api.holds(*map(bench.photo, bench.stock[:3]))
-        expect(len(api.seen()) == 3, f"{len(api.seen())} uploads of three")
-
-
-@long
 def polls_fail(bench):
     """A failed poll decides nothing; the next poll does."""
     cases = {
@@ -169,49 +150,10 @@ def lost_by_the_server(bench):
     every(some({"gone": None, "processing gone": None}, 1), judge)
 
 
-@long
-def by_one(bench):
-    """While one of four transfers waits for the answer to a poll, the other three do not poll and do not spin."""
-    with CaptureAPI(bench.public) as api:
-        api.verdicts = ["complete"]
-        gate = threading.Event()
-        api.always(Answer(gate=gate), to="poll")
-        rig = added(bench, "http", api.url, "--concurrency", "4")
-        with rig.start("run", "--until-empty") as running:
-            wait_until(lambda: api.seen("poll"), "a poll")
-            rig.push(bench.stock[1])  # wakes the others
-            wait_until(lambda: len(api.stored) == 2 or len(api.seen("poll")) > 1, "the others to do something")
-            before = running.cpu_seconds
-            time.sleep(2)
-            polls, spent = len(api.seen("poll")), running.cpu_seconds - before
-            gate.set()
-            running.end().must(0, about="run")
-        expect(polls == 1, f"{polls} polls at once")
-        expect(spent < 0.5, f"{spent:.1f} s of processor time in 2 s of waiting")
-        is_left(rig, "completed", 1)
-
-
-@long
-def user_words(bench):
-    """A capture that the server processes cannot be held, but can be cancelled, and is shown."""
-    with in_work(bench) as (api, rig, bundle):
-        shown, = rig.rows()[bundle.id]["deliveries"]
-        expect(shown["state"] == "processing" and shown["remote_id"] == api.stored[0].id, f"list shows {shown}")
-        rig.run("hold", bundle.id).must(64, about="hold")
-        rig.run("retry", bundle.id).must(64, about="retry")
-        rig.run("cancel", bundle.id).must(0, about="cancel")
-        before = len(api.requests)
-        rig.send("--until-empty", code=0)
-        expect(rig.delivery(bundle).state == "cancelled" and len(api.requests) == before, "a cancelled one is polled")
-
-
 TESTS = [
     ("polled until the server has decided", decided),
     ("in work for ever: not completed, nothing let go", for_ever),
     ("a server that takes all and refuses all when asked is blocked", refuses_all),
-    ("polls continue after a restart", over_restarts),
-    ("one of four transfers polls a capture", by_one),
     ("failed polls decide nothing", polls_fail),
     ("the server loses it", lost_by_the_server),
-    ("hold, retry and cancel while the server processes the capture", user_words),
 ]

@@ -138,34 +138,9 @@ def unproven(bench):
     every(cases if IS_LONG else dict(list(cases.items())[:3]), judge)
 
 
-def another_packing(bench):
-    """Another packing of a capture that the server has at its place is a conflict, and replaces nothing."""
-    number = next(bench.numbers)
-    first, second = (bench.packed(f"again{number}-{turn}") for turn in (1, 2))
-    kept = {}
-
-    def reply(request):
-        if request.method == "PUT":
-            if request.path in kept:
-                return Reply(412)
-            kept[request.path] = request.body
-            return Reply(201)
-        data = kept[request.path]
-        return Reply(200, {"Content-Length": str(len(data))}, b"" if request.method == "HEAD" else data)
-
-    with Scripted(reply) as server:
-        rig = sent(bench, "put", None, "--url-command", f"echo {server.url}/$CAPQUEUE_ID", bundles=[first], code=0)
-        rig.aged(first, days=8)
-        rig.run("prune").must(0, about="prune")
-        rig.run("push", "--resend", second.path).must(0, about="push --resend")
-        rig.send(code=14)
-    expect(rig.states() == {"conflict"} and list(kept.values()) == [first.data], f"{rig.states()}")
-
-
 TESTS = [
     ("a url-command with a typo: one capture lands, the others wait", typo),
     ("the same bytes can share a place, others cannot", shared),
     ("a URL without hash or id, or a 204, needs the right bytes", proven),
     ("a server that shows nothing blocks the destination, and gets nothing twice", unproven),
-    ("another packing of a capture is a conflict", another_packing),
 ]

@@ -4,7 +4,7 @@ import hashlib
 import time
 
 from Kit.outcomes import every, expect, long
-from Kit.sending import AT_ONCE, failed, wait_until
+from Kit.sending import failed, wait_until
 from Kit.servers.raw_server import Bare, answer, saying
 from Kit.servers.scripted import Reply, Scripted
 from Sending.answers.tries import added, confirmed_by, is_left, sent, some
@@ -105,34 +105,6 @@ def shown_late(bench):
 
 
 @long
-def three_in_a_row(bench):
-    """Three unproven captures block the destination; the message names the setting that makes the status the proof."""
-    bundles = bench.stock[:4]
-    with Scripted(Forgetful()) as server:
-        rig = sent(bench, "put", server.url + "/{sha256}", "--concurrency", "3", retry="0,600", bundles=bundles,
-                   mode="--until-empty", code=15)
-        expect("dest set it --proof status" in rig.said.text, f"run says {rig.said.text!r}")
-        rows = rig.deliveries()
-        expect(rig.destination("it").blocked_reason == "unproven", "it is not blocked")
-        expect(all(row.in_doubt for row in rows if row.error_code), "a capture that was taken is not in doubt")
-        burned, puts = sum(row.attempts for row in rows), len(server.seen("PUT"))
-        expect(burned in (2, 3), f"{burned} attempts are used")
-        # A run from cron tries one more capture, uses no attempt, and leaves the destination blocked.
-        rig.send("--once", code=15)
-        expect(len(server.seen("PUT")) == puts + 1, f"{len(server.seen('PUT')) - puts} more are sent")
-        expect(sum(row.attempts for row in rig.deliveries()) == burned, "the trial used an attempt")
-        expect(rig.destination("it").blocked_reason == "unproven", "it is not blocked any more")
-        rig.run("dest", "set", "it", "--proof", "status", "--retry", AT_ONCE).must(0, about="dest set")
-        rig.run("retry", "--all").must(0, about="retry")
-        asked = len(server.seen("HEAD"))
-        rig.send("--until-empty", code=0)
-        doubted = len(server.seen("HEAD")) - asked
-    expect(doubted <= len(bundles), f"asked {doubted} times although the status is the proof")
-    for bundle in bundles:
-        confirmed_by(rig, "status", bundle)
-
-
-@long
 def across_runs(bench):
     """What a server never shows is unclear, and its bytes stay. Three such captures in a row block the destination, one
     in each call of `run --once`, as from cron; a proven one between them prevents that."""
@@ -192,7 +164,6 @@ TESTS = [
     ("a digest in the answer that agrees or disagrees", digests),
     ("half the bytes kept, or a captive portal: not landed, the copy here stays", lengths),
     ("a server that shows an accepted bundle late is asked again", shown_late),
-    ("three unproven captures block the destination, and the message names the setting", three_in_a_row),
     ("unproven captures are counted across runs, until one is proven", across_runs),
     ("a run that is stopped between two HEADs ends at once", stopped),
     ("the status is the proof if HEAD is not allowed, or with --proof status", by_status),

@@ -62,14 +62,6 @@ def here(bench, rig, api, first):
     rig.send("--until-empty", code=0)
 
 
-def elsewhere(bench, rig, api, first):
-    """The twin landed through another destination of the same queue."""
-    rig.http(api.url, name="one")
-    rig.push(first, options=("--dest", "one"))
-    rig.send("--until-empty", code=0)
-    rig.http(api.url)
-
-
 def by_hand(bench, rig, api, first):
     """Another queue uploaded the twin, and the user marked it here: this queue never tried it and has no id."""
     other = bench.rig()
@@ -172,7 +164,6 @@ TESTS = [
     ("two captures of one photo in doubt at one of two servers", with_an_id_elsewhere),
     ("a capture of another photo does not count", others_are_none),
     ("the first landed at the same destination", functools.partial(second_of_two, here)),
-    ("the first landed through another destination", long(functools.partial(second_of_two, elsewhere))),
     ("the first was marked as uploaded", long(functools.partial(second_of_two, by_hand))),
     ("the first was cancelled and pruned in doubt", functools.partial(second_of_two, let_go)),
     ("check --remote", remote),

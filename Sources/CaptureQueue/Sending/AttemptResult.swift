@@ -20,8 +20,9 @@ struct AttemptResult {
 struct AttemptContext {
     var retry = RetryPolicy.standard
     var bytesSent: Int?
-    /// The time of a run; nil for the clocks of the queue.
-    var time: RunTime?
+    /// Returns the time of a run; nil for the clocks of the queue. It is read inside the transaction, which may have
+    /// waited for its turn.
+    var time: @Sendable () -> RunTime? = { nil }
     /// Whether to claim the next delivery of the destination at once, and before which time it must be due.
     var claimsNext = false
     var dueBefore: Int?
@@ -50,7 +51,7 @@ extension UploadQueue {
         }
         let settled = try store.write { db -> AttemptResult? in
             let reading = try clock.look(db)
-            let now = reading.time(in: settling.time)
+            let now = reading.time(in: settling.time())
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
                 [claim.delivery.number, Data(claim.token)])
@@ -63,12 +64,15 @@ extension UploadQueue {
                 try outcome.isRefusal
                 ? (settling.verdict.isParked || settling.isTakenBack()) && db.hasSeveral(for: claim.destination)
                 : settling.verdict.isParked
-            let (event, change) =
+            var (event, change) =
                 isParked
                 ? Self.parking(outcome, delivery, at: now)
                 : Self.change(
                     for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
                     after: try db.lived(delivery, reading), at: now, settling.retry)
+            if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
+                change.failure = (RunOptions.cutShortCode, cause)
+            }
             guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
             let after = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
@@ -240,6 +244,13 @@ extension Database {
     /// The milliseconds that have elapsed since the push, or since the user last asked to send the delivery again.
     func lived(_ delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
         try now.elapsed - (integer("SELECT elapsed_from FROM deliveries WHERE id = ?", [delivery.number]) ?? 0)
+    }
+
+    /// Whether the last tries were all stopped by the time limit of their runs.
+    fileprivate func isCutShort(_ delivery: DeliveryRecord) throws -> Bool {
+        let last = try rows(
+            "SELECT message FROM attempts WHERE delivery = ? ORDER BY id DESC LIMIT 3", [delivery.number])
+        return try RunOptions.isCutShort(last.map { try $0.text("message") })
     }
 
     /// Lets a capture that was refused for good wait again.

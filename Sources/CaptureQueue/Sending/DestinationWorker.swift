@@ -118,12 +118,11 @@ package final class DestinationWorker {
         let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
-        let time = sharedRun.time
-        let after = time.wall
+        let after = sharedRun.now
         let verdict = sharedRun.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        var settling = AttemptContext(retry: retry, bytesSent: sent, time: time)
+        var settling = AttemptContext(retry: retry, bytesSent: sent, time: { [sharedRun] in sharedRun.time })
         (settling.claimsNext, settling.dueBefore) = (sharedRun.permission(destination) == .go, sharedRun.dueBefore)
         settling.verdict = verdict
         settling.unsaved = { [sharedRun, destination] in sharedRun.change(destination) { $0.takeUnsaved() } }
@@ -200,7 +199,7 @@ package final class DestinationWorker {
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
-        let state = try queue.settlePoll(delivery, outcome, retry: retry, time: sharedRun.time)
+        let state = try queue.settlePoll(delivery, outcome, retry: retry, time: { sharedRun.time })
         if case .blocked(let block) = outcome {
             try note(sharedRun.change(destination) { $0.connected(ticket, block, at: sharedRun.now) })
         } else {
@@ -222,7 +221,7 @@ package final class DestinationWorker {
         let control = sharedRun.control(for: nil, destination)
         defer { sharedRun.done(control) }
         let result = transport.tell(marker, control)
-        try queue.settle(marker, result, retry: retry, time: sharedRun.time)
+        try queue.settle(marker, result, retry: retry) { sharedRun.time }
         switch result {
         case .success(let answer):
             var event = QueueEvent(

@@ -28,11 +28,11 @@ extension UploadQueue {
     /// - Returns: the new state of the delivery; nil if the user changed it meanwhile.
     func settlePoll(
         _ delivery: DeliveryRecord, _ outcome: SendOutcome, retry: RetryPolicy,
-        time: RunTime
+        time: () -> RunTime
     ) throws -> DeliveryState? {
         try store.write { db in
             let reading = try clock.look(db)
-            let now = reading.time(in: time)
+            let now = reading.time(in: time())
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'",
                 [delivery.number])

@@ -9,6 +9,7 @@ import subprocess
 
 from Kit.outcomes import Skipped, expect
 from Kit.queues import DAY
+from Kit.servers.scripted import Reply, Scripted
 
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "Samples"
 NEEDS_USER = ("credentials", "endpoint", "tls", "local", "refusing", "unproven", "address")
@@ -67,6 +68,20 @@ def rig_to(bench, *names):
     for name in names:
         rig.to_folder(name)
     return rig
+
+
+def cut_short(bench):
+    """A run that always ends before a capture is sent is a concern after the third time, which names the limit."""
+    rig = rig_to(bench)
+    with Scripted(lambda request: Reply(201)) as server:
+        rig.run("dest", "add", "a", "--kind", "put", "--url", f"{server.url}/{{sha256}}", "--proof", "status").must(0)
+        rig.push(bench.stock[0])
+        for wanted in ([], [], [("run.limit", 1, "a")]):
+            rig.run("run", "--bwlimit", "1000", "--max-duration", "1s", "--grace", "0s").must(15, about="too short")
+            shown = finds(rig, 15 if wanted else 0, *wanted, about="cut off")
+        expect("(1s)" in shown[0]["message"], f"says {shown}")
+        rig.run("run", "--dest", "a").must(0, about="a run without a limit")
+    finds(rig, 0, about="sent")
 
 
 def too_old(bench):
@@ -191,6 +206,7 @@ def told(bench):
 
 
 TESTS = [
+    ("a run whose --max-duration is too short", cut_short),
     ("--max-age, by destination", too_old),
     ("counters never go back", counters),
     ("a backlog, and how long it takes", backlog),

@@ -13,6 +13,8 @@ public struct DestinationWork: Hashable, Sendable {
     public let absent: Int
     /// Sessions that ended, and whose end the destination did not take after several attempts.
     public let untoldSessions: Int
+    /// How many captures were not sent because their last runs ended before, and the words of one; nil for none.
+    public internal(set) var cutShort: QueueStatus.CutShort?
     /// nil where nothing waits, or only captures whose `--not-before` has not come.
     public let oldestWaiting: QueueStatus.Waiting?
     /// nil where nothing landed in the last hours, or nothing waits.
@@ -80,6 +82,7 @@ extension DestinationWork {
         return DestinationWork(
             destination: destination, totals: own, heldBySalvage: salvaged[number] ?? 0, absent: absent[number] ?? 0,
             untoldSessions: try destination.map { try untoldSessions($0, db) } ?? 0,
+            cutShort: waits ? try cutShort(number, db) : nil,
             oldestWaiting: waits ? try oldestWaiting(destination?.number, db, now) : nil,
             rate: waits ? try rate(number, db, now) : nil)
     }
@@ -108,6 +111,15 @@ extension DestinationWork {
             WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts >= ?
                 AND \(Session.due)
             """, [destination.number, Session.patience]) ?? 0
+    }
+
+    private static func cutShort(_ number: Int, _ db: Database) throws -> QueueStatus.CutShort? {
+        let row = try db.row(
+            """
+            SELECT count(*) AS captures, max(error_message) AS message FROM deliveries INDEXED BY deliveries_cut_short
+            WHERE destination = ? AND error_code = 'run.limit' AND state = 'pending'
+            """, [number])
+        return try row?.text("message").map { .init(captures: try row?.needInteger("captures") ?? 0, message: $0) }
     }
 
     /// What has waited for longest, of what may be sent: a capture waits from its push on, or from its `not_before`.

@@ -30,6 +30,8 @@ public struct QueueConcern: Hashable, Sendable {
         case queuePaused = "queue.paused"
         /// A destination did not take the end of a session after several attempts.
         case untold = "session.untold"
+        /// Runs ended before they had sent a capture, three times in a row.
+        case cutShort = "run.limit"
         /// A capture has waited for longer than the user allows.
         case old = "captures.old"
         /// The wall clock cannot be right, so nothing is deleted.
@@ -89,6 +91,7 @@ extension DestinationWork {
         case .blocked: destination?.block?.needsUser == true ? backlog.captures : 0
         case .destinationPaused: destination?.isPaused == true ? backlog.captures : 0
         case .untold: untoldSessions
+        case .cutShort: cutShort?.captures ?? 0
         case .old: maxAge.map { (oldestWaiting?.ageMilliseconds ?? 0) > $0 ? 1 : 0 } ?? 0
         case .atLimit, .lowDisk, .spoolAbsent, .overMark, .queuePaused, .clock: 0
         }

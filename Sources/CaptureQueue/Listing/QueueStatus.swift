@@ -22,6 +22,11 @@ public struct QueueStatus: Hashable, Sendable {
         public let ageMilliseconds: Int
     }
 
+    public struct CutShort: Hashable, Sendable {
+        public let captures: Int
+        public let message: String
+    }
+
     public struct Sessions: Hashable, Sendable {
         public let open: Int
         public let ended: Int

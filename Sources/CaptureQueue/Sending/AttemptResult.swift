@@ -23,8 +23,9 @@ struct AttemptResult {
 struct AttemptContext {
     var retry = RetryPolicy.standard
     var bytesSent: Int?
-    /// The time of a run; nil for the clocks of the queue.
-    var time: RunTime?
+    /// Returns the time of a run; nil for the clocks of the queue. It is read inside the transaction, which may have
+    /// waited for its turn.
+    var time: @Sendable () -> RunTime? = { nil }
     /// Whether to claim the next delivery of the destination at once, and before which time it must be due.
     var claimsNext = false
     var dueBefore: Int?
@@ -53,7 +54,7 @@ extension UploadQueue {
         }
         let settled = try store.write { db -> AttemptResult? in
             let reading = try clock.look(db)
-            let now = reading.time(in: settling.time)
+            let now = reading.time(in: settling.time())
             let row = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
                 [claim.delivery.number, Data(claim.token)])
@@ -64,12 +65,15 @@ extension UploadQueue {
             }
             guard let row else { return nil }
             let delivery = try DeliveryRecord(row: row)
-            let (event, change) =
+            var (event, change) =
                 try db.isParked(outcome, delivery, at: claim.destination, settling)
                 ? Self.parking(outcome, delivery, at: now)
                 : Self.change(
                     for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
                     after: try db.lived(delivery, reading), at: now, settling.retry)
+            if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
+                change.failure = (RunOptions.cutShortCode, cause)
+            }
             guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
             let after = try db.row(
                 "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
@@ -113,7 +117,7 @@ extension UploadQueue {
     ///
     /// - Returns: nil if the claim has expired, or if the bytes have the right hash.
     private func setAside(
-        _ claim: Claim, _ outcome: SendOutcome, _ message: String, _ time: RunTime?
+        _ claim: Claim, _ outcome: SendOutcome, _ message: String, _ time: () -> RunTime?
     ) throws -> AttemptResult? {
         try store.turn { turn in
             let record = try store.read { db -> CaptureRecord? in
@@ -143,11 +147,11 @@ extension UploadQueue {
 
     /// Gives a claim back whose bytes are absent with their folder. Everything else in that folder waits with it.
     private func postpone(
-        _ claim: Claim, _ root: FilePath, _ time: RunTime?, _ turn: QueueStore.WriterTurn
+        _ claim: Claim, _ root: FilePath, _ time: () -> RunTime?, _ turn: QueueStore.WriterTurn
     ) throws -> AttemptResult {
         try giveBack(claim, turn, cause: Absence.message(root))
         return try turn.write { db in
-            let due = try clock.look(db).time(in: time).wall + Absence.pause
+            let due = try clock.look(db).time(in: time()).wall + Absence.pause
             try db.postpone(below: root, until: due)
             return AttemptResult(state: .pending, dueAt: due, next: nil, absent: root)
         }
@@ -269,6 +273,13 @@ extension Database {
     /// The milliseconds that have elapsed since the push, or since the user last asked to send the delivery again.
     func lived(_ delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
         try now.elapsed - (integer("SELECT elapsed_from FROM deliveries WHERE id = ?", [delivery.number]) ?? 0)
+    }
+
+    /// Whether the last tries were all stopped by the time limit of their runs.
+    fileprivate func isCutShort(_ delivery: DeliveryRecord) throws -> Bool {
+        let last = try rows(
+            "SELECT message FROM attempts WHERE delivery = ? ORDER BY id DESC LIMIT 3", [delivery.number])
+        return try RunOptions.isCutShort(last.map { try $0.text("message") })
     }
 
     /// Lets a capture that was refused for good wait again.

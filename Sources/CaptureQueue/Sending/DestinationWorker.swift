@@ -126,12 +126,11 @@ package final class DestinationWorker {
         let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
-        let time = sharedRun.time
-        let after = time.wall
+        let after = sharedRun.now
         let verdict = sharedRun.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        var settling = AttemptContext(retry: retry, bytesSent: sent, time: time)
+        var settling = AttemptContext(retry: retry, bytesSent: sent, time: { [sharedRun] in sharedRun.time })
         (settling.claimsNext, settling.dueBefore) = (
             sharedRun.permission(destination) == .go && hasRoom, sharedRun.dueBefore
         )
@@ -226,7 +225,7 @@ package final class DestinationWorker {
         let verdict = sharedRun.change(destination) {
             $0.polled(ticket, outcome, capture: capture.sequence, at: after)
         }
-        var settling = AttemptContext(retry: retry, time: sharedRun.time)
+        var settling = AttemptContext(retry: retry, time: { [sharedRun] in sharedRun.time })
         describe(&settling, verdict, capture)
         let (state, takenBack) = try queue.settlePoll(delivery, at: destination, outcome, settling)
         tell(verdict.change)
@@ -247,7 +246,7 @@ package final class DestinationWorker {
         let control = sharedRun.control(for: nil, destination)
         defer { sharedRun.done(control) }
         let result = transport.tell(marker, control)
-        try queue.settle(marker, result, retry: retry, time: sharedRun.time)
+        try queue.settle(marker, result, retry: retry) { sharedRun.time }
         switch result {
         case .success(let answer):
             var event = QueueEvent(

@@ -134,8 +134,7 @@ public final class QueueRunner: Sendable {
     private func clock(from start: QueueClock.Reading) -> @Sendable () -> Int {
         let clock = queue.clock
         let begun = start.memory.looked?.sinceBoot ?? clock.sinceBoot()
-        // Both clocks are cut to milliseconds. With one more, this one is never behind the wall clock because of that.
-        return { start.wall + 1 + clock.sinceBoot() - begun }
+        return { start.wall + clock.sinceBoot() - begun }
     }
 }
 

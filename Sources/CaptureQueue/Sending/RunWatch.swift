@@ -228,6 +228,7 @@ final class RunWatch {
     /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
         sharedRun.isStopping = true
+        let cause = runner.stopRequest == .none && isOver ? options.cutShort : "the run was stopped"
         let all = Array(groups.values) + leaving
         for group in all { group.end() }
         let deadline = MonotonicClock.seconds + (runner.isFailed ? 0 : Double(options.grace) / 1000)
@@ -235,7 +236,7 @@ final class RunWatch {
         while all.contains(where: { !$0.isOver }) {
             sharedRun.stopWaiting("the run was stopped")
             if !isStopped, runner.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
-                sharedRun.stopTransfers("the run was stopped")
+                sharedRun.stopTransfers(cause)
                 isStopped = true
             }
             progress.write(sharedRun)

@@ -32,7 +32,7 @@ extension UploadQueue {
     ) throws -> (state: DeliveryState?, takenBack: [CaptureRecord]) {
         try store.write { db in
             let reading = try clock.look(db)
-            let now = reading.time(in: settling.time)
+            let now = reading.time(in: settling.time())
             if let saved = settling.unsaved() { try db.save(saved, ofDestination: destination.number) }
             let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, at: destination, now) }
             return (try settlePoll(delivery, at: destination, outcome, settling, reading, db), takenBack)
@@ -46,7 +46,7 @@ extension UploadQueue {
         let row = try db.row(
             "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'", [delivery.number])
         guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
-        let (now, polls) = (reading.time(in: settling.time), delivery.polls + 1)
+        let (now, polls) = (reading.time(in: settling.time()), delivery.polls + 1)
         switch outcome {
         case .accepted, .blocked, .parked:
             let delay = min(1000 << min(polls, 12), Self.longestPollDelay)

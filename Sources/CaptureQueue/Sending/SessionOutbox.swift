@@ -113,10 +113,11 @@ extension UploadQueue {
     ///
     /// - Parameter retry: the retry policy of the destination. Its last delay repeats.
     func settle(
-        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, time: RunTime
+        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy,
+        time: () -> RunTime
     ) throws {
         try store.write { db in
-            let now = try clock.look(db).time(in: time)
+            let now = try clock.look(db).time(in: time())
             switch result {
             case .success(let answer):
                 try db.run(

@@ -9,7 +9,7 @@ extension QueueConcern {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .overMark: .overMark
         case .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold,
-            .old, .clock:
+            .cutShort, .old, .clock:
             .workLeft
         }
     }
@@ -59,6 +59,10 @@ extension QueueConcern {
         case .queuePaused: return "\(captures) cannot be sent, because the queue is paused"
         case .untold:
             return "\(name) has not accepted the end of \(Quantity.count(count, "session")) in several attempts"
+        case .cutShort:
+            return
+                "\(captures)\(place) \(isOne ? "was" : "were") not sent in three tries: "
+                + "\(work(status)?.cutShort?.message ?? "") (--max-duration)"
         case .old:
             let oldest = work(status)?.oldestWaiting
             return "\(oldest?.id ?? "")\(place) has waited for \(Moment.age(oldest?.ageMilliseconds ?? 0))"
@@ -79,6 +83,7 @@ extension QueueConcern {
         case .held, .salvaged:
             isAmbiguous(status) ? "release by id what may be sent" : "send \(isOne ? "it" : "them")"
         case .blocked, .untold: "find out why"
+        case .cutShort: "send without a limit"
         case .destinationPaused, .queuePaused: "resume sending"
         case .clock: "if the clock is correct now"
         }
@@ -98,6 +103,7 @@ extension QueueConcern {
         case .destinationPaused: return "capqueue resume --dest \(name)"
         case .queuePaused: return "capqueue resume"
         case .blocked, .untold: return "capqueue dest test \(name)"
+        case .cutShort: return "capqueue run --dest \(name)"
         case .old: return "capqueue history \(work(status)?.oldestWaiting?.id ?? "")"
         case .clock: return "capqueue prune --accept-clock"
         }

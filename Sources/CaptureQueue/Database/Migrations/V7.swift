@@ -1,6 +1,6 @@
 import GRDB
 
-/// What keeps a wrong clock from delaying what is sent (Spec/queue.md section 6.2).
+/// What keeps a wrong clock from delaying what is sent (Spec/queue.md section 6.2), and finds what runs cannot finish.
 enum V7 {
     static let name = "v7"
 
@@ -22,5 +22,7 @@ enum V7 {
         ALTER TABLE deliveries ADD COLUMN elapsed_from INTEGER NOT NULL DEFAULT 0;
         UPDATE deliveries SET not_before = (SELECT not_before FROM captures WHERE seq = capture)
             WHERE state NOT IN ('completed', 'cancelled');
+        CREATE INDEX deliveries_cut_short ON deliveries (destination)
+            WHERE error_code = 'run.limit' AND state = 'pending';
         """
 }

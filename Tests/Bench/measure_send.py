@@ -118,34 +118,6 @@ def http(rig):
     return [pair(f"run, {count} of 1.6 MB by http to nginx, signed / one curl, premade bodies", sides, 1.5, 1.15)]
 
 
-def session(rig):
-    """Each of three destinations keeps the order of a session; a delivery must not cost more in a long session."""
-    few, many, sides = rig.scaled(200, 3), rig.scaled(20_000, 6), {}
-    names = ("one", "two", "three")
-    with stock(rig, many, "tiny", ["--no-depth"], photo_bytes=TINY_PHOTO_BYTES, with_depth=False) as bundles:
-        def ours(count):
-            for name in names:
-                rig.run("rm", "-rf", f"copies-{name}")
-                (rig.folder / f"copies-{name}").mkdir(mode=0o700)
-            capqueue = rig.beside("capqueue")
-            rig.run("rm", "-rf", "queue")
-            to = []
-            for name in names:
-                rig.run(capqueue, "dest", "add", name, "--kind", "folder", "--path", f"copies-{name}", "--queue", "queue")
-                to += ["--dest", name]
-            for start in range(0, count, 500):
-                chosen = bundles[start:min(start + 500, count)]
-                rig.run(capqueue, "push", "--session", "long", *to, "--queue", "queue", *chosen)
-            seconds = rig.timed(capqueue, "run", "--once", "--quiet", "--queue", "queue")
-            expect_completed(rig, count)
-            return seconds / (count * len(names))
-
-        sides = {f"a session of {many:,}": Side.of([ours(many)]),
-                 f"of {few:,}": Side.of([ours(few) for _ in range(rig.scaled(5, 1))])}
-        rig.remove(*(f"copies-{name}" for name in names))
-    return [pair(f"run, time a delivery of a session of {many:,}, {len(names)} destinations / of {few:,}", sides, 1.3, 1.1)]
-
-
 def memory(rig):
     """Memory must not grow with the sent bundles: a queue ten times as long would show what is kept of each."""
     few, many = rig.scaled(300, 3), rig.scaled(3000, 6)
@@ -163,4 +135,4 @@ def memory(rig):
     return rows
 
 
-MEASURES = [("send put", put), ("send http", http), ("send session", session), ("send memory", memory)]
+MEASURES = [("send put", put), ("send http", http), ("send memory", memory)]

@@ -18,7 +18,7 @@ from Bench import results
 from Bench.bench import Bench
 from Kit.outcomes import ROOT, Failed
 
-FAMILIES = ["measure_one", "measure_many", "measure_large", "measure_queue", "measure_rows", "measure_send"]
+FAMILIES = ["measure_one", "measure_many", "measure_queue", "measure_rows", "measure_send"]
 CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 10 << 30, 0.5
 

@@ -109,46 +109,5 @@ def deaf_clients(tools):
         siege.serves("while nobody reads answers")
 
 
-def many_gigabytes(tools):
-    """Forty clients at once send a body of the largest size each, chunked."""
-    with besieged(tools) as siege, contextlib.ExitStack() as stack:
-        start = head("POST", CAPTURES, siege.signed(b"") | {"Content-Type": FORM_TYPE, "Transfer-Encoding": "chunked"})
-        links = [stack.enter_context(siege.link()) for _ in range(40)]
-        data = start + b"1400000\r\n" + bytes(LIMIT - 1)
-        sent = {link: 0 for link in links}
-        end = time.monotonic() + 20
-        for link in links:
-            link.socket.setblocking(False)
-        while time.monotonic() < end and sent:
-            for link in list(sent):
-                try:
-                    sent[link] += link.socket.send(data[sent[link]:sent[link] + 262144])
-                    if sent[link] == len(data):
-                        del sent[link]
-                except BlockingIOError:
-                    pass
-                except OSError:
-                    del sent[link]
-            stored = siege.stored_bytes()
-            expect(stored <= 16 * LIMIT, f"bodies/ has {stored >> 20} MiB")
-        siege.serves("while large bodies arrive")
-
-
-def churning(tools):
-    """5,000 connections are opened and closed, some in the middle of a request."""
-    with besieged(tools) as siege:
-        chance, first = random.Random(1), siege.upload(bytes(1000)) + bytes(500)
-        for number in range(5000):
-            with contextlib.suppress(OSError), siege.link() as link:
-                link.send(first[:chance.randrange(len(first))])
-                if number % 3 == 0:
-                    link.reset()
-        siege.serves("after 5,000 connections")
-        wait_until(lambda: not siege.bodies(), "no body is left")
-        files = pathlib.Path(f"/proc/{siege.receiver.process.pid}/fd")
-        wait_until(lambda: len(list(files.iterdir())) < 200, "the receiver closes the connections that clients closed")
-
-
 TESTS = [*((f"1,000 connections {name}", functools.partial(crowded, *crowd)) for name, crowd in CROWDS.items()),
-         ("clients read no answers", deaf_clients), ("forty of the largest bodies at once", many_gigabytes),
-         ("5,000 connections come and go", churning)]
+         ("clients read no answers", deaf_clients)]

@@ -116,7 +116,7 @@ extension UploadQueue {
                 // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
                 work: try DestinationWork.all(db, at: reading.wall),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
-                clockDoubt: try Self.doubt(reading, db), releasable: releasable)
+                clockDoubt: reading.doubt, releasable: releasable)
         }
     }
 

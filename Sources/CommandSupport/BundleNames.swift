@@ -97,6 +97,6 @@ package final class BundleNames: Sendable {
 
     /// Whether a file is a bundle, by its first bytes or its name. A damaged bundle may be recognised only by its name.
     private static func isBundle(_ path: FilePath) -> Bool {
-        path.string.utf8.reversed().starts(with: ".bundle".utf8.reversed()) || FileKind(file: path)?.family == .bundle
+        FolderWalk.isNamedBundle(path) || FileKind(file: path)?.family == .bundle
     }
 }

@@ -59,7 +59,7 @@ extension CapbundleCommand {
             "key ls": "key show", "key id": "key show", "key info": "key show", "key export": "key public",
             "key repair": "key recover",
             "trust distrust": "trust revoke", "trust show": "trust list", "trust import": "trust add",
-            "trust new": "trust add",
+            "trust new": "trust add", "trust edit": "trust set", "trust update": "trust set",
         ])
 
     private static let hints = [

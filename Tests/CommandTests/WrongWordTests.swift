@@ -70,6 +70,19 @@ struct WrongWordTests {
         }
     }
 
+    /// A value that begins with `-`: the message says how to write it, and so written it is taken as the value.
+    @Test func aValueThatLooksLikeAnOptionCanBeWritten() throws {
+        var tried: Set<String> = []
+        for option in try Self.options() where option.argument.kind == "option" && option.name != "--priority" {
+            guard tried.insert(option.name).inserted || isLongRun else { continue }
+            let apart = try Capbundle().run(tool: option.tool, option.path + [option.name, "-1 h"]).errorText
+            #expect(apart.contains("if this is the value, write: \(option.name)='-1 h'\n"), "\(option.path): \(apart)")
+            let joined = try Capbundle().run(tool: option.tool, option.path + ["\(option.name)=-1 h"]).errorText
+            #expect(!joined.contains("missing for \(option.name)"), "\(option.path): \(joined)")
+        }
+        #expect(tried.count > 60)
+    }
+
     /// Each word of another tool leads to a command that exists, and is not itself a command of ours.
     @Test(arguments: [("capbundle", "CapbundleCommand"), ("capqueue", "CapqueueCommand")])
     func wordsOfOtherToolsNameRealCommands(_ tool: String, _ file: String) throws {

@@ -8,7 +8,7 @@ package final class FolderWalk: Sendable {
         case file(FilePath)
         /// A folder with a photo and metadata.
         case rawCapture(FilePath)
-        /// A file or folder with a hidden temporary name, which an interrupted run left. A folder is not entered.
+        /// A file or folder whose name says that it is not complete. A folder is not entered.
         case temporary(FilePath)
         case link(FilePath)
     }
@@ -44,23 +44,37 @@ package final class FolderWalk: Sendable {
 
     private let state: Mutex<State>
     private let leftOut: FilePath?
+    private let leavesUnfinished: Bool
     private let root: FilePath
 
-    /// - Parameter leavesOut: A folder that is skipped; nil to skip none.
-    package init(_ path: FilePath, leavesOut: FilePath? = nil) {
+    /// - Parameters:
+    ///   - leavesOut: A folder that is skipped; nil to skip none.
+    ///   - leavesUnfinished: Whether the names that other programs give to unfinished files count as temporary too.
+    package init(_ path: FilePath, leavesOut: FilePath? = nil, leavesUnfinished: Bool = false) {
         state = Mutex(State(root: path))
         root = path
         leftOut = leavesOut?.resolved
+        self.leavesUnfinished = leavesUnfinished
     }
 
     package static func isRawCapture(_ names: [FilePath.Component]) -> Bool {
         names.contains("photo.jpg") && names.contains("metadata.json")
     }
 
-    /// Whether the name begins with `.` and ends with `.tmp`, as the names of files that are not complete yet.
-    private static func isTemporary(_ path: FilePath) -> Bool {
-        guard let bytes = path.name?.bytes else { return false }
-        return bytes.first == UInt8(ascii: ".") && bytes.suffix(4).elementsEqual(".tmp".utf8)
+    /// Whether a file should be a bundle by its name, whatever its content is.
+    package static func isNamedBundle(_ path: FilePath) -> Bool { name(of: path, endsWith: ".bundle") }
+
+    private static func name(of path: FilePath, endsWith end: String) -> Bool {
+        path.name.map { $0.bytes.suffix(end.utf8.count).elementsEqual(end.utf8) } ?? false
+    }
+
+    /// Our own hidden names end with `.tmp`. Copying programs and browsers have their own endings (Spec/capqueue.md
+    /// section 2.1), and rsync's names begin with a dot.
+    private func isTemporary(_ path: FilePath) -> Bool {
+        let isHidden = path.name?.bytes.first == UInt8(ascii: ".")
+        guard leavesUnfinished else { return isHidden && Self.name(of: path, endsWith: ".tmp") }
+        return isHidden
+            || [".tmp", ".part", ".partial", ".filepart", ".crdownload"].contains { Self.name(of: path, endsWith: $0) }
     }
 
     /// Returns the next file, raw capture or link; nil at the end. For a folder that cannot be read it returns a failure, and
@@ -70,7 +84,7 @@ package final class FolderWalk: Sendable {
             while let path = state.take() {
                 do throws(NativeError) {
                     let status = try FileStatus.ofName(path)
-                    if path != root && Self.isTemporary(path) && (status.kind == .file || status.kind == .folder) {
+                    if path != root && isTemporary(path) && (status.kind == .file || status.kind == .folder) {
                         return .success(.temporary(path))
                     }
                     if status.kind == .file { return .success(.file(path)) }

@@ -4,13 +4,14 @@ public import SystemPackage
 /// The devices that the user trusts: a text file with one line for each device (Spec/capture-bundle.md section 10).
 public struct TrustFile: Sendable {
     private enum Line {
-        case device(TrustedDeviceLine)
+        /// With the text of the file, which stays as it was written until the device changes.
+        case device(TrustedDeviceLine, written: String? = nil)
         /// A comment or an empty line, which is kept unchanged.
         case other(String)
 
         var text: String {
             switch self {
-            case .device(let device): device.text
+            case .device(let device, let written): written ?? device.text
             case .other(let text): text
             }
         }
@@ -52,7 +53,7 @@ public struct TrustFile: Sendable {
                 continue
             }
             do {
-                lines.append(.device(try TrustedDeviceLine(parsing: line)))
+                lines.append(.device(try TrustedDeviceLine(parsing: line), written: line))
             } catch {
                 throw Self.anotherKind(bytes, name)
                     ?? BundleError(error.code, "line \(index + 1): \(error.message)", file: name)
@@ -69,7 +70,7 @@ public struct TrustFile: Sendable {
     }
 
     public var devices: [TrustedDeviceLine] {
-        lines.compactMap { if case .device(let device) = $0 { device } else { nil } }
+        lines.compactMap { if case .device(let device, _) = $0 { device } else { nil } }
     }
 
     /// Adds the lines of another file at the end. If one of them revokes a key, the key is revoked.
@@ -82,10 +83,11 @@ public struct TrustFile: Sendable {
         for known in devices {
             if known.point == device.point {
                 let state = known.isRevoked ? "is revoked" : "is already trusted"
-                let hint = "to trust it again, first delete the line of \(known.name) in the trust file"
-                throw BundleError(
-                    .trustExists, "this key \(state) under the name \(known.name)", hints: known.isRevoked ? [hint] : []
-                )
+                let hint =
+                    known.isRevoked
+                    ? Self.trustingAgain(known.name)
+                    : "to change how long it is trusted: capbundle trust set \(known.name) --valid-before TIME"
+                throw BundleError(.trustExists, "this key \(state) under the name \(known.name)", hints: [hint])
             }
             if known.name == device.name {
                 throw BundleError(
@@ -94,6 +96,44 @@ public struct TrustFile: Sendable {
             }
         }
         lines.append(.device(device))
+    }
+
+    private static func trustingAgain(_ name: String) -> String {
+        "to trust it again, first delete the line of \(name) in the trust file"
+    }
+
+    /// Changes the one line of a device.
+    ///
+    /// - Parameter word: The name or the key id of the device.
+    /// - Returns: The device as it is now.
+    /// - Throws: `trust.name` if no line or several lines have this name or key id, or if the device is revoked; what
+    ///   `change` throws.
+    public mutating func set(
+        _ word: String, _ change: (inout TrustedDeviceLine) throws(BundleError) -> Void
+    ) throws(BundleError) -> TrustedDeviceLine {
+        var found: [(index: Int, device: TrustedDeviceLine)] = []
+        for (index, line) in lines.enumerated() {
+            guard case .device(let device, _) = line else { continue }
+            if device.name == word || device.point.keyID.description == word { found.append((index, device)) }
+        }
+        guard let (index, known) = found.first else {
+            throw BundleError(.trustName, "no device has the name or key id \(word)")
+        }
+        guard found.count == 1 else {
+            let ids = found.map(\.device.point.keyID.description)
+            throw BundleError(
+                .trustName, "\(found.count) lines are about \(word), expected one",
+                hints: ids.contains(word)
+                    ? ["delete all but one of these lines"]
+                    : ["give the key id of the one to change: \(ids.joined(separator: " or "))"])
+        }
+        guard !known.isRevoked else {
+            throw BundleError(.trustName, "\(known.name) is revoked", hints: [Self.trustingAgain(known.name)])
+        }
+        var device = known
+        try change(&device)
+        lines[index] = .device(device)
+        return device
     }
 
     /// Marks all lines with this name as revoked.
@@ -106,7 +146,7 @@ public struct TrustFile: Sendable {
         }
         var count = 0
         lines = lines.map { line in
-            guard case .device(var device) = line, device.name == name, !device.isRevoked else { return line }
+            guard case .device(var device, _) = line, device.name == name, !device.isRevoked else { return line }
             device.isRevoked = true
             count += 1
             return .device(device)

@@ -14,6 +14,18 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     public struct RelyingPartyID: Hashable, Sendable {
         public let text: String
         let hash: Digest
+
+        /// - Parameter text: `TEAMID.bundle.identifier`.
+        public init(_ text: String) throws(BundleError) {
+            let isValid =
+                (1...255).contains(text.utf8.count)
+                && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") }
+            guard isValid else {
+                throw BundleError(.trustFile, "rpid \"\(text)\" is not 1 to 255 printable characters")
+            }
+            self.text = text
+            hash = try Digest.of(Array(text.utf8))
+        }
     }
 
     public let name: String
@@ -36,15 +48,6 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         }
         self.name = name
         self.point = point
-    }
-
-    /// Sets the App ID, `TEAMID.bundle.identifier`.
-    public mutating func setRelyingPartyID(_ text: String) throws(BundleError) {
-        let isValid =
-            (1...255).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "\"") }
-        guard isValid else { throw BundleError(.trustFile, "rpid \"\(text)\" is not 1 to 255 printable characters") }
-        rpID = RelyingPartyID(text: text, hash: try Digest.of(Array(text.utf8)))
     }
 
     /// The line as it is written to a file, without LF.
@@ -107,7 +110,7 @@ public struct TrustedDeviceLine: Hashable, Sendable {
             guard quoted.utf8.count > 2, quoted.hasPrefix("\""), quoted.hasSuffix("\"") else {
                 throw BundleError(.trustFile, "rpid needs a value in double quotes")
             }
-            try setRelyingPartyID(quoted.without(first: 1, last: 1))
+            rpID = try RelyingPartyID(quoted.without(first: 1, last: 1))
         case ("valid-after", let text?): validAfter = try Self.time(text)
         case ("valid-before", let text?): validBefore = try Self.time(text)
         default: throw BundleError(.trustFile, "unknown option \(option)")

@@ -8,8 +8,9 @@ public import SystemPackage
 extension UploadQueue {
     /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
     ///
-    /// It does not follow symbolic links, and leaves out the queue's own folder. It recognises known bundles by their
-    /// headers, so a second search reads little.
+    /// It does not follow symbolic links, and leaves out the queue's own folder and names of unfinished files. It
+    /// recognises known bundles by their headers, so a second search reads little. A file whose name ends with
+    /// `.bundle` is pushed whatever it holds, so that a damaged one is reported.
     ///
     /// - Parameters:
     ///   - packing: how to pack raw captures; nil to ignore them.
@@ -29,7 +30,7 @@ extension UploadQueue {
                 .inputUnreadable, "is not a folder", file: path,
                 hints: ["add a single bundle with: capqueue push \(ShellWord.quote(path))"])
         }
-        let walk = FolderWalk(path, leavesOut: folder.path)
+        let walk = FolderWalk(path, leavesOut: folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])
         let rawFolders = Mutex<[FilePath]>([])
         let isHeld = { @Sendable (identity: Digest) throws -> Bool in
@@ -46,7 +47,11 @@ extension UploadQueue {
                     case .success(.rawCapture(let path)): rawFolders.withLock { $0.append(path) }
                     case .success(.temporary), .success(.link): continue
                     case .success(.file(let path)):
-                        guard let identity = BundlePeek.identity(of: path) else { continue }
+                        // Push refuses a file that is a bundle only by its name, and says what is wrong with it.
+                        guard let identity = BundlePeek.identity(of: path) else {
+                            if FolderWalk.isNamedBundle(path) { return .success(.file(path)) }
+                            continue
+                        }
                         if (try? isHeld(identity)) != true { return .success(.file(path)) }
                     }
                 }

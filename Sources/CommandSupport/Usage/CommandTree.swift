@@ -8,6 +8,8 @@ struct CommandTree {
         /// With their dashes: `-o`, `--output`.
         let names: [String]
         let takesValue: Bool
+        /// Whether the value may also begin with `-`.
+        let takesAnyWord: Bool
         let isShown: Bool
     }
 
@@ -35,7 +37,9 @@ struct CommandTree {
                 name["name"]?.text.map { (name["kind"]?.text == "long" ? "--" : "-") + $0 }
             }
             guard !names.isEmpty else { return nil }
-            return Option(names: names, takesValue: argument["kind"]?.text == "option", isShown: Self.isShown(argument))
+            return Option(
+                names: names, takesValue: argument["kind"]?.text == "option",
+                takesAnyWord: argument["parsingStrategy"]?.text == "unconditional", isShown: Self.isShown(argument))
         }
         subcommands = (json["subcommands"]?.elements ?? []).compactMap { CommandTree($0) }
     }

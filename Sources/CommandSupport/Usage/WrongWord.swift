@@ -1,3 +1,5 @@
+import CaptureBundle
+
 /// A message about a word that names no command or no option.
 struct WrongWord {
     let message: String
@@ -42,9 +44,23 @@ private struct Search {
             if word == "--" { return nil }
             guard word.hasPrefix("-"), word != "-" else { continue }
             guard let option = command.option(word) else { return unknownOption(word, of: command, path, before: rest) }
-            if option.takesValue && !word.utf8.contains(UInt8(ascii: "=")) { _ = rest.popFirst() }
+            guard option.takesValue, !word.utf8.contains(UInt8(ascii: "=")) else { continue }
+            guard let value = rest.popFirst() else { return nil }
+            if let wrong = valueLikeAnOption(value, for: option, of: command) { return wrong }
         }
         return nil
+    }
+
+    /// The parser reads a word that begins with `-` as an option, and then says only that a value is missing.
+    private func valueLikeAnOption(
+        _ value: String, for option: CommandTree.Option, of command: CommandTree
+    ) -> WrongWord? {
+        guard !option.takesAnyWord, value.hasPrefix("-"), value != "-", value != "--", command.option(value) == nil,
+            let name = option.names.first(where: { $0.hasPrefix("--") }) ?? option.names.first
+        else { return nil }
+        return WrongWord(
+            message: "a value is missing for \(name), because \(ShellWord.quote(value)) begins with -",
+            hint: "if this is the value, write: \(name)=\(ShellWord.quote(value))")
     }
 
     // MARK: - Commands

@@ -6,13 +6,13 @@ import SystemPackage
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Add, list and revoke the devices that you trust.",
+        abstract: "Add, list, change and revoke the devices that you trust.",
         discussion: """
             Example:
               capbundle trust add my-rig my-rig.pem
               capbundle trust list
             """,
-        subcommands: [Add.self, List.self, Revoke.self])
+        subcommands: [Add.self, List.self, Set.self, Revoke.self])
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -71,7 +71,7 @@ struct TrustCommand: ParsableCommand {
             var device = try TrustedDeviceLine(name: name, point: point())
             device.level = level
             do {
-                if let rpid { try device.setRelyingPartyID(rpid) }
+                device.rpID = try rpid.map { text throws(BundleError) in try .init(text) }
                 device.validAfter = try validAfter.map { text throws(BundleError) in try TrustedDeviceLine.time(text) }
                 device.validBefore = try validBefore.map { text throws(BundleError) in try TrustedDeviceLine.time(text)
                 }
@@ -174,7 +174,7 @@ struct TrustCommand: ParsableCommand {
 }
 
 extension TrustedDeviceLine {
-    fileprivate var summary: String {
+    var summary: String {
         if isRevoked { return "revoked" }
         var parts = [level.rawValue]
         if let rpID { parts.append(rpID.text) }
@@ -183,7 +183,7 @@ extension TrustedDeviceLine {
         return parts.joined(separator: ", ")
     }
 
-    fileprivate var json: JSONValue {
+    var json: JSONValue {
         .members([
             "key_id": .string(point.keyID.description), "level": .string(level.rawValue), "name": .string(name),
             "revoked": .bool(isRevoked), "rpid": rpID.map { .string($0.text) },

@@ -10,7 +10,9 @@ struct AdoptCommand: ParsableCommand {
         abstract: "Add all bundles below a folder that are not yet in the queue.",
         discussion: """
             Finds bundles that nobody has pushed. Each capture is added once, however often this runs; symbolic links \
-            are not followed. With --pack, folders with photo.jpg and metadata.json are packed on the way.
+            are not followed. A file that is a bundle only by its name, *.bundle, is an error. Unfinished files, whose \
+            names begin with "." or end with .tmp, .part, .partial, .filepart or .crdownload, are left alone. With \
+            --pack, folders with photo.jpg and metadata.json are packed on the way.
 
             Example:
               capqueue adopt captures/

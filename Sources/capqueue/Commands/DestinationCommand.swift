@@ -24,7 +24,8 @@ struct DestinationCommand: ParsableCommand {
             discussion: """
                 folder: a folder on a mounted disk, marked with a small file, so that an empty mount point is not \
                 mistaken for it. http: a server of the capture API. put: PUT to a presigned or plain URL. s3: an \
-                S3-compatible store.
+                S3-compatible store. Its keys are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the process that \
+                sends, or else in ~/.aws/credentials of its user. A service has its own environment and user.
 
                 Example:
                   capqueue dest add nas --kind folder --path /mnt/nas/captures

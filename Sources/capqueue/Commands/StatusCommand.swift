@@ -14,7 +14,8 @@ struct StatusCommand: ParsableCommand {
             solve. Exit codes: 0 no problem, 14 captures failed for good, 13 the spool is larger than warn-at, push \
             refuses because of limit or free-floor, or the disk is nearly full, 15 captures have no destination, are \
             held, or wait where nothing is sent until you act (paused, blocked), a capture has waited for longer than \
-            --max-age, or the clock is or was wrong, which delays deletion and can delay sending.
+            --max-age, or the clock is or was wrong, which delays deletion and can delay sending. With --json, the \
+            whole state is printed, with the problems in "concerns".
             A server that cannot be reached is a problem only with --max-age: captures for it just wait.
             --prometheus is for the textfile collector of a node exporter.
 
@@ -39,8 +40,8 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
-        if [format.json, prometheus, check].count(where: { $0 }) > 1 {
-            throw ValidationError("give one of --json, --prometheus and --check")
+        if prometheus && (format.json || check) {
+            throw ValidationError("give --prometheus without --json and --check")
         }
     }
 
@@ -48,14 +49,17 @@ struct StatusCommand: ParsableCommand {
         let (status, running) = try queue.with { (try $0.status(), $0.runProgress()) }
         let path = queue.folder.path.string
         let concerns = status.concerns(maxAge: maxAge?.age.milliseconds)
-        if format.json { return try Output.json(status.json(queue: path, run: running, concerns)) }
-        let lines =
-            check
-            ? concerns.map { $0.line(status) }
-            : prometheus
-                ? status.metrics(concerns, isRunning: running != nil)
-                : status.page(queue: path, run: running, concerns)
-        for line in lines { try Output.line(line) }
+        if format.json {
+            try Output.json(status.json(queue: path, run: running, concerns))
+        } else {
+            let lines =
+                check
+                ? concerns.map { $0.line(status) }
+                : prometheus
+                    ? status.metrics(concerns, isRunning: running != nil)
+                    : status.page(queue: path, run: running, concerns)
+            for line in lines { try Output.line(line) }
+        }
         if check, !concerns.isEmpty { throw ExitStatus.worst(concerns.map(\.status)) }
     }
 }

@@ -1,0 +1,92 @@
+import ArgumentParser
+import CaptureBundle
+import CommandSupport
+
+extension TrustCommand {
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set",
+            abstract: "Change from when, until when or how you trust a device.",
+            usage: "capbundle trust set DEVICE [options]",
+            discussion: """
+                Changes the line of the device in the trust file, and no other. An empty time removes the limit. \
+                --level software removes the App ID.
+
+                Example:
+                  capbundle trust set my-rig --valid-before 2026-06-01
+                  capbundle trust set my-rig --valid-before ''
+                """)
+
+        @Argument(help: "Its name, or its key id if several lines have that name.")
+        var device: String
+
+        @Option(help: "How the device keeps its key: software or apple-appattest.")
+        var level: TrustLevel?
+
+        @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
+        var rpid: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "Trust only captures from this time on (a date, or a time with a zone).", valueName: "time"))
+        var validAfter: String?
+
+        @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
+        var validBefore: String?
+
+        @OptionGroup var trust: ChangedTrustOptions
+        @OptionGroup var format: JSONOption
+
+        func validate() throws {
+            guard level != nil || rpid != nil || validAfter != nil || validBefore != nil else {
+                throw ValidationError("give --valid-after, --valid-before, --level or --rpid")
+            }
+        }
+
+        func run() throws {
+            let (after, before): (CaptureTime??, CaptureTime??)
+            let appID: TrustedDeviceLine.RelyingPartyID?
+            do throws(BundleError) {
+                (after, before) = (try Self.limit(validAfter), try Self.limit(validBefore))
+                appID = try rpid.map { text throws(BundleError) in try .init(text) }
+            } catch {
+                throw ValidationError(error.message)
+            }
+            let path = try trust.pathToChange(warn: diagnostic.warning)
+            let changed = try TrustFile.update(path: path) { file throws(BundleError) in
+                try file.set(device) { line throws(BundleError) in
+                    if let level { line.level = level }
+                    if level == .software { line.rpID = nil }
+                    if let appID { line.rpID = appID }
+                    if let after { line.validAfter = after }
+                    if let before { line.validBefore = before }
+                    try Self.check(line)
+                }
+            }
+            let text = "\(changed.name)  \(changed.summary)  \(changed.point.keyID)"
+            try format.json ? Output.json(changed.json) : Output.line(text)
+            diagnostic.note("changed in \(path)")
+        }
+
+        /// - Returns: nil if the limit stays as it is; a nil inside if it is removed.
+        private static func limit(_ text: String?) throws(BundleError) -> CaptureTime?? {
+            guard let text else { return nil }
+            return .some(text.utf8.isEmpty ? nil : try TrustedDeviceLine.time(text))
+        }
+
+        /// What was given may contradict what the line says already.
+        private static func check(_ line: TrustedDeviceLine) throws(BundleError) {
+            guard (line.level == .appleAppAttest) == (line.rpID != nil) else {
+                throw BundleError(
+                    .trustName,
+                    line.rpID == nil
+                        ? "\(line.name) has no App ID; give --rpid with --level apple-appattest"
+                        : "\(line.name) has the level software; give --level apple-appattest with --rpid")
+            }
+            if let after = line.validAfter, let before = line.validBefore, after >= before {
+                throw BundleError(
+                    .trustName, "\(line.name) would be trusted from \(after) until \(before), which is never")
+            }
+        }
+    }
+}

@@ -27,7 +27,7 @@ package struct FindingList {
 
     package init() {}
 
-    /// Whether there are so many kinds that they should be told now, to bound the memory.
+    /// Whether the list should be printed now, because more kinds would take too much memory.
     package var isFull: Bool { kinds.count >= 1000 }
 
     package mutating func add(_ error: BundleError) {

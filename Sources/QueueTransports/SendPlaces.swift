@@ -15,7 +15,8 @@ package protocol SendPlaces: Sendable {
 package enum PlaceTurn: Hashable, Sendable {
     /// - Parameter acceptedWith: the status of an earlier try in which the server accepted these bytes without a proof.
     case ours(acceptedWith: Int?)
-    /// The place belongs to other bytes, those of the capture with this id.
+    /// The place belongs to other bytes: those of the capture with this id. It can be the same capture, if another
+    /// destination has another part of it.
     case taken(by: String)
     /// The place cannot be recorded, for this reason.
     case unknown(String)

@@ -143,10 +143,12 @@ struct WithholdingTests {
     @Test func refusesWhatIsNotListed() throws {
         let exif = Array(JPEGPieces.exifWithPosition[10...])
         let telling = Self.confidence.dropLast(12) + PictureFiles.chunk("eXIf", exif) + Self.confidence.suffix(12)
+        let end = PictureFiles.chunk("IEND", Array("N 12 30 15".utf8))
         let cases: [(String, photo: [UInt8], confidence: [UInt8], metadata: String)] = [
             ("photo.jpg", JPEGPieces.photo(with: JPEGPieces.xmp(Array("<a>N 12 30 15</a>".utf8))), Self.confidence, ""),
             ("confidence.png", RawFolder.photo, Array(telling), ""),
             ("confidence.png", RawFolder.photo, Self.confidence + [0], ""),
+            ("confidence.png", RawFolder.photo, Self.confidence.dropLast(12) + end + Self.confidence.suffix(12), ""),
             ("metadata.json", RawFolder.photo, Self.confidence, #""a": [{"GPSLatitude": 1}], "#),
         ]
         for (entry, photo, confidence, more) in cases {

@@ -81,6 +81,8 @@ def no_bundles(bench):
     for options in ((), ("--repair", "--read-data")):
         found = check_says(rig, 1, 2, 15, 74, options=options, about=f"check {' '.join(options)}")
         expect(found, f"check {' '.join(options)} finds nothing")
+        moved = [one["path"] for one in found if "moved to quarantine/" in one["message"]]
+        expect(len(moved) == 2 * len(options[:1]), f"check {' '.join(options)} says that it moved {moved}")
         kept = sorted(rig.spool().values()) + [(rig.queue / "notes.txt").read_bytes()]
         for name, data in odd.items():
             expect(data in kept, f"check {' '.join(options)}: the bytes of {name!r} are gone")

@@ -38,7 +38,7 @@ struct NearestNames {
         let offset: Int
     }
 
-    /// Names that are no times are left out.
+    /// Names that are not times are left out.
     ///
     /// - Returns: For each photo that has one, its depth map.
     func match(_ photos: [[UInt8]], _ depths: [[UInt8]]) -> [[UInt8]: Match] {

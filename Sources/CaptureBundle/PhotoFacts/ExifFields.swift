@@ -2,9 +2,9 @@
 struct ExifFields {
     /// The TIFF structure with those fields; empty if there are none.
     private(set) var bytes: [UInt8] = []
-    /// Names what the original has besides.
+    /// Names what else the original has.
     private(set) var others: [String] = []
-    /// What to say of an original with other bytes; nil if `others` says enough.
+    /// The words for an original that has only these fields but in other bytes; nil if `others` names something.
     var form: String? { others.isEmpty ? "EXIF in another arrangement" : nil }
 
     private enum Form { case text, version, integer, rational }

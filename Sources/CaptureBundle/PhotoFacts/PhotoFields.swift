@@ -3,7 +3,7 @@
 package struct PhotoFields {
     /// The photo with only what is listed. The bytes of the picture are those of the original.
     package private(set) var photo: [UInt8] = []
-    /// Names what the original has besides; empty if it is as listed.
+    /// Names what else the original has; empty if it is as listed.
     package private(set) var others: [String] = []
 
     /// The markers cannot be followed to the end of the picture.
@@ -51,7 +51,7 @@ package struct PhotoFields {
 
     /// Writes a segment anew.
     ///
-    /// - Parameter more: Names what the original has besides, if nothing else was named.
+    /// - Parameter more: Names what else the original has, if nothing else was named.
     private mutating func append(
         _ marker: UInt8, _ data: some Collection<UInt8>, insteadOf original: ArraySlice<UInt8>, _ more: String?
     ) {

@@ -3,7 +3,7 @@ enum Unlisted {
     /// The largest photo that is read.
     static let sizeLimit = 1 << 30
 
-    /// Whether an entry is judged by its bytes.
+    /// Whether the bytes of an entry must be read to judge it.
     static func needsBytes(_ path: EntryPath) -> Bool { [.photo, .confidence, .metadata].contains(path) }
 
     /// Says what an entry has that is not listed, such as `has XMP`; nil for an entry that is as listed.
@@ -35,15 +35,22 @@ enum Unlisted {
 
     static func confidence(_ png: [UInt8]) -> String? {
         guard png.starts(with: pngSignature) else { return "is not a PNG" }
+        let outside = "has bytes outside its chunks"
         var position = pngSignature.count
         while position + 12 <= png.count {
             let length = png[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
             let type = String(decoding: png[(position + 4)..<(position + 8)], as: UTF8.self)
-            guard ["IHDR", "IDAT", "IEND"].contains(type) else { return "has the chunk \(type)" }
+            let isHeader = position == pngSignature.count
+            switch type {
+            case "IHDR" where isHeader && length == 13: break
+            case "IDAT" where !isHeader: break
+            case "IEND" where !isHeader && length == 0: return position + 12 == png.count ? nil : outside
+            case "IHDR", "IDAT", "IEND": return "has a chunk \(type) of another form"
+            default: return "has the chunk \(type)"
+            }
             position += 12 + length
-            if type == "IEND" && length == 0 { break }
         }
-        return position == png.count ? nil : "has bytes outside its chunks"
+        return outside
     }
 
     private static func metadata(_ json: [UInt8]) -> String? {

@@ -28,8 +28,8 @@ final class PushLimits: Sendable {
         promised = Mutex(Promised(used: used))
     }
 
-    /// Reserves space before a file is copied. A pipe is checked after it has been read. If that is set, what was
-    /// uploaded is deleted first.
+    /// Reserves space before a file is copied. A pipe is checked after it has been read. With
+    /// `evict-uploaded`, uploaded bundles are deleted first.
     ///
     /// - Parameters:
     ///   - isWritten: whether the file system counts the bytes already.

@@ -16,8 +16,8 @@ struct PutPlaces: SendPlaces {
                 let other = try db.text(
                     """
                     SELECT captures.id FROM deliveries JOIN captures ON seq = capture
-                    WHERE place = ? AND place_sha256 <> ? AND capture <> ? LIMIT 1
-                    """, [place.data, sha256.data, delivery.capture])
+                    WHERE place = ? AND place_sha256 <> ? AND deliveries.id <> ? LIMIT 1
+                    """, [place.data, sha256.data, delivery.number])
                 if let other { return .taken(by: other) }
                 let row = try db.row(
                     "SELECT place_status FROM deliveries WHERE id = ? AND place = ? AND place_sha256 = ?",

@@ -255,6 +255,7 @@ struct QueueCheck {
             let adoption = isRepairing ? try stray.adopt() : nil
             isRepaired = adoption.map { $0 != .damaged } ?? false
             if adoption == .held { result.held += 1 }
+            if adoption == .damaged { message = "damaged, or not a bundle; moved to quarantine/" }
         }
         try tell(.stray, nil, path, message, isRepaired: isRepaired, deliver)
     }

@@ -3,7 +3,7 @@ package import CaptureBundle
 /// A kind of results, such as all altered bundles. The table has the kinds in the order of their ranks, the worst first.
 package struct ReportKind: Sendable {
     package let rank: Int
-    /// The end of the identifier of its first row, `kind-altered`: letters and hyphens.
+    /// Its name in identifiers of the page, such as `altered` in `kind-altered`: letters and hyphens.
     package let name: StaticString
 
     package init(rank: Int, name: StaticString) {

@@ -38,7 +38,8 @@ package struct ReportTable: Sendable {
     /// A row. Its first cell is its heading.
     private func row(_ cells: [HTML]) -> HTML { "<tr><th scope=\"row\">\(cells.first)</th>\(rest(cells))</tr>\n" }
 
-    /// The markup of a row behind the beginning of a link in its first cell: the card that it leads to is not known yet.
+    /// A row without the opening tags of its first cell and the link in it. They are written later, when the card that
+    /// the link leads to is known.
     package func linked(_ cells: [HTML]) -> HTML { "\(cells.first)</a></th>\(rest(cells))</tr>\n" }
 
     private func rest(_ cells: [HTML]) -> [HTML] {

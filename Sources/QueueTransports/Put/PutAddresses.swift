@@ -70,8 +70,14 @@ final class PutAddresses {
         return Place.lifeEnd(place.address) == nil && !(place.address.query?.lowercased().contains("sig") ?? false)
     }
 
-    /// The block for a URL that already leads to another capture. It does not show the URL, which may be a secret.
-    func shared(with id: String) -> Block {
+    /// The block for a URL that already leads to other bytes. It does not show the URL, which may be a secret.
+    func shared(with id: String, _ job: SendJob) -> Block {
+        if id == job.capture.id {
+            return Block(
+                .address,
+                "another destination of \(id) has sent other bytes to the same URL, such as another part: this one "
+                    + "would replace them; each destination needs a URL of its own")
+        }
         let source =
             switch settings.source {
             case .url: "the URL"

@@ -83,7 +83,7 @@ final class PutTransport: UploadTransport {
         guard let places = job.places else { return nil }
         guard let address = place.address.place else { return .parked(cause: "SHA-256 failed", isInDoubt: false) }
         switch places.take(address, content.sha256) {
-        case .taken(let id): return .blocked(addresses.shared(with: id))
+        case .taken(let id): return .blocked(addresses.shared(with: id, job))
         case .unknown(let cause): return .parked(cause: cause, isInDoubt: false)
         case .ours(nil): return nil
         case .ours(let status?):

@@ -14,7 +14,7 @@ struct PolicyOptions: ParsableArguments {
                 --state has not accepted before (only with verify --state)
                 """, valueName: "parts"),
         completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
-    var require: String?
+    var require: [String] = []
 
     @Flag(help: "Accept bundles from which withholdable entries were removed.")
     var allowWithheld = false
@@ -23,7 +23,7 @@ struct PolicyOptions: ParsableArguments {
 
     func policy() throws -> VerificationPolicy {
         var policy = VerificationPolicy(allowsWithheld: allowWithheld)
-        for word in require?.pieces(by: ",", keepsEmpty: true) ?? [] {
+        for word in require.flatMap({ $0.pieces(by: ",", keepsEmpty: true) }) {
             guard policy.require(word) else {
                 throw ValidationError("--require: \"\(word)\" is not a part of a bundle, expected \(Self.words)")
             }

@@ -31,7 +31,7 @@ struct RedactCommand: ParsableCommand {
             "The entries to withhold, separated by commas.",
             discussion: "Names or roles of entries; source means all entries below source/.", valueName: "entries"),
         completion: WithholdingWords.completion)
-    var withhold: String
+    var withhold: [String]
 
     @Option(
         name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),

@@ -5,9 +5,11 @@ import CommandSupport
 /// Reads a list of entries that can be withheld.
 enum WithholdingWords {
     /// - Throws: An error of usage for a word that names no entry, and for `metadata.json`.
-    static func selection(_ text: String, of option: String) throws -> EntrySelection {
+    ///
+    /// - Parameter texts: The values of the option, which may be given several times.
+    static func selection(_ texts: [String], of option: String) throws -> EntrySelection {
         var selection = EntrySelection()
-        for word in text.pieces(by: ",", keepsEmpty: true) {
+        for word in texts.flatMap({ $0.pieces(by: ",", keepsEmpty: true) }) {
             guard selection.add(word) else {
                 // metadata.json is an entry, but it can never be withheld.
                 let roles = Role.allCases.filter { $0 != .metadata }.map(\.rawValue)
@@ -35,12 +37,12 @@ struct WithholdableOption: ParsableArguments {
             discussion: "location.json can always be withheld, without this option. See capbundle redact.",
             valueName: "entries"),
         completion: WithholdingWords.completion)
-    var withholdable: String?
+    var withholdable: [String] = []
 
     func validate() throws { _ = try parsed() }
 
     private func parsed() throws -> EntrySelection {
-        try withholdable.map { try WithholdingWords.selection($0, of: "--withholdable") } ?? EntrySelection()
+        try WithholdingWords.selection(withholdable, of: "--withholdable")
     }
 
     var selection: EntrySelection { (try? parsed()) ?? EntrySelection() }

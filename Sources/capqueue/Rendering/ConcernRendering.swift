@@ -41,8 +41,8 @@ extension QueueConcern {
             return "the spool is missing or empty, but bundles are stored in it: its disk may not be mounted"
         case .absent:
             return
-                "\(captures)\(place) \(isOne ? "is a file of yours that is" : "are files of yours that are") absent with "
-                + "\(isOne ? "its" : "their") folder: a disk may not be mounted"
+                "\(captures)\(place) \(isOne ? "is" : "are") stored by reference in a folder that is missing or empty: "
+                + "its disk may not be mounted"
         case .overMark:
             return
                 "the spool holds \(Quantity.bytes(status.usedBytes)), more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
@@ -82,6 +82,7 @@ extension QueueConcern {
         case .unassigned: "add a destination"
         case .held, .salvaged:
             isAmbiguous(status) ? "release by id what may be sent" : "send \(isOne ? "it" : "them")"
+        case .blocked where isWrongHere(status): "see its settings"
         case .blocked, .untold: "find out why"
         case .cutShort: "send without a limit"
         case .destinationPaused, .queuePaused: "resume sending"
@@ -102,6 +103,7 @@ extension QueueConcern {
             return isAmbiguous(status) ? "capqueue list --state held" : "capqueue release --dest \(name)"
         case .destinationPaused: return "capqueue resume --dest \(name)"
         case .queuePaused: return "capqueue resume"
+        case .blocked where isWrongHere(status): return "capqueue dest show \(name)"
         case .blocked, .untold: return "capqueue dest test \(name)"
         case .cutShort: return "capqueue run --dest \(name)"
         case .old: return "capqueue history \(work(status)?.oldestWaiting?.id ?? "")"
@@ -118,6 +120,11 @@ extension QueueConcern {
         if status.waiting > 0 { return ("nothing is fully uploaded yet, so send it", "capqueue run") }
         let setting: QueueSettings.Name = code == .atLimit ? .limit : code == .lowDisk ? .freeFloor : .warnAt
         return ("nothing can be pruned, so change \(setting.rawValue)", "capqueue config \(setting.rawValue) SIZE")
+    }
+
+    /// Whether a block comes from the settings, so that `dest test` finds nothing.
+    private func isWrongHere(_ status: QueueStatus) -> Bool {
+        work(status)?.destination?.block.map { [.address, .unproven].contains($0.reason) } ?? false
     }
 
     /// Whether only bytes are missing or damaged, so that `retry` does not help.

@@ -44,7 +44,7 @@ def typo(bench):
 
 def shared(bench):
     """The same photo may share a place, also through another destination; another photo may not, nor may it take the
-    place that an upload to a plain URL has."""
+    place that an upload to a plain URL has, nor may another part of the same capture."""
     same, other = twins(bench), bench.stock[0]
     with fresh(bench) as server:
         rig = sent(bench, "put", None, "--url-command", f"echo {server.url}/store/p.jpg", "--part", "photo",
@@ -61,6 +61,14 @@ def shared(bench):
         rig.run("dest", "set", "two", "--url-command", f"echo {taken}", "--part", "bundle").must(0, about="dest set")
         rig.send(code=15)
         expect(server.path(f"store/{same[0].sha256}.bundle").read_bytes() == same[0].data, "it was replaced")
+        for name, part in ("whole", "bundle"), ("picture", "photo"):
+            rig.dest(name, "put", "--url", f"{server.url}/store/x{{sha256}}", "--part", part)
+        rig.push(other, options=("--dest", "whole", "--dest", "picture"))
+        rig.send("--dest", "whole", code=0)
+        rig.send("--dest", "picture", code=15)
+        place = rig.destination("picture")
+        expect(place.blocked_reason == "address", f"blocked as {place.blocked_reason}")
+        expect(server.path(f"store/x{other.sha256}").read_bytes() == other.data, "another part replaced the bundle")
 
 
 def proven(bench):

@@ -15,7 +15,7 @@ struct ChainTargets {
         case link(Manifest.ChainLink, assertion: [UInt8])
         /// A bundle whose signature says that it is not a link of the chain.
         case otherBundle
-        /// The rest of a bundle, of which nobody can say whether it was a link.
+        /// A damaged bundle, which may have been a link.
         case damagedBundle
         /// No file, or one that does not begin like a bundle.
         case noBundle

@@ -78,7 +78,7 @@ struct PendingSettlement {
             throw BundleError(
                 .outputExists,
                 "another file has the name of the bundle with link \(pending.link.seq), which is complete in "
-                    + "\(files.temporary); until it has its name, no capture gets a link", file: files.target,
+                    + "\(files.temporary); until that name is free, no capture gets a link", file: files.target,
                 hints: ["move the other file away, and pack again: mv -n \(ShellWord.quote(files.target)) NEWNAME"])
         }
         remark(

@@ -71,7 +71,7 @@ struct WrongWordTests {
     }
 
     /// A value that begins with `-`: the message says how to write it, and so written it is taken as the value.
-    @Test func aValueThatLooksLikeAnOptionCanBeWritten() throws {
+    @Test(.long) func aValueThatLooksLikeAnOptionCanBeWritten() throws {
         var tried: Set<String> = []
         for option in try Self.options() where option.argument.kind == "option" && option.name != "--priority" {
             guard tried.insert(option.name).inserted || isLongRun else { continue }

@@ -45,5 +45,6 @@ package struct PutSettings: Hashable, Sendable {
     package var sharesPlaces: Bool { if case .url(let url) = source { !url.tellsCapturesApart } else { false } }
 
     static let urlWithoutHash =
-        "the URL has no {sha256}: several captures can have the same id, and a later one would replace an earlier one"
+        "the path of the URL has no {sha256}: several captures can have one id, and a server may ignore the query, so a "
+        + "later one would replace an earlier one"
 }

@@ -19,9 +19,10 @@ package struct URLTemplate: Hashable, Sendable {
             .first { $0.count == 1 || !Self.names.contains($0[0]) }.map { $0[0].cut(to: 20) }
     }
 
-    /// Whether each capture gets an address of its own. Several captures can share an id, but not a hash.
+    /// Whether each capture gets a path of its own. Several captures can share an id, but not a hash, and a server may
+    /// ignore the query.
     var tellsCapturesApart: Bool {
-        text.pieces(by: "#", limit: 2, keepsEmpty: true)[0].contains("{sha256}")
+        text.pieces(by: "#", keepsEmpty: true)[0].pieces(by: "?", keepsEmpty: true)[0].contains("{sha256}")
     }
 
     /// The text for output, without its query, which may contain a secret.

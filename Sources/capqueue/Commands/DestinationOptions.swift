@@ -12,7 +12,7 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The URL; may hold {sha256}, {id} and {session}. put needs {sha256} in it.", valueName: "url"))
+            "The URL; may hold {sha256}, {id} and {session}. put needs {sha256} in its path.", valueName: "url"))
     var url: String?
 
     @Option(help: ArgumentHelp("put: a shell command that prints the URL for each upload.", valueName: "command"))

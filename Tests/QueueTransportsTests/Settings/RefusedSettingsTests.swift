@@ -141,10 +141,9 @@ struct RefusedSettingsTests {
         ),
     ].map { name, value, message in Case(.s3, ["url": bucket, name: value], message) }
 
-    @Test func refusesAURLWithoutTheHashWhenItIsGiven() {
-        let error = #expect(throws: QueueError.self) {
-            try DestinationSettings.examined(["url": "https://a.example/{id}"], .put, of: "it")
-        }
+    @Test(arguments: ["https://a.example/{id}", "https://a.example/up?name={sha256}"])
+    func refusesAURLWithoutTheHashInItsPathWhenItIsGiven(_ url: String) {
+        let error = #expect(throws: QueueError.self) { try DestinationSettings.examined(["url": url], .put, of: "it") }
         #expect(error?.code == .destinationSettings)
         #expect(error?.hints == ["add {sha256} to it, for example {id}-{sha256}.bundle"])
     }

@@ -25,7 +25,8 @@ def uploads(tools):
         expect(answer.data["verification_url"] == f"{receiver.url}/verify/{capture_id}", f"the URL is {answer.data}")
         again = receiver.upload(rig, first)
         expect(again.data == answer.data, f"the same request again: {again}")
-        expect(receiver.held() == sorted([capture_id, receiver.taken(rig, second)]), f"the queue has {receiver.held()}")
+        both = sorted([capture_id, receiver.taken(rig, second)])
+        expect(receiver.held() == both, f"the queue has {receiver.held()}")
         for place in (receiver.folder / "kept", other):
             kept = wait_until(lambda place=place: _bundles(place, 2), f"the captures are passed on to {place.name}")
             expect(first.bundle.read_bytes() in kept and second.bundle.read_bytes() in kept, "the bytes differ")

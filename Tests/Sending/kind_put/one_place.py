@@ -1,4 +1,4 @@
-"""put: a place proves one capture. No URL counts for two captures, and a success that shows nothing is no proof."""
+"""put: no two captures count as uploaded to one place, and a 2xx alone does not prove that the server has the bytes."""
 from Kit.outcomes import IS_LONG, every, expect
 from Kit.servers.nginx import fresh
 from Kit.servers.scripted import Reply, Scripted
@@ -12,8 +12,8 @@ def typo(bench):
     """A url-command with a typo gives six captures one URL at nginx, which ignores If-None-Match: one capture lands,
     the others wait, and `prune` deletes only the one. Once the command is right, all are there."""
     bundles = bench.stock[:6]
-    signed = "?X-Amz-Date=$CAPQUEUE_ID\\&X-Amz-Signature=$CAPQUEUE_SHA256\\&se=$CAPQUEUE_ID\\&Token=$CAPQUEUE_SHA256"
-    urls = {"$CAPQUEUE_SHA265 is empty": "/store/$CAPQUEUE_SHA265.bundle", "signed anew": f"/store/one{signed}",
+    urls = {"$CAPQUEUE_SHA265 is empty": "/store/$CAPQUEUE_SHA265.bundle",
+            "only the query differs, which nginx ignores": "/store/one?id=$CAPQUEUE_ID\\&sig=$CAPQUEUE_SHA256",
             "another escape, another fragment":
                 "/store/$(case $CAPQUEUE_SHA256 in [0-7]*) echo one;; *) echo %6Fne;; esac)#$CAPQUEUE_SHA256"}
 

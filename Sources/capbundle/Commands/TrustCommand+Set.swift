@@ -23,22 +23,12 @@ extension TrustCommand {
         @Option(help: "How the device keeps its key: software or apple-appattest.")
         var level: TrustLevel?
 
-        @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
-        var rpid: String?
-
-        @Option(
-            help: ArgumentHelp(
-                "Trust only captures from this time on (a date, or a time with a zone).", valueName: "time"))
-        var validAfter: String?
-
-        @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
-        var validBefore: String?
-
+        @OptionGroup var limits: TrustLimitOptions
         @OptionGroup var trust: ChangedTrustOptions
         @OptionGroup var format: JSONOption
 
         func validate() throws {
-            guard level != nil || rpid != nil || validAfter != nil || validBefore != nil else {
+            guard level != nil || limits.rpid != nil || limits.validAfter != nil || limits.validBefore != nil else {
                 throw ValidationError("give --valid-after, --valid-before, --level or --rpid")
             }
         }
@@ -47,8 +37,8 @@ extension TrustCommand {
             let (after, before): (CaptureTime??, CaptureTime??)
             let appID: TrustedDeviceLine.RelyingPartyID?
             do throws(BundleError) {
-                (after, before) = (try Self.limit(validAfter), try Self.limit(validBefore))
-                appID = try rpid.map { text throws(BundleError) in try .init(text) }
+                (after, before) = (try Self.limit(limits.validAfter), try Self.limit(limits.validBefore))
+                appID = try limits.rpid.map { text throws(BundleError) in try .init(text) }
             } catch {
                 throw ValidationError(error.message)
             }

@@ -45,24 +45,14 @@ struct TrustCommand: ParsableCommand {
         @Option(help: "How the device keeps its key: software or apple-appattest.")
         var level: TrustLevel = .software
 
-        @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
-        var rpid: String?
-
-        @Option(
-            help: ArgumentHelp(
-                "Trust only captures from this time on (a date, or a time with a zone).", valueName: "time"))
-        var validAfter: String?
-
-        @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
-        var validBefore: String?
-
+        @OptionGroup var limits: TrustLimitOptions
         @OptionGroup var trust: ChangedTrustOptions
         @OptionGroup var format: JSONOption
 
         func validate() throws {
             if keyfile == nil && bundle == nil { throw ValidationError(missing) }
             if keyfile != nil && bundle != nil { throw ValidationError("give either a key file or --from BUNDLE") }
-            guard (level == .appleAppAttest) == (rpid != nil) else {
+            guard (level == .appleAppAttest) == (limits.rpid != nil) else {
                 throw ValidationError("give both --level apple-appattest and --rpid, or neither")
             }
         }
@@ -71,10 +61,9 @@ struct TrustCommand: ParsableCommand {
             var device = try TrustedDeviceLine(name: name, point: point())
             device.level = level
             do {
-                device.rpID = try rpid.map { text throws(BundleError) in try .init(text) }
-                device.validAfter = try validAfter.map { text throws(BundleError) in try TrustedDeviceLine.time(text) }
-                device.validBefore = try validBefore.map { text throws(BundleError) in try TrustedDeviceLine.time(text)
-                }
+                device.rpID = try limits.rpid.map { text throws(BundleError) in try .init(text) }
+                device.validAfter = try limits.validAfter.map(TrustedDeviceLine.time)
+                device.validBefore = try limits.validBefore.map(TrustedDeviceLine.time)
             } catch {
                 throw ValidationError(error.message)
             }

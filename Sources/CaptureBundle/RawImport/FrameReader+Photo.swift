@@ -66,20 +66,9 @@ extension FrameReader {
             jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)
         } catch { throw error.error(label(path)) }
         try carryOriginal(.pngSource, mediaType: "image/png", bytes, label(path))
-        return JPEGExif.insert(Self.exif(inPNG: bytes), into: jpeg)
-    }
-
-    /// The content of the chunk `eXIf` before the picture's data (PNG section 11.3.4.5); nil if there is none.
-    private static func exif(inPNG bytes: [UInt8]) -> [UInt8]? {
-        var start = 8
-        while start + 12 <= bytes.count {
-            let length = bytes[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) }
-            let type = String(decoding: bytes[(start + 4)..<(start + 8)], as: UTF8.self)
-            guard length <= bytes.count - start - 12, type != "IDAT" else { return nil }
-            if type == "eXIf" { return Array(bytes[(start + 8)..<(start + 8 + length)]) }
-            start += 12 + length
-        }
-        return nil
+        // Only EXIF before the picture counts (PNG section 11.3.4.5).
+        let heads = PNGChunks(bytes)?.prefix { $0.type != "IDAT" }
+        return JPEGExif.insert(heads?.first { $0.type == "eXIf" }.map { Array($0.data) }, into: jpeg)
     }
 
     /// The photo with only what Spec/raw-captures.md section 7 lists.

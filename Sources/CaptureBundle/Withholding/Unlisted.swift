@@ -31,24 +31,17 @@ enum Unlisted {
         return "has \(names.prefix(more.isEmpty ? 4 : 3).joined(separator: ", "))\(more)"
     }
 
-    private static let pngSignature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-
     static func confidence(_ png: [UInt8]) -> String? {
-        guard png.starts(with: pngSignature) else { return "is not a PNG" }
+        guard let chunks = PNGChunks(png) else { return "is not a PNG" }
         let outside = "has bytes outside its chunks"
-        var position = pngSignature.count
-        while position + 12 <= png.count {
-            let length = png[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
-            let type = String(decoding: png[(position + 4)..<(position + 8)], as: UTF8.self)
-            let isHeader = position == pngSignature.count
-            switch type {
-            case "IHDR" where isHeader && length == 13: break
-            case "IDAT" where !isHeader: break
-            case "IEND" where !isHeader && length == 0: return position + 12 == png.count ? nil : outside
-            case "IHDR", "IDAT", "IEND": return "has a chunk \(type) of another form"
-            default: return "has the chunk \(type)"
+        for chunk in chunks {
+            switch chunk.type {
+            case "IHDR" where chunk.isFirst && chunk.data.count == 13: break
+            case "IDAT" where !chunk.isFirst: break
+            case "IEND" where !chunk.isFirst && chunk.data.isEmpty: return chunk.isLast ? nil : outside
+            case "IHDR", "IDAT", "IEND": return "has a chunk \(chunk.type) of another form"
+            default: return "has the chunk \(chunk.type)"
             }
-            position += 12 + length
         }
         return outside
     }

@@ -22,13 +22,15 @@ extension FrameReader {
         return (JPEGExif.insert(picture.exif, into: photo), picture)
     }
 
-    /// Carries the original of a converted photo, unless the bundle must not tell the position.
+    /// Carries the original of a converted photo, unless the user asked for a bundle without what it contains.
     mutating func carryOriginal(
         _ path: EntryPath, mediaType: String, _ bytes: [UInt8], _ file: FilePath
     ) throws(BundleError) {
         if options.hidesPosition {
             let words = "is not carried, because --location \(options.location.rawValue) does not allow other files"
             remarks.add(.note, "raw.ignored", file, words)
+        } else if options.rewritesPhoto {
+            remarks.add(.note, "raw.ignored", file, "is not carried, because it has what --rewrite-photo drops")
         } else {
             try carried.add(path, mediaType: mediaType, bytes)
         }

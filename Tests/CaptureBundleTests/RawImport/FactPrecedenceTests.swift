@@ -95,6 +95,8 @@ struct FactPrecedenceTests {
         let facts = try made.metadata()
         #expect(facts["device_model"] as? String == "Maker Model 5")
         #expect((facts["photo_converted"] as? [String: Any])?["from"] as? String == "image/png")
+        let bare = try room.pack(raw) { ($0.withoutDepth, $0.convertsPhoto, $0.rewritesPhoto) = (true, true, true) }
+        #expect(bare.entries["source/photo.png"] == nil)
     }
 
     @Test func saysWhichOptionGivesTheTimeOrTheModel() throws {

@@ -42,7 +42,6 @@ final class HEIFDecoder {
     ) throws(DecodingRefusal) -> [AnswerPart] {
         var parts: [AnswerPart] = []
         if let exif = try unsafe exif(primary) { parts.append(AnswerPart(.exif, exif)) }
-        if let xmp = try unsafe xmp(primary) { parts.append(AnswerPart(.xmp, xmp)) }
         parts += try unsafe depthParts(primary, file, memory)
         if let encode {
             let photo = try unsafe pixels(primary, HEIFAperture.find(Int(id), in: file))

@@ -17,7 +17,6 @@ package struct PicturePart: Hashable, Sendable {
         /// A complete JPEG or PNG file; width and height are those of its picture.
         case file
         case exif
-        case xmp
         /// The XMP of the depth picture of a HEIF file.
         case depthXMP
         /// Width and height of the depth picture of a HEIF file; the bytes are those of `HEIFDepthFacts`.
@@ -49,7 +48,7 @@ package struct PicturePart: Hashable, Sendable {
     package var height = 0
     package var byteCount = 0
 
-    package static let version: UInt8 = 2
+    package static let version: UInt8 = 3
     package static let headCount = 24
     private static let mark: [UInt8] = Array("CBA1".utf8)
 
@@ -87,7 +86,7 @@ package struct PicturePart: Hashable, Sendable {
                 && byteCount == PictureLimits.bytes(width: width, height: height, each: Int(detail))
         case .pixels: byteCount == PictureLimits.bytes(width: width, height: height, each: 3)
         case .file: byteCount <= PictureLimits.decodedBytes
-        case .exif, .xmp, .depthXMP: byteCount <= PictureLimits.metadataBytes
+        case .exif, .depthXMP: byteCount <= PictureLimits.metadataBytes
         case .depthFacts: byteCount == HEIFDepthFacts.byteCount
         case .archiveFile, .archiveOther: byteCount <= PictureLimits.nameBytes
         case .archiveBytes: byteCount <= PictureLimits.pieceBytes

@@ -177,7 +177,6 @@ package final class SendControl: Sendable {
         var hasBegun = true
         var sent = 0
         var whole = 0
-        var isSentWhole = false
     }
 
     private let state = Mutex(State())

@@ -12,7 +12,6 @@ package struct HEIFPicture: Sendable {
     package private(set) var photo: [UInt8]?
     /// EXIF, beginning with the TIFF header.
     package private(set) var exif: [UInt8]?
-    package private(set) var xmp: [UInt8]?
     /// The codes of the depth picture; nil if the file has none.
     package private(set) var depth: SampleGrid?
     package private(set) var depthMinimum: Double?
@@ -43,7 +42,6 @@ extension HEIFPicture {
         switch head.kind {
         case .file: photo = bytes
         case .exif: exif = bytes
-        case .xmp: xmp = bytes
         case .depthXMP: depthXMP = bytes
         case .depthFacts:
             guard let facts = HEIFDepthFacts(bytes: bytes) else { return }

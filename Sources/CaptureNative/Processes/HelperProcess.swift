@@ -104,6 +104,4 @@ package final class HelperProcess: Sendable {
 extension NativeError {
     /// Whether the deadline of a call has passed.
     package var isLate: Bool { isErrno(ETIMEDOUT) }
-    /// Whether the other end of a socket or pipe is closed.
-    package var isPeerGone: Bool { isErrno(EPIPE, ECONNRESET) }
 }

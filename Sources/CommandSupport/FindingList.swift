@@ -1,7 +1,7 @@
 package import CaptureBundle
 
-/// Collects the errors and remarks of many captures, so that each kind is told once: with the first three files, how
-/// many others there are, and the hints of the first.
+/// Collects the errors and remarks of many captures, and prints each kind once: the first three files, how many others
+/// have it, and the hints of the first.
 package struct FindingList {
     private struct Kind {
         let isError: Bool

@@ -86,7 +86,7 @@ class Swift:
         data = rebuilt.read_bytes() if rebuilt.exists() else None
         rebuilt.unlink(missing_ok=True)
         if done.returncode == TRUST_FILE_EXIT and not done.stdout:
-            # The trust file is broken, so there is no report on a bundle.
+            # The trust file is broken, so capbundle verifies no bundle and prints no report.
             return Result(TRUST_FILE_EXIT, [CODES["T0"]], {})
         if not done.stdout:
             return Result(done.returncode, [f"no report: {done.stderr[-500:].decode()}"], {})

@@ -3,7 +3,7 @@ import CaptureNative
 import GRDB
 import QueueModel
 
-/// What `prune` may delete of what was uploaded, if it is told an age (Spec/queue.md section 10).
+/// The uploaded bundles that `prune` could delete, and the age to give it for that (Spec/queue.md section 10).
 public struct Releasable: Hashable, Sendable {
     /// What to give to `prune --older-than`; nil if the retention has passed, so that `prune` needs no age.
     public let age: QueueAge?

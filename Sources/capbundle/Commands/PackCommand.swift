@@ -197,7 +197,7 @@ extension PackCommand {
             let status: ExitStatus
             switch result {
             case .success(let packed):
-                // The note about photos that are not as listed is told once.
+                // A run prints the note about photos that are not as listed only once.
                 for remark in packed.remarks where remark.code != Remark.photoFields || !hasNamedPhoto {
                     findings.add(remark)
                     if remark.code == Remark.photoFields { hasNamedPhoto = true }

@@ -51,7 +51,7 @@ def plain_text(bench):
         "400 of steering letters": (final, Answer(400, body=b"\x1b[2J\x00\xff\xfe\r\n", type="text/plain")),
         "502, HTML of 900 kB": ("failed", Answer(502, body="<p>" * 300_000, type="text/html")),
         "403, HTML": ("failed", Answer(403, body="<html>blocked</html>", type="text/html; charset=utf-8")),
-        "400, a code that is no text": (final, Answer(400, body={"error": {"code": 7, "message": ["x"]}})),
+        "400, and the code is a number": (final, Answer(400, body={"error": {"code": 7, "message": ["x"]}})),
         "400, an error that is a text": (final, Answer(400, body={"error": "no"})),
     }
     every(some(cases, 2), handled)

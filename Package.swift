@@ -20,6 +20,9 @@ let package = Package(
     name: "capture-bundle",
     products: [
         .library(name: "CaptureBundle", targets: ["CaptureBundle"]),
+        .library(name: "CaptureDevice", targets: ["CaptureDevice"]),
+        .library(name: "CaptureImport", targets: ["CaptureImport"]),
+        .library(name: "CapturePages", targets: ["CapturePages"]),
         .library(name: "CaptureQueue", targets: ["QueueModel", "QueueTransports", "CaptureQueue"]),
         .executable(name: "capbundle", targets: ["capbundle"]),
         .executable(name: "capqueue", targets: ["capqueue"]),
@@ -60,8 +63,22 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "capbundle-decode", dependencies: ["PictureDecoding"], swiftSettings: strict),
 
+        // CaptureBundle is the format, and what a server links. CaptureDevice has the key of a device and packs a capture
+        // that is read. CaptureImport reads what cameras and apps leave. CapturePages makes what people look at.
+        // PictureClient starts capbundle-decode and limits it.
+        .target(name: "CaptureBundle", dependencies: ["CaptureNative", system], swiftSettings: strict),
         .target(
-            name: "CaptureBundle", dependencies: ["CaptureNative", "PictureMessages", system], swiftSettings: strict),
+            name: "PictureClient", dependencies: ["CaptureBundle", "CaptureNative", "PictureMessages", system],
+            swiftSettings: strict),
+        .target(
+            name: "CaptureDevice", dependencies: ["CaptureBundle", "CaptureNative", system], swiftSettings: strict),
+        .target(
+            name: "CaptureImport",
+            dependencies: ["CaptureDevice", "PictureClient", "CaptureBundle", "CaptureNative", system],
+            swiftSettings: strict),
+        .target(
+            name: "CapturePages", dependencies: ["PictureClient", "CaptureBundle", "CaptureNative", system],
+            swiftSettings: strict),
         .target(name: "CurlClient", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
         // QueueModel has values and pure decisions, QueueTransports sends bytes to a destination, and CaptureQueue is
         // the store.
@@ -79,16 +96,23 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "CommandSupport",
-            dependencies: ["CaptureNative", "CaptureBundle", system, argumentParser],
+            dependencies: [
+                "CaptureNative", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient",
+                system, argumentParser,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "capbundle",
-            dependencies: ["CaptureBundle", "CommandSupport", system, argumentParser],
+            dependencies: [
+                "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient", "CaptureNative",
+                "CommandSupport", system, argumentParser,
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "capqueue",
             dependencies: [
-                "CaptureQueue", "CaptureBundle", "CaptureNative", "CommandSupport", system, argumentParser,
+                "CaptureQueue", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "CaptureNative",
+                "CommandSupport", system, argumentParser,
             ],
             swiftSettings: strict),
 

@@ -105,13 +105,6 @@ extension BundleError {
 
     package static func reading(_ path: FilePath, _ error: NativeError) -> BundleError { reading(path.string, error) }
 
-    /// A file that could not be opened, or a folder where a file was expected.
-    static func opening(_ path: FilePath, _ error: NativeError) -> BundleError {
-        guard error.isFolder else { return reading(path, error) }
-        return BundleError(
-            .inputUnreadable, "is a folder, expected a file", file: path, hints: FolderContents(path)?.hints ?? [])
-    }
-
     package static func writing(_ path: FilePath, _ error: NativeError) -> BundleError { writing(path.string, error) }
 
     /// The error for a file that could not be created or written.
@@ -126,7 +119,7 @@ extension BundleError {
         return failure
     }
 
-    static func exists(_ path: FilePath, hint: String = "use --force to replace it") -> BundleError {
+    package static func exists(_ path: FilePath, hint: String = "use --force to replace it") -> BundleError {
         exists(path.string, hint: hint)
     }
 
@@ -150,11 +143,13 @@ extension BundleError {
 }
 
 /// Collects the faults of several steps, so that one error reports all of them.
-struct FaultList {
-    private(set) var faults: [BundleError] = []
+package struct FaultList {
+    package private(set) var faults: [BundleError] = []
+
+    package init() {}
 
     /// The step's value, or nil where it fails.
-    mutating func attempt<Value>(_ step: () throws(BundleError) -> Value) -> Value? {
+    package mutating func attempt<Value>(_ step: () throws(BundleError) -> Value) -> Value? {
         do { return try step() } catch {
             faults += error.each
             return nil
@@ -162,7 +157,7 @@ struct FaultList {
     }
 
     /// The first fault, with the others in `further`, after a step that failed.
-    var joined: BundleError {
+    package var joined: BundleError {
         guard var first = faults.first else { return BundleError(.internalFailure, "a failure without a reason") }
         first.further = Array(faults.dropFirst())
         return first
@@ -170,7 +165,7 @@ struct FaultList {
 }
 
 /// Runs a native call and converts its failure to this library's error.
-func native<Value, Failure: Error>(
+package func native<Value, Failure: Error>(
     _ convert: (NativeError) -> BundleError = BundleError.unexpected,
     _ body: () throws(Failure) -> Value
 ) throws(BundleError) -> Value {

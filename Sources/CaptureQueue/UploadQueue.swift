@@ -1,4 +1,4 @@
-import CaptureBundle
+public import CaptureBundle
 import CaptureNative
 import GRDB
 // Whoever imports CaptureQueue also gets the values and errors of its calls.
@@ -21,6 +21,7 @@ public final class UploadQueue: Sendable {
     let store: QueueStore
     let spool: Spool
     let clock: QueueClock
+    let signers: RequestSigners
 
     /// Opens a queue.
     ///
@@ -28,13 +29,16 @@ public final class UploadQueue: Sendable {
     ///   - createIfMissing: whether to make the queue if there is none.
     ///   - freesReserve: whether to delete the reserve file when the disk is full. Set it for changes that free space
     ///     or use little.
+    ///   - signers: the keys for destinations whose requests are signed.
     ///   - clock: the machine's clocks, or others in tests.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     public init(
-        at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false, clock: QueueClock = .system
+        at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false, signers: RequestSigners = .none,
+        clock: QueueClock = .system
     ) throws(QueueError) {
         self.folder = folder
         self.clock = clock
+        self.signers = signers
         spool = Spool(folder: folder)
         do {
             store = try QueueStore.open(folder, createIfMissing: createIfMissing, freesReserve: freesReserve)

@@ -1,4 +1,5 @@
 package import CaptureBundle
+package import CaptureDevice
 
 /// Prints messages for people on standard error. The rules:
 ///

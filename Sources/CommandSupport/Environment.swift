@@ -1,4 +1,5 @@
 package import CaptureBundle
+package import CaptureDevice
 import CaptureNative
 package import SystemPackage
 

@@ -1,4 +1,5 @@
 package import CaptureBundle
+package import CaptureDevice
 
 /// Collects the errors and remarks of many captures, and prints each kind once: the first three files, how many others
 /// have it, and the hints of the first.

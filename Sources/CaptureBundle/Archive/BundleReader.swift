@@ -82,7 +82,7 @@ public final class BundleReader {
     /// Call `readDataWhole` or `skipData` next.
     ///
     /// - Returns: nil at the end, or if the container is broken.
-    func nextHeader() -> (name: String, size: Int)? {
+    package func nextHeader() -> (name: String, size: Int)? {
         guard let header = try? readHeader() else { return nil }
         begin(header)
         return (header.name, header.size)

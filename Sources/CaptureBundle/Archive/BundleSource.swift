@@ -135,7 +135,7 @@ public final class BundleSource {
     }
 
     /// Passes the next bytes, at most `limit`, to `body` and returns their number; 0 at the end.
-    func lend(_ limit: Int, to body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) -> Int {
+    package func lend(_ limit: Int, to body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) -> Int {
         guard try fill() else { return 0 }
         let taken = min(end - start, limit)
         let lent = buffer

@@ -1,8 +1,8 @@
-import CaptureNative
+package import CaptureNative
 
 /// Writes the container of a bundle (Spec/capture-bundle.md section 3). The code that checks headers when a bundle is
 /// read also makes them here, so `BundleReader` accepts every bundle that this type writes.
-final class BundleWriter {
+package final class BundleWriter {
     /// The size of the buffer. Small pieces are collected in it to save system calls.
     private static let bufferLimit = 1 << 17
 
@@ -17,7 +17,7 @@ final class BundleWriter {
     /// - Parameters:
     ///   - sink: The file to write to. It stays open, and the caller syncs it.
     ///   - name: The name of the output in messages.
-    init(sink: FileHandle, name: String) {
+    package init(sink: FileHandle, name: String) {
         self.name = name
         put = { bytes throws(BundleError) in
             do throws(NativeError) { try sink.write(bytes) } catch { throw .writing(name, error) }
@@ -33,7 +33,7 @@ final class BundleWriter {
     }
 
     /// - Parameter assertion: nil leaves zero bytes in its place, where `AssertionPlace` puts it later.
-    func write(manifest: [UInt8], assertion: [UInt8]?) throws(BundleError) {
+    package func write(manifest: [UInt8], assertion: [UInt8]?) throws(BundleError) {
         for (path, bytes) in [(BundleMagic.path, BundleMagic.content), ("manifest.json", manifest)] {
             try writeWhole(path, bytes)
         }
@@ -50,14 +50,14 @@ final class BundleWriter {
         try end(bytes.count)
     }
 
-    func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
+    package func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
         try begin(entry.path.description, size: entry.size)
         try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in try write(piece) }
         try end(entry.size)
     }
 
     /// The length of a bundle in bytes (Spec/capture-bundle.md section 2).
-    static func byteCount(_ manifest: Manifest, manifestSize: Int, assertion: Int) -> Int {
+    package static func byteCount(_ manifest: Manifest, manifestSize: Int, assertion: Int) -> Int {
         let sizes = [BundleMagic.content.count, manifestSize, assertion] + manifest.entries.map(\.size)
         return sizes.reduce(2 * UstarHeader.blockLength) { total, size in
             total + UstarHeader.blockLength + size + UstarHeader.padding(size)
@@ -65,7 +65,7 @@ final class BundleWriter {
     }
 
     /// Writes the end of the archive. No entry can follow it.
-    func finish() throws(BundleError) {
+    package func finish() throws(BundleError) {
         append([UInt8](repeating: 0, count: 2 * UstarHeader.blockLength))
         try flush()
     }
@@ -113,18 +113,18 @@ final class BundleWriter {
 }
 
 /// The place of `assertion.cbor` in a bundle that is signed after everything else was written.
-enum AssertionPlace {
+package enum AssertionPlace {
     static let path = "assertion.cbor"
     /// The length of the entry with its header, for an assertion of at most one block.
     static let length = 2 * UstarHeader.blockLength
 
     /// The offset of the header.
-    static func offset(manifestSize: Int) -> Int {
+    package static func offset(manifestSize: Int) -> Int {
         BundleMagic.bytes.count + UstarHeader.blockLength + manifestSize + UstarHeader.padding(manifestSize)
     }
 
     /// The bytes of the entry with its header and padding.
-    static func bytes(_ assertion: [UInt8]) throws(BundleError) -> [UInt8] {
+    package static func bytes(_ assertion: [UInt8]) throws(BundleError) -> [UInt8] {
         guard assertion.count <= UstarHeader.blockLength else {
             throw BundleError(.internalFailure, "an assertion has \(assertion.count) bytes, expected at most one block")
         }

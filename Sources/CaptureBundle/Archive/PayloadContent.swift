@@ -23,7 +23,7 @@ package enum PayloadContent {
     }
 
     /// Hashes a file in pieces and passes the pieces to `body`. The file must have exactly `size` bytes.
-    static func hash(
+    package static func hash(
         _ handle: FileHandle, name: String, expecting size: Int,
         _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) -> Digest {

@@ -18,7 +18,7 @@ package enum DepthMapCodec {
     private static let level: Int32 = 4
 
     /// Depth maps with more bytes of floats are compressed in pieces, to a temporary file.
-    static let memoryLimit = 64 << 20
+    package static let memoryLimit = 64 << 20
 
     /// Makes the bytes of `depth.f32.gz`. The same floats always give the same bytes.
     package static func compress(

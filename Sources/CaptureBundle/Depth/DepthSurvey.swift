@@ -1,7 +1,7 @@
 /// Judges in one pass, and in constant memory, whether a depth map can be in metres (Spec/capture-bundle.md section 5.2).
-struct DepthSurvey {
+package struct DepthSurvey {
     /// Samples below 0 or infinite.
-    private(set) var meaningless = 0
+    package private(set) var meaningless = 0
     /// Samples above 0 and finite.
     private(set) var measured = 0
     private var below = 0
@@ -11,11 +11,13 @@ struct DepthSurvey {
     private var pieces = SamplePieces()
 
     // The bits of floats above 0 are in the order of the floats.
+    package init() {}
+
     private static let least = Float(0.05).bitPattern
     private static let most = Float(100).bitPattern
     private static let infinity = Float.infinity.bitPattern
 
-    mutating func add(_ bytes: Span<UInt8>) {
+    package mutating func add(_ bytes: Span<UInt8>) {
         // Lent to a local, since the closure changes the rest.
         var pieces = self.pieces
         pieces.read(bytes) { count($0) }
@@ -33,20 +35,20 @@ struct DepthSurvey {
     }
 
     /// Fewer than half of the measured samples are below 0.05 m, and fewer than half above 100 m.
-    var isPlausible: Bool { !isMostlyBelow && 2 * above < measured }
+    package var isPlausible: Bool { !isMostlyBelow && 2 * above < measured }
 
     /// Half or more of the measured samples are below 0.05 m.
     private var isMostlyBelow: Bool { 2 * below >= measured }
 
     /// What is found where the depth map is not plausible, with its number.
-    var finding: String {
+    package var finding: String {
         guard let median else { return "it has no measured sample" }
         let side = isMostlyBelow ? "below 0.05 m" : "above 100 m"
         return "half or more of its measured samples are \(side) (median \(Self.words(median, side)))"
     }
 
     /// Whether the median would clearly be plausible if the values were millimetres.
-    var looksLikeMillimetres: Bool { median.map { (200...50_000).contains($0) } ?? false }
+    package var looksLikeMillimetres: Bool { median.map { (200...50_000).contains($0) } ?? false }
 
     /// The median. If there are two middle samples, this is the one that is not plausible.
     private var median: Float? {

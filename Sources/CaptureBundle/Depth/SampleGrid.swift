@@ -15,7 +15,7 @@ package struct SampleGrid: Sendable {
         }
 
         /// How many samples are the highest number that an integer of their size can be.
-        var maxCount: Int {
+        package var maxCount: Int {
             switch self {
             case .uint8(let values): values.count { $0 == .max }
             case .uint16(let values): values.count { $0 == .max }

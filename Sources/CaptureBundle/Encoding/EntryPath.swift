@@ -9,10 +9,10 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
     public static let confidence = EntryPath(known: "confidence.png")
 
     /// The photo from which `photo.jpg` was made.
-    static let heicSource = EntryPath(known: "source/photo.heic")
-    static let pngSource = EntryPath(known: "source/photo.png")
+    package static let heicSource = EntryPath(known: "source/photo.heic")
+    package static let pngSource = EntryPath(known: "source/photo.png")
     /// The path for a carried file whose own name cannot be used.
-    static let unnamedSource = EntryPath(known: "source/file")
+    package static let unnamedSource = EntryPath(known: "source/file")
 
     private static let known = ["photo.jpg", "depth.f32.gz", "metadata.json", "location.json", "confidence.png"]
     /// The floats of `depth.f32.gz`, as raw folders have them.
@@ -64,7 +64,7 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
         return !deviceNames.contains(String(decoding: stem, as: UTF8.self))
     }
 
-    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+    package static func isAlphanumeric(_ byte: UInt8) -> Bool {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
     }
 }

@@ -5,6 +5,10 @@ public struct DepthDescription: Hashable, Sendable {
     public let sha256: Digest
     public let source: Source
 
+    package init(size: DepthSize, sha256: Digest, source: Source) {
+        (self.size, self.sha256, self.source) = (size, sha256, source)
+    }
+
     /// The form in which the device delivered the depth map.
     public struct Source: Hashable, Sendable {
         public let encoding: String
@@ -14,16 +18,20 @@ public struct DepthDescription: Hashable, Sendable {
         /// The number of metres in one unit, as a decimal string.
         public let scale: String
 
+        package init(encoding: String, invalid: String, rowOrder: String, scale: String) {
+            (self.encoding, self.invalid, self.rowOrder, self.scale) = (encoding, invalid, rowOrder, scale)
+        }
+
         /// Float32 metres with the top row first, which need no conversion.
-        static let plain = floats(DepthDescription.encoding)
+        package static let plain = floats(DepthDescription.encoding)
 
         /// The same, in an encoding with this name.
-        static func floats(_ encoding: String) -> Source {
+        package static func floats(_ encoding: String) -> Source {
             Source(encoding: encoding, invalid: "nan-or-zero", rowOrder: "top-first", scale: "1")
         }
     }
 
-    static let encoding = "float32-le"
+    package static let encoding = "float32-le"
     static let unit = "m"
     static let invalidValues = ["nan", "zero", "nan-or-zero", "zero-or-max", "none"]
     static let rowOrders = ["top-first", "bottom-first"]

@@ -16,12 +16,14 @@ public struct Manifest: Hashable, Sendable {
         public let seq: Int
         /// The SHA-256 of the previous manifest; nil for number 1.
         public let prev: Digest?
+
+        package init(seq: Int, prev: Digest?) { (self.seq, self.prev) = (seq, prev) }
     }
 
     static let version = 1
 
     /// Creates the manifest of this content and computes its id.
-    init(
+    package init(
         capturedAt: CaptureTime, device: DevicePoint, entries: [ManifestEntry], depth: DepthDescription?,
         chain: ChainLink? = nil
     ) throws(BundleError) {

@@ -6,11 +6,11 @@ public struct ManifestEntry: Hashable, Sendable {
     public let size: Int
     public let sha256: Digest
     /// Whether the entry may be left out of a bundle that is still complete.
-    public internal(set) var isWithholdable: Bool
+    public package(set) var isWithholdable: Bool
 
     public var role: Role { path.role }
 
-    init(path: EntryPath, mediaType: String? = nil, size: Int, sha256: Digest, isWithholdable: Bool = false) {
+    package init(path: EntryPath, mediaType: String? = nil, size: Int, sha256: Digest, isWithholdable: Bool = false) {
         self.path = path
         self.mediaType = mediaType ?? path.role.mediaType ?? "application/octet-stream"
         self.size = size

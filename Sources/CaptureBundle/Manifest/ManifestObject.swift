@@ -86,7 +86,7 @@ extension Manifest {
     }
 
     /// Checks the grammar `1*10DIGIT [ "." 1*20DIGIT ]`.
-    static func isDecimal(_ text: String) -> Bool {
+    package static func isDecimal(_ text: String) -> Bool {
         let parts = text.pieces(by: ".", keepsEmpty: true)
         let limits = [10, 20]
         return (1...2).contains(parts.count)

@@ -29,7 +29,7 @@ public struct CaptureMetadata: Sendable {
     /// Checks the values of a JSON object: rule E2.
     ///
     /// - Throws: the first fault, with the others in `further`.
-    init(_ root: JSONValue) throws(BundleError) {
+    package init(_ root: JSONValue) throws(BundleError) {
         guard root.members != nil else { throw Self.wrong("is \(root.kind), expected an object") }
         self.root = root
         var faults = FaultList()

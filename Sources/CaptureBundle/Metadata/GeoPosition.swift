@@ -2,7 +2,7 @@ import CaptureNative
 
 extension BundleError.Code {
     static let locationCanonical = Self("location.canonical")
-    static let locationValue = Self("location.value")
+    package static let locationValue = Self("location.value")
 }
 
 /// The precision with which a position goes into a bundle.
@@ -23,7 +23,7 @@ public struct GeoPosition: Sendable {
     private static let padName = "pad"
 
     /// Checks a flat object with latitude and longitude: rule L2 without salt and padding.
-    init(_ root: JSONValue) throws(BundleError) {
+    package init(_ root: JSONValue) throws(BundleError) {
         guard let members = root.members else { throw Self.wrong("is \(root.kind), expected an object") }
         for member in members {
             switch member.value {
@@ -63,7 +63,7 @@ public struct GeoPosition: Sendable {
     }
 
     /// The position with the precision of the policy; nil for `omit`.
-    func applying(_ policy: LocationPolicy) throws(BundleError) -> GeoPosition? {
+    package func applying(_ policy: LocationPolicy) throws(BundleError) -> GeoPosition? {
         switch policy {
         case .exact: return self
         case .omit: return nil
@@ -80,7 +80,7 @@ public struct GeoPosition: Sendable {
     ///
     /// - Parameter secret: The 32 secret bytes that stay with the device key.
     /// - Throws: `location.value` if the members do not fit 512 bytes or use the names `salt` or `pad`.
-    func encode(secret: [UInt8], photo: Digest, capturedAt: CaptureTime) throws(BundleError) -> [UInt8] {
+    package func encode(secret: [UInt8], photo: Digest, capturedAt: CaptureTime) throws(BundleError) -> [UInt8] {
         for name in [Self.saltName, Self.padName] where root[name] != nil {
             throw Self.wrong("the member \(name) has a name that the format reserves")
         }
@@ -104,7 +104,7 @@ public struct GeoPosition: Sendable {
     }
 
     /// Parses `location.json` and checks it: rules L1 and L2.
-    static func decode(_ bytes: [UInt8]) throws(BundleError) -> GeoPosition {
+    package static func decode(_ bytes: [UInt8]) throws(BundleError) -> GeoPosition {
         let root: JSONValue?
         do {
             root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.metadataNesting)

@@ -1,9 +1,9 @@
 /// A part of an upload body and its header (Spec/upload.md section 1).
-enum BodyPart: Hashable, Sendable {
+package enum BodyPart: Hashable, Sendable {
     case metadata, manifest, assertion
     case entry(path: EntryPath, mediaType: String)
 
-    init(_ entry: ManifestEntry) { self = .entry(path: entry.path, mediaType: entry.mediaType) }
+    package init(_ entry: ManifestEntry) { self = .entry(path: entry.path, mediaType: entry.mediaType) }
 
     var name: String {
         switch self {

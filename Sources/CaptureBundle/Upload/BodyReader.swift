@@ -3,12 +3,12 @@ import CaptureNative
 extension BundleError.Code {
     public static let bodyTruncated = Self("body.truncated")
     public static let bodyBoundary = Self("body.boundary")
-    static let bodyHeader = Self("body.header")
+    package static let bodyHeader = Self("body.header")
     static let bodyLimit = Self("body.limit")
     static let bodyDelimiter = Self("body.delimiter")
     static let bodySize = Self("body.size")
     static let bodyTrailing = Self("body.trailing")
-    static let bodyMetadata = Self("body.metadata")
+    package static let bodyMetadata = Self("body.metadata")
 }
 
 /// Reads an upload body in one pass and produces the bytes of its bundle: rules U1 to U7 of Spec/upload.md.

@@ -1,29 +1,29 @@
 import CaptureNative
 
 /// A place to which a body is written.
-protocol BodyTarget {
+package protocol BodyTarget {
     func write(_ bytes: Span<UInt8>) throws(BundleError)
 }
 
 extension OutputTarget: BodyTarget {}
 
 /// Writes the parts of a body in their order, and searches them for the boundary.
-final class BodyWriter {
+package final class BodyWriter {
     private let target: any BodyTarget
     private let boundary: MultipartBoundary
     private var scanner: BoundaryScanner
     private var isFirst = true
-    private(set) var byteCount = 0
+    package private(set) var byteCount = 0
     /// Whether the boundary occurs in a part, so that this body cannot be used.
-    private(set) var isSpoilt = false
+    package private(set) var isSpoilt = false
 
-    init(_ target: any BodyTarget, boundary: MultipartBoundary) {
+    package init(_ target: any BodyTarget, boundary: MultipartBoundary) {
         self.target = target
         self.boundary = boundary
         scanner = BoundaryScanner(like: boundary.bytes)
     }
 
-    func begin(_ part: BodyPart) throws(BundleError) { try begin(header: part.header) }
+    package func begin(_ part: BodyPart) throws(BundleError) { try begin(header: part.header) }
 
     /// Begins a part.
     ///
@@ -35,7 +35,7 @@ final class BodyWriter {
         scanner = BoundaryScanner(like: boundary.bytes)
     }
 
-    func write(_ data: Span<UInt8>) throws(BundleError) {
+    package func write(_ data: Span<UInt8>) throws(BundleError) {
         try scanner.scan(data) { match throws(BundleError) in
             if match == boundary.bytes { isSpoilt = true }
         }
@@ -43,12 +43,12 @@ final class BodyWriter {
         try target.write(data)
     }
 
-    func write(_ part: BodyPart, _ data: [UInt8]) throws(BundleError) {
+    package func write(_ part: BodyPart, _ data: [UInt8]) throws(BundleError) {
         try begin(part)
         try write(data.span)
     }
 
-    func finish() throws(BundleError) {
+    package func finish() throws(BundleError) {
         try put(Array("\r\n--".utf8) + boundary.bytes + Array("--\r\n".utf8))
     }
 

@@ -22,7 +22,7 @@ public struct MultipartBody: Sendable {
     var headerFile: [UInt8] { Array("Content-Type: \(contentType)\n".utf8) }
 
     /// - Parameter remarks: The warnings; nil for those about a body of profile `capture`.
-    init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int, remarks: [String]? = nil) {
+    package init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int, remarks: [String]? = nil) {
         self.manifest = manifest
         self.remarks = remarks ?? CaptureForm.remarks(manifest, bodyBytes: byteCount)
         self.byteCount = byteCount
@@ -44,7 +44,7 @@ public struct MultipartBody: Sendable {
     }
 
     /// Writes a body in another form.
-    static func write(
+    package static func write(
         _ form: any BodyForm, bundle path: FilePath, to place: OutputPlace, headers: OutputPlace?
     ) throws(BundleError) -> MultipartBody {
         // Only a run with two outputs can end between them. The body of profile `realitycam` is another one each time.
@@ -69,14 +69,14 @@ public struct MultipartBody: Sendable {
     /// Publishes the body, and then its headers.
     ///
     /// - Parameter isAgain: Whether an earlier run was interrupted, so that a file with the same bytes may exist.
-    func commit(_ target: OutputTarget, _ headers: OutputPlace?, isAgain: Bool = false) throws(BundleError) {
+    package func commit(_ target: OutputTarget, _ headers: OutputPlace?, isAgain: Bool = false) throws(BundleError) {
         let headerTarget = try headers.map { place throws(BundleError) in try OutputTarget(place, holdsBack: true) }
         try headerTarget?.write(headerFile)
         try isAgain ? target.commitOnce() : target.commit()
         try isAgain ? headerTarget?.commitOnce() : headerTarget?.commit()
     }
 
-    static func noBoundary(_ file: String) -> BundleError {
+    package static func noBoundary(_ file: String) -> BundleError {
         BundleError(
             .outputUnusable,
             "this bundle cannot be sent: every boundary that its manifest gives appears in one of its parts",

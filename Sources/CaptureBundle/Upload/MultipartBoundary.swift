@@ -3,10 +3,10 @@ import CaptureNative
 /// The boundary between the parts of a body (Spec/upload.md section 1.1).
 package struct MultipartBoundary: Hashable, Sendable {
     package static let prefix = Array("capture-bundle-".utf8)
-    static let digits = 40
+    package static let digits = 40
     package static let length = prefix.count + digits
     /// The number of candidates, which are numbered 0 to 15.
-    static let candidates = 16
+    package static let candidates = 16
 
     /// The prefix and 40 hex digits.
     let bytes: [UInt8]
@@ -14,13 +14,13 @@ package struct MultipartBoundary: Hashable, Sendable {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Computes the `n`th boundary of a manifest.
-    init(manifest: [UInt8], n: Int, prefix: [UInt8] = Self.prefix) throws(BundleError) {
+    package init(manifest: [UInt8], n: Int, prefix: [UInt8] = Self.prefix) throws(BundleError) {
         let digest = try Digest.of(manifest + Array(String(n).utf8))
         bytes = prefix + Hex.encode(digest.bytes).utf8.prefix(Self.digits)
     }
 
     /// Reads a boundary; nil if the bytes do not have the form of one.
-    init?(_ bytes: [UInt8], prefix: [UInt8] = Self.prefix) {
+    package init?(_ bytes: [UInt8], prefix: [UInt8] = Self.prefix) {
         guard bytes.count == prefix.count + Self.digits, bytes.starts(with: prefix),
             Hex.decode(String(decoding: bytes.dropFirst(prefix.count), as: UTF8.self)) != nil
         else { return nil }

@@ -7,13 +7,6 @@ extension BundleError.Code {
 }
 
 /// The three headers that authenticate one attempt of an upload (Spec/upload.md section 2).
-///
-/// ```swift
-/// let device = try DeviceKeyFile(path: DeviceKeyFile.usualPath).load(passphrase: nil)
-/// let signature = try RequestSignature(
-///     body: RequestSignature.hash(BundleSource(path: "body")), deviceID: id, timestamp: now, device: device)
-/// for (name, value) in signature.headers { request.setHeader(name, value) }
-/// ```
 public struct RequestSignature: Hashable, Sendable {
     /// The UUID that the server assigned to the device.
     public let deviceID: String
@@ -36,23 +29,10 @@ public struct RequestSignature: Hashable, Sendable {
         self.signature = signature
     }
 
-    /// Signs one attempt. This uses no counter.
-    ///
-    /// - Parameters:
-    ///   - body: The hash of the whole body as it is sent.
-    ///   - timestamp: The Unix time in milliseconds.
-    /// - Throws: `request.header` if the id is not a UUID or the time is outside 0 … 2⁵³ − 1.
-    public init(body: Digest, deviceID: String, timestamp: Int, device: DeviceKey) throws(BundleError) {
-        try Self.check(deviceID: deviceID, timestamp: timestamp)
-        let message = Self.message(timestamp: String(timestamp), body: body)
-        let made = try native { () throws(NativeError) in try device.key.sign(message) }
-        self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
-    }
-
     /// Checks the device id and the timestamp against the grammar of Spec/upload.md section 2.
     ///
     /// - Throws: `request.header`.
-    static func check(deviceID: String, timestamp: Int) throws(BundleError) {
+    package static func check(deviceID: String, timestamp: Int) throws(BundleError) {
         guard Self.isUUID(deviceID) else {
             throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is not a UUID (8-4-4-4-12 hex digits)")
         }
@@ -97,7 +77,7 @@ public struct RequestSignature: Hashable, Sendable {
         return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
     }
 
-    private static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
+    package static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
 
     /// Whether the text is a UUID in the form that servers assign.
     public static func isDeviceID(_ text: String) -> Bool { isUUID(text) }

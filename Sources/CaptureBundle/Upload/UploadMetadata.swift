@@ -1,10 +1,10 @@
 /// The first part of a body, for servers that do not know bundles (Spec/upload.md section 1.2; section 6.2 for profile
 /// `realitycam`).
-enum UploadMetadata {
+package enum UploadMetadata {
     static let byteLimit = 16384
 
     /// - Parameter position: The position; nil if the bundle has no location.json.
-    static func encode(
+    package static func encode(
         manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]
     ) -> [UInt8] {
         encode(

@@ -2,7 +2,7 @@ import SystemPackage
 
 extension VerificationReport {
     /// Whether the contents and the signature are right. It does not check trust.
-    var isSound: Bool { ![.malformed, .altered].contains(verdict) }
+    package var isSound: Bool { ![.malformed, .altered].contains(verdict) }
 
     /// Refuses a file whose contents or signature are wrong, or that is not a bundle. It does not check trust.
     ///

@@ -31,30 +31,30 @@ public struct VerificationReport: Sendable {
     }
 
     /// The number of bytes of the bundle; for a broken one, the number of bytes that were read.
-    public internal(set) var bytes = 0
+    public package(set) var bytes = 0
     /// The manifest; nil if it is malformed.
-    public internal(set) var manifest: Manifest?
-    public internal(set) var manifestSHA256: Digest?
+    public package(set) var manifest: Manifest?
+    public package(set) var manifestSHA256: Digest?
     /// The authenticator data; nil if the assertion is malformed.
-    public internal(set) var authenticatorData: AuthenticatorData?
+    public package(set) var authenticatorData: AuthenticatorData?
     /// The status of each entry of the manifest, in its order.
-    public internal(set) var entries: [EntryStatus] = []
+    public package(set) var entries: [EntryStatus] = []
     /// The metadata; nil if metadata.json did not match its hash or is malformed.
-    public internal(set) var metadata: CaptureMetadata?
+    public package(set) var metadata: CaptureMetadata?
     /// nil unless it was asked for, and the depth map matched its hash.
     var depthSurvey: DepthSurvey?
     /// nil unless location.json matched its hash and is well-formed.
     var location: GeoPosition?
     /// The header of the photo; nil unless the photo matched its hash.
     var photo: PhotoHeader?
-    public internal(set) var trustedDevice: TrustedDevice?
+    public package(set) var trustedDevice: TrustedDevice?
     /// Whether the verifier's state already had this bundle; nil without a state, and for a bundle with faults of
     /// which the state was not asked or remembers another one.
-    public internal(set) var isSeenBefore: Bool?
-    public internal(set) var checks: [Check] = []
-    public internal(set) var faults: [BundleError] = []
+    public package(set) var isSeenBefore: Bool?
+    public package(set) var checks: [Check] = []
+    public package(set) var faults: [BundleError] = []
     /// Findings that do not change the verdict.
-    public internal(set) var warnings: [BundleError] = []
+    public package(set) var warnings: [BundleError] = []
 
     public var verdict: Verdict { .worst(of: faults) }
 

@@ -35,7 +35,9 @@ public struct Verifier: Sendable {
     }
 
     /// Verifies a bundle and passes its bytes to an observer, which must hold them back until it has the report.
-    func verify(_ reader: BundleReader, observer: (any BundleObserver)?) throws(BundleError) -> VerificationReport {
+    package func verify(
+        _ reader: BundleReader, observer: (any BundleObserver)?
+    ) throws(BundleError) -> VerificationReport {
         var reports = [try examine(reader, observer: observer)]
         try counters?.run(on: &reports)
         return reports[0]
@@ -68,7 +70,7 @@ public struct Verifier: Sendable {
 }
 
 /// Observes a bundle while it is read, before its hashes are checked.
-protocol BundleObserver: AnyObject {
+package protocol BundleObserver: AnyObject {
     /// The manifest is well-formed, but its signature has not been checked yet.
     func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError)
     /// The bytes of this entry follow.

@@ -1,4 +1,4 @@
-import CaptureBundle
+package import CaptureBundle
 import Foundation
 import QueueModel
 
@@ -7,7 +7,7 @@ extension Digest {
     var data: Data { Data(bytes) }
 
     /// Hashes the manifest's hash and the paths of the entries that are present (Spec/queue.md section 3).
-    static func identity(manifestSHA256: Digest, present: [EntryPath]) throws(BundleError) -> Digest {
+    package static func identity(manifestSHA256: Digest, present: [EntryPath]) throws(BundleError) -> Digest {
         try .of(manifestSHA256.bytes + present.flatMap { Array("\($0)\n".utf8) })
     }
 }

@@ -1,4 +1,4 @@
-public import CaptureBundle
+package import CaptureBundle
 import CaptureNative
 import QueueModel
 import QueueTransports
@@ -13,16 +13,14 @@ extension UploadQueue {
     /// `.bundle` is pushed whatever it holds, so that a damaged one is reported.
     ///
     /// - Parameters:
-    ///   - packing: how to pack raw captures; nil to ignore them.
     ///   - deliver: gets the result for each bundle that was not stored yet.
-    /// - Returns: the number of raw captures that were found and not packed; 0 with `packing`.
+    /// - Returns: the raw captures that were found, which are not packed.
     /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
     @discardableResult
     public func adopt(
         _ path: FilePath, options: PushOptions = PushOptions(),
-        packing: (packer: Packer, raw: RawCaptureOptions)? = nil,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
-    ) throws -> Int {
+    ) throws -> [FilePath] {
         let status: FileStatus
         do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
         guard status.kind == .folder else {
@@ -33,12 +31,6 @@ extension UploadQueue {
         let walk = FolderWalk(path, leavesOut: folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])
         let rawFolders = Mutex<[FilePath]>([])
-        let isHeld = { @Sendable (identity: Digest) throws -> Bool in
-            guard let record = try self.store.read({ try CaptureRecord.one($0, identity: identity) }) else {
-                return false
-            }
-            return try self.isSafe(record)
-        }
         try push(
             next: {
                 while let found = walk.next() {
@@ -52,19 +44,19 @@ extension UploadQueue {
                             if FolderWalk.isNamedBundle(path) { return .success(.file(path)) }
                             continue
                         }
-                        if (try? isHeld(identity)) != true { return .success(.file(path)) }
+                        if (try? self.holds(identity)) != true { return .success(.file(path)) }
                     }
                 }
                 return nil
             }, options: options, deliver: deliver)
         for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
-        let found = rawFolders.withLock(\.self)
-        guard let packing else { return found.count }
-        for raw in found {
-            guard let result = adopt(raw: raw, options, packing, isHeld: isHeld) else { continue }
-            try deliver(raw.string, result)
-        }
-        return 0
+        return rawFolders.withLock(\.self)
+    }
+
+    /// Whether a capture with this identity (Spec/queue.md section 3) need not be pushed.
+    package func holds(_ identity: Digest) throws -> Bool {
+        guard let record = try store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+        return try isSafe(record)
     }
 
     /// Whether the capture need not be pushed again: its bytes are there, or were released.
@@ -75,27 +67,6 @@ extension UploadQueue {
         // A capture that the user cancelled and released stays released.
         case .removing, .removed: true
         case .quarantined, .missing: false
-        }
-    }
-
-    /// - Returns: nil if the queue holds the capture.
-    private func adopt(
-        raw: FilePath, _ options: PushOptions, _ packing: (packer: Packer, raw: RawCaptureOptions),
-        isHeld: (Digest) throws -> Bool
-    ) -> Result<Pushed, any Error>? {
-        do {
-            // Packing always gives the same manifest, so a dry run shows whether the queue has the capture.
-            let planned = try packing.packer.pack(raw, to: .standardOutput, options: packing.raw, isDryRun: true)
-            let identity = try Digest.identity(
-                manifestSHA256: planned.manifestSHA256, present: planned.manifest.entries.map(\.path))
-            if try isHeld(identity) { return nil }
-            let room = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
-            defer { room.remove() }
-            let bundle = room.path.appending("packed.bundle")
-            _ = try packing.packer.pack(raw, to: .file(bundle), options: packing.raw)
-            return .success(try push(bundle, options))
-        } catch {
-            return .failure(error)
         }
     }
 }

@@ -11,7 +11,7 @@ final class RunWatch {
     private let bell: Doorbell
     private let runner: QueueRunner
     private let network = NetworkChanges()
-    private let shares = TransportShares()
+    private let shares: TransportShares
     private var groups: [Int: Lanes] = [:]
     /// Lanes with old settings whose transfers are still under way.
     private var leaving: [Lanes] = []
@@ -36,6 +36,7 @@ final class RunWatch {
         self.bell = bell
         self.runner = runner
         progress = RunProgressFile(queue.folder)
+        shares = TransportShares(queue.signers)
     }
 
     func run() throws {

@@ -12,7 +12,7 @@ extension UploadQueue {
     /// - Throws: `destination.unknown`.
     public func testDestination(_ name: String) throws -> DestinationTest {
         let destination = try destination(name)
-        let transport = TransportShares().make(destination) { _ in }
+        let transport = TransportShares(signers).make(destination) { _ in }
         return transport.test(SendControl())
     }
 
@@ -31,7 +31,7 @@ extension UploadQueue {
                 continue
             }
             let sent = record.delivered(by: delivery)
-            let transport = try TransportShares().make(destination(name)) { _ in }
+            let transport = try TransportShares(signers).make(destination(name)) { _ in }
             let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try SpoolFile.open() }
             let job = SendJob(sent, delivery, token: [], now: try store.read { try clock.read($0).stamp }, self)
             if let trouble = transport.fetch(job, into: copy, control) {
@@ -64,7 +64,7 @@ extension UploadQueue {
     /// - Parameter isDryRun: whether losses are only reported.
     /// - Returns: the number of deliveries that were asked for.
     public func checkRemote(isDryRun: Bool, deliver: (CheckFinding) throws -> Void) throws -> Int {
-        let shares = TransportShares()
+        let shares = TransportShares(signers)
         var transports: [String: any UploadTransport] = [:]
         var count = 0
         var after = 0

@@ -1,6 +1,8 @@
 // A conformance is as public as its type, and its imports must be public too.
 public import ArgumentParser
 public import CaptureBundle
+public import CaptureImport
+import CapturePages
 
 /// Examples of values, for the message about a value that cannot be read.
 enum ArgumentExamples {

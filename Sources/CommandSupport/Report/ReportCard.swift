@@ -1,4 +1,5 @@
-package import CaptureBundle
+import CaptureBundle
+package import CapturePages
 
 /// A picture of a card. The page contains its bytes.
 package struct ReportPicture: Sendable {

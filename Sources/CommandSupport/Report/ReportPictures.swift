@@ -1,4 +1,5 @@
-package import CaptureBundle
+import CaptureBundle
+package import CapturePages
 
 extension BundlePictures {
     /// Makes the pictures of a bundle for its card.

@@ -9,41 +9,38 @@ final class CaptureAPIShared: Sendable {
     let tokens: TokenSource?
     /// The server's clock minus ours in milliseconds, learnt when the server refuses a timestamp.
     let offset = Mutex(0)
-    private let device = Mutex<DeviceKey?>(nil)
-    private let realityCam = Mutex<RealityCamSigner?>(nil)
+    private let signers: RequestSigners
+    private let device = Mutex<(any RequestSigner)?>(nil)
+    private let realityCam = Mutex<(any RealityCamRequestSigner)?>(nil)
 
-    init(_ settings: CaptureAPISettings) { tokens = settings.token.map { TokenSource($0) } }
+    init(_ settings: CaptureAPISettings, _ signers: RequestSigners) {
+        tokens = settings.token.map { TokenSource($0) }
+        self.signers = signers
+    }
 
-    /// Returns the signing key, which is read once.
-    func key(_ settings: CaptureAPISettings.Device) throws(SendTrouble) -> DeviceKey {
+    /// Returns the signer of a device, whose key is read once.
+    func signer(_ settings: CaptureAPISettings.Device) throws(SendTrouble) -> any RequestSigner {
         if let known = device.withLock(\.self) { return known }
-        let path = settings.keyFile ?? DeviceKeyFile.usualPath
-        let passphrase = try Self.passphrase(settings.passphraseFile)
+        let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
         do throws(BundleError) {
-            let key = try DeviceKeyFile(path: path).load(passphrase)
-            device.withLock { $0 = key }
-            return key
+            let signer = try signers.device(settings.keyFile, passphrase)
+            device.withLock { $0 = signer }
+            return signer
         } catch {
-            throw SendTrouble(message: "the device key \(path): \(error.message)")
+            throw SendTrouble(message: error.message)
         }
     }
 
     /// Returns the signer for RealityCam, whose key is read once.
-    func signer(_ settings: RealityCamSettings) throws(SendTrouble) -> RealityCamSigner {
+    func signer(_ settings: RealityCamSettings) throws(SendTrouble) -> any RealityCamRequestSigner {
         if let known = realityCam.withLock(\.self) { return known }
-        let path = settings.keyFile ?? DeviceKeyFile.usualRealityCamPath
-        let passphrase = try Self.passphrase(settings.passphraseFile)
+        let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
         do throws(BundleError) {
-            let signer = try RealityCamSigner(DeviceKeyFile(path: path), passphrase: passphrase, rpID: settings.rpID)
+            let signer = try signers.realityCam(settings.keyFile, passphrase, settings.rpID)
             realityCam.withLock { $0 = signer }
             return signer
         } catch {
-            throw SendTrouble(message: "the RealityCam key \(path): \(error.message)")
+            throw SendTrouble(message: error.message)
         }
-    }
-
-    private static func passphrase(_ file: FilePath?) throws(SendTrouble) -> Passphrase {
-        guard let file else { return .none }
-        return .known(try SecretFile.firstLine(file))
     }
 }

@@ -116,7 +116,7 @@ extension CaptureAPITransport {
         guard found.block == nil, let endpoint else { return found }
         do throws(SendTrouble) {
             if let device = settings.device {
-                _ = try shared.key(device)
+                _ = try shared.signer(device)
                 found.findings.append("the key of device \(device.id) can be used")
             }
             if let profile = settings.realityCam {

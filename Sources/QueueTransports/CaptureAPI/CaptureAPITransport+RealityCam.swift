@@ -122,7 +122,7 @@ extension CaptureAPITransport {
     }
 
     private func reserve(
-        _ signer: RealityCamSigner, withAssertion: Bool
+        _ signer: any RealityCamRequestSigner, withAssertion: Bool
     ) throws(SendTrouble) -> (header: UInt32, assertion: UInt32?) {
         do throws(BundleError) { return try signer.reserve(withAssertion: withAssertion) } catch {
             throw SendTrouble(message: "the RealityCam key: \(error.description)")

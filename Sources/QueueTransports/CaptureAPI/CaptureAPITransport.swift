@@ -205,10 +205,10 @@ final class CaptureAPITransport: UploadTransport {
     private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
         if let body, let profile = settings.realityCam { return try sign(&request, empty: body, profile) }
         guard let body, let device = settings.device else { return false }
-        let key = try shared.key(device)
+        let signer = try shared.signer(device)
         let now = serverTime
         do throws(BundleError) {
-            let signature = try RequestSignature(body: body, deviceID: device.id, timestamp: now, device: key)
+            let signature = try signer.signature(of: body, deviceID: device.id, timestamp: now)
             request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
             return true
         } catch {

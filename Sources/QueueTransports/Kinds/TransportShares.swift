@@ -1,4 +1,4 @@
-import CaptureBundle
+package import CaptureBundle
 package import QueueModel
 import Synchronization
 
@@ -13,7 +13,9 @@ package final class TransportShares: Sendable {
 
     private let shares = Mutex(Shares())
 
-    package init() {}
+    private let signers: RequestSigners
+
+    package init(_ signers: RequestSigners) { self.signers = signers }
 
     /// - Parameter warn: gets problems that the user should know but that do not stop the transfer.
     package func make(_ destination: Destination, warn: @escaping (String) -> Void) -> any UploadTransport {
@@ -36,7 +38,7 @@ package final class TransportShares: Sendable {
         case .folder(let folder): return try FolderTransport(folder)
         case .http(let http):
             let shared = shares.withLock { shares in
-                let known = shares.servers[destination] ?? CaptureAPIShared(http)
+                let known = shares.servers[destination] ?? CaptureAPIShared(http, signers)
                 shares.servers[destination] = known
                 return known
             }

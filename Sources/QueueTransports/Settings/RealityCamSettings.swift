@@ -20,8 +20,8 @@ package struct RealityCamSettings: Hashable, Sendable {
         }
         let key = try reader.file("realitycam-key")
         let rpID = try reader.value(
-            "rpid", "rpid must be a team and a bundle id, such as \(RealityCamSigner.usualRPID)"
-        ) { RealityCamSigner.isRPID($0) ? $0 : nil }
+            "rpid", "rpid must be a team and a bundle id, such as \(RealityCamRPID.usual)"
+        ) { RealityCamRPID.isWellFormed($0) ? $0 : nil }
         let hasAssertion = try reader.isOn("assertion")
         guard isRealityCam == true else {
             let given = [("realitycam-key", key != nil), ("rpid", rpID != nil), ("assertion", hasAssertion == false)]
@@ -38,6 +38,6 @@ package struct RealityCamSettings: Hashable, Sendable {
         }
         return RealityCamSettings(
             deviceID: id, keyFile: key, passphraseFile: try reader.file("passphrase-file"),
-            rpID: rpID ?? RealityCamSigner.usualRPID, hasAssertion: hasAssertion ?? true)
+            rpID: rpID ?? RealityCamRPID.usual, hasAssertion: hasAssertion ?? true)
     }
 }

@@ -1,6 +1,8 @@
 import ArgumentParser
 import CaptureBundle
+import CapturePages
 import CommandSupport
+import PictureClient
 import SystemPackage
 
 struct DepthCommand: ParsableCommand {

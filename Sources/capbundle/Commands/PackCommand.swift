@@ -1,5 +1,7 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureDevice
+import CaptureImport
 import CommandSupport
 import SystemPackage
 

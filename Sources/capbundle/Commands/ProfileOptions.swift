@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureDevice
 import CommandSupport
 
 /// The server for which an upload is made (Spec/upload.md).
@@ -24,7 +25,7 @@ struct ProfileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "realitycam: the app that the server expects, as team and bundle id.",
-            discussion: "Default: \(RealityCamSigner.usualRPID).", valueName: "team.bundle"))
+            discussion: "Default: \(RealityCamRPID.usual).", valueName: "team.bundle"))
     var rpid: String?
 
     func validate() throws {
@@ -36,6 +37,6 @@ struct ProfileOptions: ParsableArguments {
     func signer(_ passphrase: PassphraseOptions) throws(BundleError) -> RealityCamSigner {
         try RealityCamSigner(
             Environment.realityCamKeyFile(realityCamKey), passphrase: passphrase.passphrase(warn: diagnostic.warning),
-            rpID: rpid ?? RealityCamSigner.usualRPID)
+            rpID: rpid ?? RealityCamRPID.usual)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureImport
 import CommandSupport
 
 /// The options that say which files of a raw capture are its photo and its depth map, and how these are read

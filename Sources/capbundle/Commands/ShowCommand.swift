@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CapturePages
 import CommandSupport
 import SystemPackage
 

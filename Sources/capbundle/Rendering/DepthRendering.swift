@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CommandSupport
 
 /// Prints the statistics and the analysis of a depth map, as text or as JSON (Spec/command-line.md section 3).

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CommandSupport
 
 /// Prints the contents of a bundle, as a page or as JSON (Spec/command-line.md section 3).

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureDevice
 import CommandSupport
 
 /// Prints the result of packing a capture as JSON (Spec/command-line.md section 3).

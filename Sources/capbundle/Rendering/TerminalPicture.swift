@@ -1,5 +1,7 @@
 import CaptureBundle
+import CapturePages
 import CommandSupport
+import PictureClient
 import SystemPackage
 
 /// Draws the photo and the depth map of a capture on the terminal.

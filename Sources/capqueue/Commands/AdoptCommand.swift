@@ -1,5 +1,8 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureDevice
+import CaptureImport
+import CaptureNative
 import CaptureQueue
 import CommandSupport
 import SystemPackage
@@ -40,16 +43,20 @@ struct AdoptCommand: ParsableCommand {
     func run() throws {
         let telling = PushTelling(isQuiet: false, isJSON: format.json)
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
-        let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
         let options = try push.options()
         var (count, rawCaptures) = (0, 0)
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            rawCaptures = try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) {
-                file, result in
+            func tell(_ file: String, _ result: Result<Pushed, any Error>) throws {
                 // A bundle that is twice in the folder is pushed once; do not report the second copy.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success = result { count += 1 }
                 try telling.say(file, result)
+            }
+            let raws = try queue.adopt(FilePath(path), options: options, deliver: tell)
+            if let packer {
+                for raw in raws { try pack(raw, with: packer, into: queue, options).map { try tell(raw.string, $0) } }
+            } else {
+                rawCaptures = raws.count
             }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
@@ -68,5 +75,28 @@ struct AdoptCommand: ParsableCommand {
                 ])
         }
         if telling.worst != .success { throw telling.worst }
+    }
+
+    /// Packs a raw capture and pushes its bundle.
+    ///
+    /// - Returns: nil if the queue holds the capture.
+    private func pack(
+        _ raw: FilePath, with packer: Packer, into queue: UploadQueue, _ options: PushOptions
+    ) -> Result<Pushed, any Error>? {
+        let reading = RawCaptureOptions(withoutDepth: noDepth, location: location)
+        do {
+            // Packing always gives the same manifest, so a dry run shows whether the queue has the capture.
+            let planned = try packer.pack(raw, to: .standardOutput, options: reading, isDryRun: true)
+            let identity = try Digest.identity(
+                manifestSHA256: planned.manifestSHA256, present: planned.manifest.entries.map(\.path))
+            if try queue.holds(identity) { return nil }
+            let room = try TemporaryDirectory()
+            defer { room.remove() }
+            let bundle = room.path.appending("packed.bundle")
+            _ = try packer.pack(raw, to: .file(bundle), options: reading)
+            return .success(try queue.push(bundle, options))
+        } catch {
+            return .failure(error)
+        }
     }
 }

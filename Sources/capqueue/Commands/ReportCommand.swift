@@ -1,7 +1,9 @@
 import ArgumentParser
 import CaptureBundle
+import CapturePages
 import CaptureQueue
 import CommandSupport
+import PictureClient
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
 import CaptureBundle
 import CaptureNative
+import CapturePages
 import CaptureQueue
 import CommandSupport
+import PictureClient
 import Synchronization
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import CapturePages
 import CaptureQueue
 import CommandSupport
 import Synchronization

@@ -41,7 +41,7 @@ struct MetadataCheck {
 
 extension CaptureMetadata {
     /// Parses a bundle's `metadata.json`: rule E1.
-    static func root(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
+    package static func root(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
         let root: JSONValue?
         do {
             root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.metadataNesting)

@@ -1,0 +1,146 @@
+package import CaptureNative
+import SystemPackage
+
+/// A file that is being written. It is invisible before `commit`, unless it is passed on to standard output directly.
+package final class OutputTarget {
+    private enum Destination {
+        case file(AtomicFile, AtomicFile.Existing)
+        case passing
+        /// The bytes wait in a file without a name and go to standard output at `commit`.
+        case held
+    }
+
+    package let name: String
+    /// The file to which the bytes are written.
+    package let handle: FileHandle
+    private let destination: Destination
+    private var count = 0
+    /// A thread that takes over writing once there are enough bytes to make it worthwhile.
+    private var writer: WriteBehind?
+    private static let aloneLimit = 1 << 22
+
+    /// - Parameter holdsBack: Whether standard output, too, receives nothing before `commit`.
+    package init(_ place: OutputPlace, holdsBack: Bool = false) throws(BundleError) {
+        name = place.name
+        if place == .standardOutput {
+            // A command may do something that cannot be undone before it writes the first byte.
+            do { try FileHandle.standardOutput.requireWritable() } catch { throw .writing(place.name, error) }
+        }
+        switch place {
+        case .standardOutput where holdsBack:
+            destination = .held
+            handle = try Self.spool()
+        case .standardOutput:
+            destination = .passing
+            handle = .standardOutput
+        case .file(let path), .replacing(let path):
+            do {
+                let file = try AtomicFile(path: path, mode: 0o666)
+                if case .file = place {
+                    destination = .file(file, .refuse)
+                } else {
+                    destination = .file(file, .replace)
+                }
+                handle = file.handle
+            } catch {
+                throw .writing(path, error)
+            }
+        }
+    }
+
+    /// - Parameter file: A file that exists already.
+    init(_ file: AtomicFile, name: String, existing: AtomicFile.Existing) {
+        self.name = name
+        destination = .file(file, existing)
+        handle = file.handle
+    }
+
+    static func spool() throws(BundleError) -> FileHandle {
+        do {
+            return try SpoolFile.open()
+        } catch {
+            throw BundleError(
+                .outputUnusable, "a temporary file cannot be made in this folder: \(error.text)",
+                file: SpoolFile.folder,
+                hints: [spoolHint])
+        }
+    }
+
+    private static let spoolHint = "choose another folder for temporary files: export TMPDIR=FOLDER"
+
+    static func spoolFailure(_ error: NativeError) -> BundleError {
+        BundleError(
+            .inputOutput, "a temporary file in this folder cannot be written: \(error.text)", file: SpoolFile.folder,
+            hints: [spoolHint])
+    }
+
+    package func write(_ bytes: Span<UInt8>) throws(BundleError) {
+        do throws(NativeError) {
+            if let writer { return try writer.write(bytes) }
+            try handle.write(bytes)
+        } catch {
+            if case .held = destination { throw Self.spoolFailure(error) }
+            throw .writing(name, error)
+        }
+        count += bytes.count
+        if case .file = destination, count > Self.aloneLimit { writer = WriteBehind(handle, from: count) }
+    }
+
+    func write(_ bytes: [UInt8]) throws(BundleError) { try write(bytes.span) }
+
+    /// Publishes the bytes: they are synced and get their name, or they go to standard output.
+    package func commit() throws(BundleError) {
+        do throws(NativeError) {
+            try writer?.finish()
+            switch destination {
+            case .passing: return
+            case .file(let file, let existing): try file.commit(existing)
+            case .held: try copyToStandardOutput()
+            }
+        } catch {
+            throw .writing(name, error)
+        }
+    }
+
+    /// Publishes the bytes like `commit`, unless a file with the same bytes has the name already.
+    func commitOnce() throws(BundleError) {
+        do throws(BundleError) { try commit() } catch {
+            guard error.code == .outputExists, try hasSameBytes(as: FilePath(name)) else { throw error }
+        }
+    }
+
+    private func hasSameBytes(as path: FilePath) throws(BundleError) -> Bool {
+        do throws(NativeError) {
+            guard let other = try FileHandle.readingPlainFile(path) else { return false }
+            try handle.seekToStart()
+            var pieces = [[UInt8](repeating: 0, count: 1 << 18), [UInt8](repeating: 0, count: 1 << 18)]
+            while true {
+                let counts = (try handle.read(into: &pieces[0]), try other.read(into: &pieces[1]))
+                guard counts.0 == counts.1, pieces[0] == pieces[1] else { return false }
+                if counts.0 == 0 { return true }
+            }
+        } catch { throw .reading(path, error) }
+    }
+
+    /// The file of a target that was held back, positioned at its start. It has no name and disappears with its last
+    /// owner.
+    func held() throws(BundleError) -> FileHandle {
+        do throws(NativeError) {
+            try writer?.finish()
+            try handle.seekToStart()
+        } catch {
+            throw Self.spoolFailure(error)
+        }
+        return handle
+    }
+
+    private func copyToStandardOutput() throws(NativeError) {
+        try handle.seekToStart()
+        var buffer = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = try handle.readSome(into: &buffer)
+            if count == 0 { return }
+            try FileHandle.standardOutput.write(buffer.span.extracting(first: count))
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import CaptureNative
+package import SystemPackage
+
+/// What a person can do with a file or a folder that is not what a command needs. Each hint holds a command.
+extension FileKind {
+    /// For a file where a bundle was expected; `name` is as messages name it, `-` for a pipe.
+    package static func hints(insteadOfABundle name: String, _ kind: FileKind?) -> [String] {
+        guard let kind, name != "-" else { return [] }
+        let path = FilePath(name)
+        let word = ShellWord.quote(path)
+        switch kind.family {
+        case .zip: return ["unpack it first: \(unzip(path))"]
+        case .tar: return ["if bundles are in it, unpack it first: \(untar(path))"]
+        case .compressed: return unpacking(path, kind).map { [$0] } ?? []
+        case .uploadBody:
+            return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
+        case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
+            let raw = FolderContents(path.folder)
+            return raw?.isRawCapture == true
+                ? raw?.hints ?? [] : ["to make a bundle from a raw folder: capbundle pack RAW -o FILE"]
+        case .movie, .document, .text, .program, .bundle: return []
+        }
+    }
+
+    /// For a file where an upload body was expected.
+    package static func hints(insteadOfABody name: String, _ kind: FileKind?) -> [String] {
+        guard kind?.family == .bundle, name != "-" else { return [] }
+        return ["to make an upload body from it: capbundle multipart \(ShellWord.quote(FilePath(name))) -o BODY"]
+    }
+
+    /// For a file where a raw folder was expected.
+    package static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [String] {
+        let word = ShellWord.quote(path)
+        switch kind?.family {
+        case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
+        case .bundle: return ["it is packed already; to check it: capbundle verify \(word)"]
+        case .uploadBody:
+            return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
+        default:
+            let raw = FolderContents(path.folder)
+            return raw?.isRawCapture == true
+                ? raw?.hints ?? []
+                : ["RAW is a folder, an archive, or a photo with its depth map inside; see capbundle pack --help"]
+        }
+    }
+
+    private static func unzip(_ path: FilePath) -> String {
+        "unzip -d \(ShellWord.quote(newFolder(for: path))) \(ShellWord.quote(path))"
+    }
+
+    private static func untar(_ path: FilePath) -> String {
+        let folder = ShellWord.quote(newFolder(for: path))
+        return "mkdir \(folder) && tar -xf \(ShellWord.quote(path)) -C \(folder)"
+    }
+
+    /// Not every archive holds one folder, so it is unpacked into a new one.
+    private static func newFolder(for archive: FilePath) -> FilePath {
+        let endings = [".zip", ".tar", ".tgz", ".tar.gz", ".tar.zst", ".tar.bz2", ".tar.xz"]
+        let folder = endings.lazy.compactMap { archive.string.rest(before: $0) }.first.map { FilePath($0) }
+        guard let folder, folder.name != nil, !FileStatus.exists(folder) else { return archive.adding(".unpacked") }
+        return folder
+    }
+
+    private static func unpacking(_ path: FilePath, _ kind: FileKind) -> String? {
+        guard let program = ["gzip", "zstd", "bzip2", "xz"].first(where: { kind.words.contains(" \($0)-") }) else {
+            return nil
+        }
+        let (text, word) = (path.string, ShellWord.quote(path))
+        if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: \(untar(path))" }
+        let endings = [".gz", ".zst", ".bz2", ".xz"]
+        let unpacked = FilePath(endings.compactMap { text.rest(before: $0) }.first ?? text + ".unpacked")
+        return "unpack it first: \(program) -dc \(word) > \(ShellWord.quote(unpacked))"
+    }
+}
+
+/// What lies in a folder that was given where a file was expected.
+package struct FolderContents {
+    private let path: FilePath
+    private let bundles: [String]
+    package let isRawCapture: Bool
+
+    /// nil where the folder cannot be read.
+    package init?(_ path: FilePath) {
+        // "name/" arrives as "name/.".
+        let isDot = path.lastComponent?.kind == .currentDirectory && path.components.count > 1
+        self.path = isDot ? path.removingLastComponent() : path
+        guard let names = try? DirectoryHandle.names(in: path).map(\.string) else { return nil }
+        bundles = names.filter { $0.hasSuffix(".bundle") }
+        isRawCapture = names.contains("photo.jpg") && names.contains("metadata.json")
+    }
+
+    package var hints: [String] {
+        let word = ShellWord.quote(path)
+        if isRawCapture {
+            return ["\(word) is a raw capture; to make a bundle from it: capbundle pack \(word) -o FILE"]
+        }
+        if let bundle = bundles.first, bundles.count == 1 {
+            return ["it holds a bundle; to check it: capbundle verify \(ShellWord.quote(path.appending(bundle)))"]
+        }
+        if bundles.isEmpty { return [] }
+        return [
+            "it holds \(bundles.count) bundles; to check them: capbundle verify \(word == "/" ? "" : word)/*.bundle"
+        ]
+    }
+}

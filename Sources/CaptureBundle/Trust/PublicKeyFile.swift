@@ -1,0 +1,39 @@
+import CaptureNative
+public import SystemPackage
+
+/// A PEM file with a public key.
+public enum PublicKeyFile {
+    private static let sizeLimit = 1 << 16
+
+    /// Reads a public key.
+    ///
+    /// - Parameter path: A file, or `-` for standard input.
+    /// - Throws: `input.unreadable`, or `key.damaged` if the file has no public P-256 key.
+    public static func point(path: FilePath) throws(BundleError) -> DevicePoint {
+        let bytes: [UInt8]
+        do {
+            let handle = path == "-" ? FileHandle.standardInput : try FileHandle.reading(path)
+            bytes = try handle.readAll(limit: sizeLimit)
+        } catch {
+            // A capture bundle, for example.
+            guard error.isTooLarge, let kind = FileKind(file: path) else { throw .reading(path, error) }
+            throw BundleError(
+                .keyDamaged, "is \(kind.words), expected a PEM file with a public key on P-256", file: path,
+                hints: kind.family == .bundle ? [KeyFileKind.taking(from: path)] : [])
+        }
+        return try point(pem: bytes, name: path.string)
+    }
+
+    package static func point(pem: [UInt8], name: String) throws(BundleError) -> DevicePoint {
+        let key = try native { () throws(NativeError) in try P256PublicKey(pem: pem) }
+        guard let key else {
+            let other = KeyFileKind(insteadOfAPublicKey: pem, name: name)
+            throw BundleError(
+                .keyDamaged,
+                other.map { "is \($0.words), expected a PEM file with a public key on P-256" }
+                    ?? "is not a PEM file with a public key on P-256", file: name,
+                hints: other?.hints ?? ["to print one on the device: capbundle key public"])
+        }
+        return try DevicePoint(bytes: key.point)
+    }
+}

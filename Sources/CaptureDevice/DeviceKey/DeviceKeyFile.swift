@@ -1,0 +1,287 @@
+public import CaptureBundle
+import CaptureNative
+public import SystemPackage
+
+/// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.2).
+public struct DeviceKeyFile: Sendable {
+    /// The path of the key itself, in PKCS#8 PEM.
+    public let path: FilePath
+
+    /// The path of the key with symbolic links resolved. The other files are named after it: a separate state for each
+    /// link would use each counter twice.
+    let realPath: FilePath
+    package var publicPath: FilePath { realPath.adding(".pub") }
+    var statePath: FilePath { realPath.adding(".state") }
+    var lockPath: FilePath { realPath.adding(".lock") }
+    static let sizeLimit = 1 << 20
+
+    public init(path: FilePath) {
+        self.path = path
+        realPath = path.followed
+    }
+
+    /// Creates a key, and its folder with mode 0700 if it is missing. An existing key is never changed.
+    ///
+    /// The key file itself is written last, so that a crash never leaves a key without its state.
+    ///
+    /// - Parameter passphrase: Encrypts the key; nil stores it unencrypted.
+    /// - Throws: `output.exists` if there is a key already, or a file that a part of the new key would replace.
+    public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else {
+            throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
+        }
+        // The names are also checked here, so that a refusal leaves no lock behind.
+        _ = try refuseTakenNames()
+        do {
+            try DirectoryHandle.create(path.folder, mode: 0o700)
+        } catch {
+            throw .writing(path, error)
+        }
+        return try locked { () throws(BundleError) in try createLocked(passphrase) }
+    }
+
+    private func createLocked(_ passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        if try refuseTakenNames() { try removePublicHalf() }
+        let key = try native { () throws(NativeError) in try P256PrivateKey.generate() }
+        let device = try DeviceKey(key)
+        let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
+        try save(DeviceKeyState(keyID: device.point.keyID, counter: 0, salt: salt))
+        try write(try device.publicPEM(), to: publicPath, mode: 0o644, .refuse)
+        let pem = try native { () throws(NativeError) in try key.pem(passphrase: passphrase) }
+        try write(pem, to: path, mode: 0o600, .refuse)
+        return device
+    }
+
+    /// Loads the key, and gets its passphrase if the key is encrypted.
+    ///
+    /// - Throws: The same errors as `load(passphrase:)`.
+    public func load(_ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
+        do {
+            return try load(passphrase: nil)
+        } catch {
+            guard error.code == .keyPassphrase, let bytes = try passphrase.bytes(for: path) else { throw error }
+            return try load(passphrase: bytes)
+        }
+    }
+
+    /// Loads the key.
+    ///
+    /// - Throws: `key.missing`, `key.open` if others can read the key, `key.passphrase`, `key.damaged`.
+    public func load(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        let pem = try readPrivate(path)
+        let key: P256PrivateKey
+        do throws(P256PrivateKey.LoadFailure) {
+            key = try P256PrivateKey.load(pem: pem, passphrase: passphrase)
+        } catch {
+            switch error {
+            case .passphraseNeeded:
+                throw BundleError(
+                    .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
+                    hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
+            case .wrongPassphrase:
+                throw BundleError(.keyPassphrase, "the passphrase is wrong", file: path)
+            case .tooManyIterations(let count):
+                throw BundleError(
+                    .keyDamaged,
+                    "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
+                    file: path)
+            case .damaged:
+                throw Self.anotherKind(pem, path)
+                    ?? BundleError(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key", file: path)
+            case .native(let native):
+                throw .unexpected(native)
+            }
+        }
+        return try DeviceKey(key)
+    }
+
+    /// The public half, which needs no passphrase. It comes from the key itself if that is not encrypted, else from
+    /// `device.key.pub`.
+    ///
+    /// - Throws: `key.missing`, `key.open`, `key.damaged`.
+    public func publicKey() throws(BundleError) -> DevicePoint {
+        let own: DevicePoint
+        do {
+            own = try load(passphrase: nil).point
+        } catch {
+            guard [.keyPassphrase, .keyOpenToOthers, .inputUnreadable].contains(error.code) else { throw error }
+            return try publicFile()
+        }
+        if FileStatus.exists(publicPath), try publicFile() != own {
+            throw BundleError(
+                .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
+                hints: [
+                    "move this file away and make it again: "
+                        + "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath))"
+                ])
+        }
+        return own
+    }
+
+    private func publicFile() throws(BundleError) -> DevicePoint {
+        let bytes: [UInt8]
+        do {
+            bytes = try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit)
+        } catch {
+            throw BundleError(
+                .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
+                hints: [
+                    "to make it again: "
+                        + "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath))"
+                ])
+        }
+        let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
+        // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
+        let known = try? DeviceKeyState.decode(readPrivate(statePath))
+        if let known, known.keyID != point.keyID {
+            throw BundleError(
+                .keyDamaged, "is the public half of another key; the state file belongs to \(known.keyID)",
+                file: publicPath)
+        }
+        return point
+    }
+
+    /// The state, for `key show`.
+    package func state() throws(BundleError) -> DeviceKeyState {
+        // This takes no lock: the state file is replaced atomically, and `key show` must work on a read-only disk.
+        try readState(of: publicKey().keyID)
+    }
+
+    /// Reserves `count` counters and returns the first one. Before this returns, they are recorded on disk as used, so
+    /// that neither a crash nor another process can lead to using one twice.
+    ///
+    /// - Throws: `key.state` if the state is missing or damaged, `key.counter` if no counters are left.
+    package func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
+        try locked { () throws(BundleError) in
+            try refuseSecondName()
+            var state = try readState(of: device.point.keyID)
+            try refuseRealityCam(state)
+            let first = try advance(&state, by: count)
+            try save(state)
+            return first
+        }
+    }
+
+    /// Refuses a key that signs for RealityCam, where a key for bundles is needed.
+    func refuseRealityCam(_ state: DeviceKeyState) throws(BundleError) {
+        guard state.realityCamHeader != nil else { return }
+        throw BundleError(
+            .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
+            hints: ["make a device key with: capbundle key new"])
+    }
+
+    /// Advances the counter of a state. The caller saves the state.
+    ///
+    /// - Returns: The first of `count` counters.
+    func advance(_ state: inout DeviceKeyState, by count: Int) throws(BundleError) -> UInt32 {
+        guard count <= Int(UInt32.max) - Int(state.counter) else {
+            throw BundleError(
+                .keyCounterUsedUp,
+                "the key is at counter \(state.counter) of \(UInt32.max), too few counters are left to sign \(count) more",
+                file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+        }
+        let first = state.counter + 1
+        state.counter += UInt32(count)
+        return first
+    }
+
+    /// The secret with which positions are salted.
+    func saltSecret(for device: DeviceKey) throws(BundleError) -> [UInt8] {
+        try readState(of: device.point.keyID).salt
+    }
+}
+
+extension DeviceKeyFile {
+    /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
+    /// kind of the file is unknown.
+    private static func anotherKind(_ bytes: [UInt8], _ path: FilePath) -> BundleError? {
+        KeyFileKind(insteadOfADeviceKey: bytes, path: path).map { other in
+            BundleError(
+                .keyDamaged, "is \(other.words), expected a private key (PKCS#8 PEM, P-256)", file: path,
+                hints: other.hints)
+        }
+    }
+
+    private func missing() -> BundleError {
+        BundleError(.keyMissing, "no device key here", file: path, hints: ["make one with: capbundle key new\(option)"])
+    }
+
+    /// The `--key` option that the user has to write; empty if the key is at its default path.
+    var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
+
+    /// The default path of the key: `$XDG_DATA_HOME/capbundle/device.key`.
+    public static var usualPath: FilePath {
+        ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share").appending("capbundle/device.key")
+    }
+
+    func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
+        try FileLock.withLock(
+            path: lockPath, convert: { $0.isMissing ? missing() : .writing(lockPath, $0) }, body)
+    }
+
+    func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
+        try native({ $0.isMissing ? missing() : .reading(file, $0) }) {
+            guard let handle = try FileHandle.readingPlainFile(file) else {
+                throw BundleError(.keyDamaged, "is not a regular file", file: file)
+            }
+            let status = try handle.status()
+            guard status.isOurs else {
+                throw BundleError(
+                    .keyOpenToOthers, "belongs to another user (id \(status.owner)), expected you or root", file: file)
+            }
+            if let fault = FileAccess.exposure(ofSecret: file, status) {
+                // A public key may be open to others; the mode is not what is wrong with it.
+                guard file == path, let bytes = try? handle.readAll(limit: Self.sizeLimit) else { throw fault }
+                throw Self.anotherKind(bytes, path) ?? fault
+            }
+            return try handle.readAll(limit: Self.sizeLimit)
+        }
+    }
+
+    func readState(of keyID: Digest) throws(BundleError) -> DeviceKeyState {
+        func unusable(_ reason: String) -> BundleError {
+            BundleError(
+                .keyState, reason, file: statePath,
+                hints: [
+                    "if the key makes a chain, give its newest bundle: "
+                        + "capbundle key recover --last-bundle FILE\(option)",
+                    "if not, find the highest counter that this key signed with; its newest bundle has it: "
+                        + "capbundle show FILE",
+                    "then: capbundle key recover --counter N\(option)",
+                ] + (path == Self.usualPath ? [] : ["for a key that signs uploads to RealityCam, add --realitycam"]))
+        }
+        guard FileStatus.exists(statePath) else {
+            guard FileStatus.exists(path) else { throw missing() }
+            // Another name of the key may have the state.
+            try refuseSecondName()
+            throw unusable("the key's counter is lost: no such file")
+        }
+        guard let state = try DeviceKeyState.decode(readPrivate(statePath)) else {
+            throw unusable("the key's counter is lost: the file is damaged")
+        }
+        guard state.keyID == keyID else {
+            throw BundleError(
+                .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
+                hints: [
+                    "put the .pub and .state files back beside the key to which they belong",
+                    "if the right .state file is lost, move this one away, then: "
+                        + "capbundle key recover --counter N\(option)",
+                ])
+        }
+        return state
+    }
+
+    func save(_ state: DeviceKeyState) throws(BundleError) {
+        try write(state.encode(), to: statePath, mode: 0o600, .replace)
+    }
+
+    private func write(
+        _ bytes: [UInt8], to file: FilePath, mode: UInt32, _ existing: AtomicFile.Existing
+    ) throws(BundleError) {
+        do {
+            try AtomicFile.write(bytes, to: file, mode: mode, existing: existing)
+        } catch {
+            throw .writing(file, error)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+public import CaptureBundle
+import SystemPackage
+
+extension DeviceKey: RequestSigner {
+    package func signature(
+        of body: Digest, deviceID: String, timestamp: Int
+    ) throws(BundleError) -> RequestSignature {
+        try RequestSignature(body: body, deviceID: deviceID, timestamp: timestamp, device: self)
+    }
+}
+
+extension RealityCamSigner: RealityCamRequestSigner {}
+
+extension RequestSigners {
+    /// Signers with the key files of this user.
+    public static let keyFiles = RequestSigners(
+        device: { path, passphrase throws(BundleError) in
+            let path = path ?? DeviceKeyFile.usualPath
+            return try named("the device key", path) { () throws(BundleError) in
+                try DeviceKeyFile(path: path).load(passphrase.map { .known($0) } ?? .none)
+            }
+        },
+        realityCam: { path, passphrase, rpID throws(BundleError) in
+            let path = path ?? DeviceKeyFile.usualRealityCamPath
+            return try named("the RealityCam key", path) { () throws(BundleError) in
+                try RealityCamSigner(
+                    DeviceKeyFile(path: path), passphrase: passphrase.map { .known($0) } ?? .none, rpID: rpID)
+            }
+        })
+
+    /// The messages of transports name no file, so the message has to.
+    private static func named<Key>(
+        _ words: String, _ path: FilePath, _ load: () throws(BundleError) -> Key
+    ) throws(BundleError) -> Key {
+        do { return try load() } catch {
+            throw BundleError(error.code, "\(words) \(path): \(error.message)", file: path, hints: error.hints)
+        }
+    }
+}

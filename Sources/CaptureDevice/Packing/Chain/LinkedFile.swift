@@ -1,0 +1,93 @@
+import CaptureBundle
+import CaptureNative
+import SystemPackage
+
+/// The bundle of a link while it is written: complete but unsigned, then signed, then under its name
+/// (Spec/capture-bundle.md section 9.3).
+struct LinkedFile {
+    let plan: BundlePlan
+    let pending: PendingLink
+    private let finished: FinishedFile
+    /// The longest path that Linux accepts in one call, in bytes.
+    private static let pathLimit = 4095
+
+    var name: String { finished.name }
+
+    /// Writes the bundle with zero bytes in place of the assertion. The file has no name yet, or a hidden one.
+    ///
+    /// - Parameter folder: The folder that contains `place`.
+    init(
+        _ plan: BundlePlan, _ link: Manifest.ChainLink, counter: UInt32, to place: OutputPlace, in folder: FolderHandle
+    ) throws(BundleError) {
+        finished = try FinishedFile(place, in: folder)
+        self.plan = try plan.linked(link)
+        guard let target = place.wholePath else {
+            throw BundleError(.outputUnusable, "is not a file name", file: place.name)
+        }
+        let temporary = target.removingLastComponent().appending(finished.file.hiddenName)
+        guard max(target.byteCount, temporary.byteCount) <= Self.pathLimit else {
+            throw BundleError(
+                .outputUnusable, "its absolute path is longer than \(Self.pathLimit) bytes", file: place.name)
+        }
+        pending = PendingLink(
+            link, counter: counter, manifest: try Digest.of(self.plan.manifestBytes),
+            files: PendingLink.Files(temporary: temporary, target: target))
+        try self.plan.write(assertion: nil, to: finished.file.handle, name: finished.name)
+    }
+
+    func startWriting() { finished.file.handle.startWriting(from: 0, count: 0) }
+
+    /// Syncs the unsigned bundle and gives it its hidden name.
+    func publishHidden() throws(BundleError) {
+        try writing { file throws(NativeError) in
+            try file.handle.synchronize()
+            try file.publishHidden()
+        }
+    }
+
+    /// Leaves the file under its hidden name if it never gets its own: from now on the key's state names it.
+    func keep() { finished.file.keep() }
+
+    /// Writes the assertion into its place.
+    func write(assertion: [UInt8]) throws(BundleError) {
+        let bytes = try AssertionPlace.bytes(assertion)
+        try writing { file throws(NativeError) in
+            try file.handle.seek(to: AssertionPlace.offset(manifestSize: plan.manifestBytes.count))
+            try file.handle.write(bytes)
+        }
+    }
+
+    func synchronize() throws(BundleError) {
+        try writing { file throws(NativeError) in try file.handle.synchronize() }
+    }
+
+    /// Gives the file its name without syncing the folder.
+    func publish() throws(BundleError) {
+        do {
+            try finished.file.publish(finished.existing)
+        } catch {
+            guard error.isExisting, let files = pending.files else { throw .writing(name, error) }
+            throw BundleError(
+                .outputExists,
+                "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
+                file: name,
+                hints: ["move the other file away; the next \"capbundle pack --chain\" then finishes the bundle"])
+        }
+    }
+
+    private func writing(_ body: (AtomicFile) throws(NativeError) -> Void) throws(BundleError) {
+        do { try body(finished.file) } catch { throw .writing(name, error) }
+    }
+}
+
+extension OutputPlace {
+    /// The absolute path, with symbolic links in the folder resolved; nil for standard output.
+    var wholePath: FilePath? {
+        guard let path, let name = path.name else { return nil }
+        return path.folder.resolved.absolute.appending(name)
+    }
+}
+
+extension FilePath {
+    fileprivate var byteCount: Int { components.reduce(0) { $0 + 1 + $1.bytes.count } }
+}

@@ -1,0 +1,143 @@
+import CaptureBundle
+import CaptureNative
+
+/// Bundles that get links one after the other and are written together, since each wait for the disk takes longer than
+/// packing.
+struct LinkedGroup {
+    private let device: DeviceKey
+    private let folder: FolderHandle
+    /// One for each capture, in order; nil until the bundle is signed.
+    private var outcomes: [Result<Packer.Packed, BundleError>?] = []
+    private var files: [(index: Int, file: LinkedFile)] = []
+
+    init(_ device: DeviceKey, in folder: FolderHandle) {
+        self.device = device
+        self.folder = folder
+    }
+
+    var isEmpty: Bool { files.isEmpty }
+    var results: [Result<Packer.Packed, BundleError>] { outcomes.compactMap(\.self) }
+
+    /// Adds a capture. If its bundle with its link exists already, it gets no other link. Otherwise its bundle is written
+    /// without its signature, and its link is added to the state. A capture that fails gets no link.
+    ///
+    /// - Parameter makeBody: Receives the plan and the assertion of a bundle that exists already.
+    /// - Returns: Whether the capture has a bundle.
+    /// - Throws: `key.counter` if no link or no counter is left.
+    mutating func add(
+        _ capture: ChainPacking.Capture, _ state: inout DeviceKeyState, of key: DeviceKeyFile,
+        _ makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void
+    ) throws(BundleError) -> Bool {
+        do {
+            let targets = ChainTargets(state)
+            if let packed = try targets.packed(capture.plan, at: capture.place) {
+                try makeBody(packed.plan, packed.assertion)
+                outcomes.append(.success(try packed.result(counter: packed.counter)))
+                return true
+            }
+            try targets.examine(capture.place, isForLink: true)
+        } catch {
+            outcomes.append(.failure(error))
+            return false
+        }
+        var next = state
+        let (link, counter) = try key.takeLink(&next)
+        do {
+            let file = try LinkedFile(capture.plan, link, counter: counter, to: capture.place, in: folder)
+            next.chain.pending.append(file.pending)
+            files.append((outcomes.count, file))
+            outcomes.append(nil)
+        } catch {
+            outcomes.append(.failure(error))
+            return false
+        }
+        state = next
+        return true
+    }
+
+    /// Syncs the unsigned bundles and gives them their hidden names. If one of them fails, it and the later ones get no
+    /// link, since each link names the manifest before it.
+    mutating func publishHidden(_ state: inout DeviceKeyState) throws(BundleError) {
+        guard !files.isEmpty else { return }
+        for (_, file) in files { file.startWriting() }
+        for (offset, (index, file)) in files.enumerated() {
+            do {
+                try file.publishHidden()
+            } catch {
+                outcomes[index] = .failure(error)
+                drop(from: offset, &state)
+                break
+            }
+        }
+        try native({ .writing(files.first?.file.name ?? "", $0) }) { () throws(NativeError) in
+            try folder.synchronize()
+        }
+    }
+
+    private mutating func drop(from offset: Int, _ state: inout DeviceKeyState) {
+        for (index, file) in files[offset...] where outcomes[index] == nil {
+            let message = "was not packed, because the bundle before it in the chain could not be written"
+            outcomes[index] = .failure(BundleError(.inputOutput, message, file: file.name))
+        }
+        state.chain.pending.removeLast(files.count - offset)
+        files.removeSubrange(offset...)
+    }
+
+    /// Signs the bundles, whose links are on the disk now.
+    ///
+    /// - Throws: The error of `makeBody`; no signature is in a file then.
+    mutating func sign(
+        _ makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        var assertions: [[UInt8]] = []
+        for (_, file) in files {
+            let assertion = try file.plan.assertion(device, counter: file.pending.counter)
+            try makeBody(file.plan, assertion)
+            assertions.append(assertion)
+        }
+        for (entry, assertion) in zip(files, assertions) {
+            entry.file.keep()
+            let packed = try entry.file.plan.packed(
+                counter: entry.file.pending.counter, assertion: assertion.count, body: nil)
+            outcomes[entry.index] = .success(packed)
+            attempt(entry) { file throws(BundleError) in try file.write(assertion: assertion) }
+            entry.file.startWriting()
+        }
+        for entry in files { attempt(entry) { file throws(BundleError) in try file.synchronize() } }
+    }
+
+    /// Gives the bundles their names.
+    mutating func publish() {
+        for entry in files { attempt(entry) { file throws(BundleError) in try file.publish() } }
+        do {
+            try folder.synchronize()
+        } catch {
+            for entry in files { attempt(entry) { file throws(BundleError) in throw .writing(file.name, error) } }
+        }
+    }
+
+    /// Removes the pending links up to the first failure from the state. The later ones stay, because links are given
+    /// out for good in order.
+    func close(_ state: inout DeviceKeyState) {
+        let done = files.prefix { (try? outcomes[$0.index]?.get()) != nil }
+        guard let last = done.last else { return }
+        state.chain.last = last.file.pending.end
+        state.chain.pending.removeFirst(done.count)
+    }
+
+    /// Does a step for a bundle that has not failed yet. Its link is given out already, whether the step fails or not.
+    private mutating func attempt(
+        _ entry: (index: Int, file: LinkedFile), _ step: (LinkedFile) throws(BundleError) -> Void
+    ) {
+        guard case .success = outcomes[entry.index] else { return }
+        do {
+            try step(entry.file)
+        } catch {
+            let hint =
+                "link \(entry.file.pending.link.seq) is given out; the next \"capbundle pack --chain\" with this key "
+                + "finishes the bundle"
+            let hints = error.code == .outputExists ? error.hints : [hint]
+            outcomes[entry.index] = .failure(BundleError(error.code, error.message, file: error.file, hints: hints))
+        }
+    }
+}

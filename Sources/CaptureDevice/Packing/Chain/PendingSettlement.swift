@@ -1,0 +1,120 @@
+import CaptureBundle
+import CaptureNative
+import SystemPackage
+
+/// Finishes the links that an earlier run left pending, or gives them up (Spec/capture-bundle.md section 9.3).
+struct PendingSettlement {
+    let device: DeviceKey
+    /// All places to which the run writes bundles.
+    let places: [OutputPlace]
+    private(set) var remarks: [Remark] = []
+
+    init(_ device: DeviceKey, _ places: [OutputPlace]) { (self.device, self.places) = (device, places) }
+
+    /// Removes all pending links from the state, which the caller saves.
+    mutating func settle(_ state: inout DeviceKeyState) throws(BundleError) {
+        guard let last = state.chain.pending.last else { return }
+        for pending in state.chain.pending {
+            if try !finish(pending, state) { remarks.append(Self.gap(pending)) }
+        }
+        state.chain.last = last.end
+        state.chain.pending = []
+    }
+
+    /// Says that a link was given out and that its bundle is missing.
+    private static func gap(_ pending: PendingLink) -> Remark {
+        let seq = pending.link.seq
+        let (file, message) =
+            if let files = pending.files {
+                (
+                    files.target.string,
+                    "link \(seq) was given out, but its bundle is not at this path; "
+                        + "if the bundle does not exist elsewhere either, the chain has a gap at link \(seq)"
+                )
+            } else {
+                (
+                    "standard output",
+                    "link \(seq) was given out, and its bundle was not complete yet; "
+                        + "if nobody has the bundle, the chain has a gap there"
+                )
+            }
+        return Remark(weight: .warning, code: "chain.gap", file: file, message: message)
+    }
+
+    /// Gives the bundle of a link its name.
+    ///
+    /// - Returns: Whether the bundle exists.
+    /// - Throws: `output.exists` if another file has the target's name. The bundle keeps its hidden name, and the link
+    ///   stays pending: otherwise its capture could get a second link under that name.
+    private mutating func finish(_ pending: PendingLink, _ state: DeviceKeyState) throws(BundleError) -> Bool {
+        guard let files = pending.files else { return false }
+        let folder = try open(files.target.folder, of: pending)
+        let temporary = try PendingBundle(files.temporary, of: pending, device: device.point, canChange: true)
+        let there = try PendingBundle(files.target, of: pending, device: device.point)
+        guard let name = files.target.name, let hidden = files.temporary.name else { return false }
+        do throws(NativeError) {
+            // A copy that is cut short or lacks entries, or a link to the temporary file, does not replace that file.
+            let isPlain = try folder.status(of: name)?.kind == .file
+            let isOwn = temporary == nil || (isPlain && there?.isWhole == true)
+            if there?.assertion != nil && isOwn {
+                if temporary != nil { _ = try folder.removeFile(hidden) }
+                try folder.synchronize()
+                return true
+            }
+        } catch {
+            throw .writing(files.target, error)
+        }
+        guard let temporary, temporary.isWhole else { return false }
+        try temporary.sign(device, counter: pending.counter)
+        let replaces = try mayReplace(files.target, state)
+        do throws(NativeError) {
+            if replaces {
+                try folder.rename(hidden, to: name)
+            } else {
+                try folder.move(hidden, to: folder, as: name)
+            }
+            try folder.synchronize()
+        } catch {
+            guard error.isExisting else { throw .writing(files.target, error) }
+            throw BundleError(
+                .outputExists,
+                "another file has the name of the bundle with link \(pending.link.seq), which is complete in "
+                    + "\(files.temporary); until that name is free, no capture gets a link", file: files.target,
+                hints: ["move the other file away, and pack again: mv -n \(ShellWord.quote(files.target)) NEWNAME"])
+        }
+        remark(
+            .note, "chain.finished", files.target.string,
+            "finished the bundle with link \(pending.link.seq), which an interrupted run had left incomplete")
+        return true
+    }
+
+    /// Whether the user asked to replace the file at a path, and that file is certainly not a link of the chain.
+    private func mayReplace(_ target: FilePath, _ state: DeviceKeyState) throws(BundleError) -> Bool {
+        let isNamed = places.contains { place in
+            guard case .replacing(let path) = place, path.name == target.name else { return false }
+            return place.wholePath == target
+        }
+        guard isNamed else { return false }
+        return try ChainTargets(state).isOtherBundle(at: target)
+    }
+
+    /// Opens the folder of a link's files. A missing folder does not give the link up, since its disk may not be mounted.
+    private func open(_ folder: FilePath, of pending: PendingLink) throws(BundleError) -> FolderHandle {
+        do {
+            return try FolderHandle(folder)
+        } catch {
+            guard error.isMissing else { throw .writing(folder, error) }
+            throw BundleError(
+                .keyState, "the folder of link \(pending.link.seq) is missing", file: folder,
+                hints: [
+                    "bring it back, for example mount its disk, and pack again",
+                    "if it is gone for good, make an empty folder there: mkdir -p \(ShellWord.quote(folder)); "
+                        + "its links then count as lost",
+                ])
+        }
+    }
+
+    private mutating func remark(_ weight: Remark.Weight, _ code: String, _ file: String, _ message: String) {
+        remarks.append(Remark(weight: weight, code: code, file: file, message: message))
+    }
+}

@@ -1,0 +1,84 @@
+public import CaptureBundle
+import CaptureNative
+
+/// What is read from a body for RealityCam: its hash, and the contents of its first part.
+public struct RealityCamBody: Sendable {
+    /// The SHA-256 of the whole body.
+    public let sha256: Digest
+    /// The name of the source in messages.
+    let name: String
+    /// The assertion of the metadata part; nil if it has none.
+    let assertion: Assertion?
+    /// The client data that the assertion signs.
+    let clientData: [UInt8]
+
+    /// The number of bytes at the beginning in which the metadata part has to be. The part is always shorter.
+    private static let headLimit = 1 << 16
+
+    /// Reads a body, in constant memory. Only its first part is parsed; the server judges the rest.
+    ///
+    /// - Throws: `body.truncated` if the source is empty; `body.boundary`, `body.header` or `body.metadata` if it does not
+    ///   begin as a body of this profile.
+    public init(_ source: BundleSource) throws(BundleError) {
+        name = source.name
+        let hints = Self.hints(source.name, try source.kind)
+        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        var head: [UInt8] = []
+        while try source.lend(
+            1 << 20,
+            to: { piece throws(BundleError) in
+                head.append(copying: piece.extracting(first: min(piece.count, Self.headLimit - head.count)))
+                do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+            }) > 0
+        {}
+        sha256 = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        guard !head.isEmpty else {
+            throw BundleError(.bodyTruncated, "is empty, expected an upload body", file: source.name)
+        }
+        let root = try Self.metadata(head, source.name, hints)
+        guard let photoHash = root["photo_hash"]?.text, let capturedAt = root["captured_at"]?.text else {
+            throw BundleError(.bodyMetadata, "its metadata has no photo_hash or no captured_at", file: source.name)
+        }
+        clientData = RealityCamForm.clientData(photoHash: photoHash, capturedAt: capturedAt)
+        guard let member = root["assertion"] else {
+            assertion = nil
+            return
+        }
+        guard let bytes = member.text.flatMap(Base64.decode), let decoded = try? Assertion(decoding: bytes) else {
+            throw BundleError(.bodyMetadata, "its assertion is not the base64 of a CBOR map", file: source.name)
+        }
+        assertion = decoded
+    }
+
+    /// Parses the first part of a body.
+    private static func metadata(
+        _ head: [UInt8], _ name: String, _ hints: [String]
+    ) throws(BundleError) -> JSONValue {
+        let dashes = Array("--".utf8)
+        let crlf = Array("\r\n".utf8)
+        let lineLength = dashes.count + RealityCamForm.boundaryPrefix.count + MultipartBoundary.digits
+        let line = Array(head.prefix(lineLength))
+        guard line.starts(with: dashes),
+            MultipartBoundary(Array(line.dropFirst(dashes.count)), prefix: RealityCamForm.boundaryPrefix) != nil
+        else {
+            let words = FileKind(head).map { "is \($0.words)" } ?? "is not an upload body"
+            throw BundleError(
+                .bodyBoundary, "\(words), expected a body of profile realitycam", file: name, hints: hints)
+        }
+        let start = line + crlf + RealityCamForm.metadataHeader
+        guard head.starts(with: start) else {
+            throw BundleError(.bodyHeader, "does not begin with the part metadata", file: name)
+        }
+        let end = ByteSearch.first(crlf + line, in: head.span, from: start.count)
+        guard let end, let root = try? JSONParser.parse(Array(head[start.count..<end]), nesting: 8),
+            root.members != nil
+        else { throw BundleError(.bodyMetadata, "its metadata part is not a JSON object", file: name) }
+        return root
+    }
+
+    private static func hints(_ name: String, _ kind: FileKind?) -> [String] {
+        let make = "make a body with: capbundle multipart FILE -o BODY --profile realitycam"
+        return FileKind.hints(insteadOfABody: name, kind).map { "\($0) --profile realitycam" }
+            + (kind?.family == .bundle ? [] : [make])
+    }
+}

@@ -1,0 +1,139 @@
+public import CaptureBundle
+import CaptureNative
+public import SystemPackage
+
+/// Signs uploads to a RealityCam server with a key of its own (Spec/upload.md section 6).
+///
+/// ```swift
+/// let file = DeviceKeyFile(path: DeviceKeyFile.usualRealityCamPath)
+/// let signer = try RealityCamSigner(file, passphrase: .none)
+/// let body = try MultipartBody.write(bundle: "cap.bundle", realityCam: signer, to: .file("body"))
+/// let headers = try signer.sign(RealityCamBody(BundleSource(path: "body")), deviceID: id, timestamp: now).headers
+/// ```
+public struct RealityCamSigner: Sendable {
+    private let file: DeviceKeyFile
+    private let device: DeviceKey
+    private let rpIDHash: Digest
+    public var point: DevicePoint { device.point }
+
+    /// Loads the key.
+    ///
+    /// - Parameter rpID: The app that the server expects, `TEAM.BUNDLE` in its settings.
+    /// - Throws: `request.header` if the rpID has another form, and the errors of `DeviceKeyFile.load`.
+    public init(
+        _ file: DeviceKeyFile, passphrase: Passphrase, rpID: String = RealityCamRPID.usual
+    ) throws(BundleError) {
+        guard RealityCamRPID.isWellFormed(rpID) else {
+            throw BundleError(
+                .requestHeader, "the rpid \"\(rpID)\" is not a team and a bundle id, such as \(RealityCamRPID.usual)")
+        }
+        self.file = file
+        device = try file.load(passphrase)
+        rpIDHash = try Digest.of(Array(rpID.utf8))
+    }
+
+    /// The form of a body. Its counters are reserved when its assertion is made.
+    var form: RealityCamForm {
+        RealityCamForm { clientData throws(BundleError) in
+            try self.signed(clientData, counter: file.reserveRealityCamBody(for: device))
+        }
+    }
+
+    /// Signs one attempt to send a body from a file, with the next counter below that of its assertion.
+    ///
+    /// - Parameter timestamp: The Unix time in milliseconds.
+    /// - Throws: `request.header`; `key.state` if no counter is left for this body; `request.signature` if its assertion
+    ///   was not made by this key for this server.
+    public func sign(
+        _ body: RealityCamBody, deviceID: String, timestamp: Int
+    ) throws(BundleError) -> RequestSignature {
+        try RequestSignature.check(deviceID: deviceID, timestamp: timestamp)
+        let counter: UInt32
+        if let assertion = body.assertion {
+            try refuseForeign(assertion, body)
+            do {
+                counter = try file.reserveRealityCamHeader(below: assertion.authenticatorData.counter, for: device)
+            } catch {
+                throw error.code == .keyState && error.file == nil ? error.about(file: body.name) : error
+            }
+        } else {
+            counter = try file.reserveRealityCamRequest(withAssertion: false, for: device).header
+        }
+        return try sign(body.sha256, counter: counter, deviceID: deviceID, timestamp: timestamp)
+    }
+
+    private func refuseForeign(_ assertion: Assertion, _ body: RealityCamBody) throws(BundleError) {
+        guard assertion.authenticatorData.rpIDHash == rpIDHash else {
+            throw BundleError(
+                .requestSignature, "the assertion of the body is for another app than the one of --rpid",
+                file: body.name)
+        }
+        let isOurs = try native { () throws(NativeError) in try P256PublicKey.of(point: point.bytes) }
+            .map { key throws(BundleError) in try assertion.verifies(realityCam: body.clientData, key: key) }
+        guard isOurs == true else {
+            throw BundleError(
+                .requestSignature, "the assertion of the body was not made with the key \(file.path)",
+                file: body.name)
+        }
+    }
+
+    // MARK: - For a sender that signs just before it sends
+
+    /// The path of the lock that a sender holds from the reservation of counters to the end of the answer.
+    package var turnPath: FilePath { file.realPath.adding(".sending") }
+
+    /// Reserves the counters of one request that is sent immediately.
+    package func reserve(
+        withAssertion: Bool
+    ) throws(BundleError) -> (header: UInt32, assertion: UInt32?) {
+        try file.reserveRealityCamRequest(withAssertion: withAssertion, for: device)
+    }
+
+    /// The form of a body whose assertion gets this counter.
+    package func form(counter: UInt32) -> RealityCamForm {
+        RealityCamForm { clientData throws(BundleError) in try self.signed(clientData, counter: counter) }
+    }
+
+    /// Signs the headers of a request.
+    ///
+    /// - Parameter body: The SHA-256 of the whole body.
+    package func sign(
+        _ body: Digest, counter: UInt32, deviceID: String, timestamp: Int
+    ) throws(BundleError) -> RequestSignature {
+        try RequestSignature.check(deviceID: deviceID, timestamp: timestamp)
+        let made = try signed(Array("\(timestamp)|\(body)".utf8), counter: counter)
+        return RequestSignature(
+            deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.encode()))
+    }
+
+    /// Signs client data.
+    package func signed(_ clientData: [UInt8], counter: UInt32) throws(BundleError) -> Assertion {
+        try Assertion(
+            realityCam: clientData,
+            authenticatorData: AuthenticatorData(rpIDHash: rpIDHash, flags: 0x40, counter: counter), key: device.key)
+    }
+}
+
+extension MultipartBody {
+    /// Verifies a bundle and writes the body for a RealityCam server (Spec/upload.md section 6.1), in one pass over the
+    /// payload. Trust is not checked.
+    ///
+    /// - Parameters:
+    ///   - path: A bundle, or `-` for standard input.
+    ///   - signer: Signs the assertion; nil leaves the assertion out.
+    ///   - headers: Where to write the request's `Content-Type` line; nil to write none.
+    /// - Throws: The errors of `write(bundle:to:headers:)`; `entry.absent` without a photo or a depth map;
+    ///   `output.unusable` if one is too large; `key.state`, `key.counter`.
+    public static func write(
+        bundle path: FilePath, realityCam signer: RealityCamSigner?, to place: OutputPlace, headers: OutputPlace? = nil
+    ) throws(BundleError) -> MultipartBody {
+        do {
+            return try write(
+                signer?.form ?? RealityCamForm(assertion: nil), bundle: path, to: place, headers: headers)
+        } catch {
+            // Errors of the form do not have the name of the bundle, so it is added here.
+            guard error.file == nil, error.verdict == nil else { throw error }
+            throw error.about(file: path.string)
+        }
+    }
+}

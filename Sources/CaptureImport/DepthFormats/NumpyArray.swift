@@ -1,0 +1,160 @@
+package import CaptureBundle
+import CaptureDevice
+import PictureClient
+
+/// Reads a depth map from an array in NumPy's `.npy` format, versions 1.0 to 3.0.
+package enum NumpyArray {
+    static let magic: [UInt8] = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
+    private static let headerLimit = 1 << 16
+
+    /// Reads float16, float32, float64, uint16 or uint8 in C order, with the shape (height, width) or
+    /// (height, width, 1). float16 and float64 become float32.
+    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid { try read(bytes).grid }
+
+    /// Reads the samples, and the type that they have in the file: `f2`, `f4`, `f8`, `u2` or `u1`.
+    package static func read(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, type: String) {
+        guard bytes.starts(with: magic), bytes.count >= 10 else {
+            let found = Hex.encode(Array(bytes.prefix(6)))
+            throw DepthFormatFailure("is not a NumPy array: begins with \(found), expected \(Hex.encode(magic))")
+        }
+        let (major, minor) = (bytes[6], bytes[7])
+        guard (1...3).contains(major), minor == 0 else {
+            throw DepthFormatFailure("is a NumPy array of version \(major).\(minor), expected 1.0, 2.0 or 3.0")
+        }
+        let lengthBytes = major == 1 ? 2 : 4
+        let start = 8 + lengthBytes
+        guard start <= bytes.count else { throw DepthFormatFailure("is a NumPy array that is cut off in its header") }
+        let length = bytes[8..<start].reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard length <= headerLimit else {
+            throw DepthFormatFailure(
+                "is a NumPy array with a header of \(length) bytes, expected at most \(headerLimit)")
+        }
+        guard length <= bytes.count - start else {
+            throw DepthFormatFailure("is a NumPy array that is cut off in its header")
+        }
+        let header = try NumpyHeader(bytes[start..<(start + length)])
+        return (try samples(bytes[(start + length)...], header), header.type.without(first: 1))
+    }
+
+    private static func samples(
+        _ data: ArraySlice<UInt8>, _ header: NumpyHeader
+    ) throws(DepthFormatFailure) -> SampleGrid {
+        guard !header.isFortranOrder else {
+            throw DepthFormatFailure(
+                "is a NumPy array in Fortran order (column-major), expected C order; numpy.ascontiguousarray converts it"
+            )
+        }
+        guard header.shape.count == 2 || (header.shape.count == 3 && header.shape[2] == 1) else {
+            let shape = header.shape.map(String.init).joined(separator: ", ")
+            throw DepthFormatFailure(
+                "is a NumPy array of the shape (\(shape)), expected (height, width) or (height, width, 1)")
+        }
+        guard let size = DepthSize(width: header.shape[1], height: header.shape[0]) else {
+            throw .side(header.shape[1], header.shape[0])
+        }
+        let kinds = ["f2": 2, "f4": 4, "f8": 8, "u2": 2, "u1": 1]
+        let kind = header.type.without(first: 1)
+        guard let sample = kinds[kind], ["<", ">", "|"].contains(header.type.cut(to: 1)),
+            !header.type.hasPrefix("|") || sample == 1
+        else {
+            throw DepthFormatFailure(
+                "is a NumPy array of the type \(header.type), expected float16, float32, float64, uint16 or uint8")
+        }
+        guard data.count == sample * size.width * size.height else { throw .length(data.count, size, sample: sample) }
+        let bytes = SampleBytes(bytes: data, isLittleEndian: !header.type.hasPrefix(">"))
+        let values: SampleGrid.Values =
+            switch kind {
+            case "f2": .float32(bytes.float16)
+            case "f4": .float32(bytes.float32)
+            case "f8": .float32(bytes.float64)
+            case "u2": .uint16(bytes.uint16)
+            default: .uint8(Array(data))
+            }
+        guard let grid = SampleGrid(size: size, values: values) else { throw .length(data.count, size, sample: sample) }
+        return grid
+    }
+}
+
+/// The header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (192, 256), }`.
+///
+/// The header is a Python literal. NumPy writes only this form, so other forms are refused.
+private struct NumpyHeader {
+    private(set) var type = ""
+    private(set) var isFortranOrder = false
+    private(set) var shape: [Int] = []
+    private var rest: ArraySlice<UInt8>
+
+    private static let malformed = DepthFormatFailure(
+        "is a NumPy array with a header that NumPy does not write; save it with numpy.save as one plain array")
+
+    init(_ bytes: ArraySlice<UInt8>) throws(DepthFormatFailure) {
+        rest = bytes
+        var seen: [String] = []
+        try expect("{")
+        while !take("}") {
+            let name = try quoted()
+            guard !seen.contains(name) else { throw Self.malformed }
+            seen.append(name)
+            try expect(":")
+            switch name {
+            case "descr": type = try quoted()
+            case "fortran_order": isFortranOrder = try boolean()
+            case "shape": shape = try tuple()
+            default: throw Self.malformed
+            }
+            if take(",") { continue }
+            try expect("}")
+            break
+        }
+        skipSpace()
+        guard rest.isEmpty, seen.count == 3 else { throw Self.malformed }
+    }
+
+    private mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x0a } }
+
+    private mutating func take(_ text: String) -> Bool {
+        skipSpace()
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+
+    private mutating func expect(_ text: String) throws(DepthFormatFailure) {
+        guard take(text) else { throw Self.malformed }
+    }
+
+    /// Reads a string of printable ASCII without escapes.
+    private mutating func quoted() throws(DepthFormatFailure) -> String {
+        skipSpace()
+        guard let quote = rest.popFirst(), quote == 0x27 || quote == 0x22 else { throw Self.malformed }
+        let text = rest.prefix(33).prefix { $0 != quote }
+        rest = rest.dropFirst(text.count)
+        guard text.count <= 32, rest.popFirst() == quote,
+            text.allSatisfy({ (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })
+        else { throw Self.malformed }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func boolean() throws(DepthFormatFailure) -> Bool {
+        if take("True") { return true }
+        try expect("False")
+        return false
+    }
+
+    /// Reads a tuple of at most 8 numbers, each below 10^9.
+    private mutating func tuple() throws(DepthFormatFailure) -> [Int] {
+        try expect("(")
+        var numbers: [Int] = []
+        while !take(")") {
+            skipSpace()
+            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard (1...9).contains(digits.count), numbers.count < 8 else { throw Self.malformed }
+            numbers.append(digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
+            rest = rest.dropFirst(digits.count)
+            if take(",") { continue }
+            try expect(")")
+            break
+        }
+        return numbers
+    }
+}

@@ -1,0 +1,87 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import CaptureNative
+import SystemPackage
+
+/// The layout of any other folder, whose file names the user gives (Spec/raw-captures.md section 4).
+struct GenericLayout {
+    static let name = "generic"
+
+    let patterns: CapturePatterns
+    let options: RawCaptureOptions
+
+    /// Finds the frames.
+    ///
+    /// - Throws: `raw.layout` if no file matches one of the patterns, or no photo has a depth map.
+    func export(_ tree: RawTree) throws(BundleError) -> RawExport {
+        let photos = try matches("photo", patterns.photo, tree)
+        let depths = try matches("depth", patterns.depth, tree)
+        let confidences = try matches("confidence", patterns.confidence, tree)
+        let nearest = nearest(photos, depths)
+        if patterns.depth != nil, !options.withoutDepth, nearest?.isEmpty ?? photos.isDisjoint(with: depths) {
+            throw noPair(tree)
+        }
+        let others = nearest.map { depths.subtracting($0.values.map(\.depth)) } ?? depths
+        // A depth map that no photo has is a frame without a photo, and is counted.
+        let alone = others.subtracting(photos)
+        let names = photos.union(alone).sorted { $0.lexicographicallyPrecedes($1) }
+        try FrameCount.check(names.count, in: tree)
+        var frames = names.map { name in
+            var frame = RawFrame()
+            if patterns.photo.hasStar {
+                frame.name = String(decoding: name, as: UTF8.self)
+                frame.number = Self.number(name)
+            }
+            frame.photo = photos.contains(name) ? patterns.photo.path(name) : nil
+            let depth = nearest == nil ? name : nearest?[name]?.depth
+            frame.depth = depth.flatMap { patterns.depth?.path($0) }.map { RawFrame.DepthFile(path: $0) }
+            frame.confidence = depth.flatMap { confidences.contains($0) ? patterns.confidence?.path($0) : nil }
+            frame.facts.depthOffset = nearest?[name]?.offset
+            return frame
+        }
+        if frames.allSatisfy({ $0.number != nil }) { frames.sort { ($0.number ?? 0) < ($1.number ?? 0) } }
+        return RawExport(
+            frames: frames, isSingle: !patterns.photo.hasStar, metadata: try metadata(in: tree))
+    }
+
+    /// The path of metadata.json, if it has one of our members. Apps write other files with this name.
+    private func metadata(in tree: RawTree) throws(BundleError) -> FilePath? {
+        let path = CapbundleLayout.metadata
+        guard tree.holds(path) else { return nil }
+        let root = try tree.json(path)
+        return root["captured_at"] != nil || root["device_model"] != nil ? path : nil
+    }
+
+    private func matches(
+        _ option: String, _ pattern: NamePattern?, _ tree: RawTree
+    ) throws(BundleError) -> Set<[UInt8]> {
+        guard let pattern else { return [] }
+        let found = Set(pattern.matches(in: tree))
+        guard found.isEmpty else { return found }
+        let general = #"names are relative to RAW and * stands for a part without /; quote them: 'rgb/*.jpg'"#
+        throw BundleError(
+            .rawLayout, (pattern.hasStar ? "no file matches" : "has no file") + " --\(option) \(pattern)",
+            file: tree.root, hints: [PatternProposal(tree)?.words ?? general])
+    }
+
+    /// The depth map of each photo by the times in their names; nil if the names must be the same.
+    private func nearest(_ photos: Set<[UInt8]>, _ depths: Set<[UInt8]>) -> [[UInt8]: NearestNames.Match]? {
+        guard let limit = options.matchWithin, let form = options.timeFromName, patterns.photo.hasStar,
+            patterns.depth != nil
+        else { return nil }
+        return NearestNames(form, zone: options.timeZone, within: limit).match(Array(photos), Array(depths))
+    }
+
+    private func noPair(_ tree: RawTree) -> BundleError {
+        let found = options.matchWithin.map { "no depth map is within \($0) of a photo, by the times in their names" }
+        return BundleError(
+            .rawLayout, found ?? "no photo and depth map have the same name where their patterns have *",
+            file: tree.root, hints: PatternProposal(tree).map { [$0.words] } ?? [])
+    }
+
+    private static func number(_ name: [UInt8]) -> Int? {
+        guard !name.isEmpty, name.count <= 18, name.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(String(decoding: name, as: UTF8.self))
+    }
+}

@@ -1,0 +1,82 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import CaptureNative
+import SystemPackage
+
+/// The names of the files of one kind, relative to RAW, such as `rgb/frame-*.jpg` (Spec/raw-captures.md section 4).
+public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+    private let folder: [[UInt8]]
+    /// The parts of the component with the `*`, before and after it; nil if the pattern has no `*`.
+    private let star: (before: [UInt8], after: [UInt8])?
+    private let rest: [[UInt8]]
+
+    var hasStar: Bool { star != nil }
+
+    /// Parses a relative path with at most one `*`; nil for any other text, and for a path that leaves RAW.
+    public init?(_ text: String) {
+        guard !text.isEmpty, text.utf8.first != UInt8(ascii: "/"), !text.utf8.contains(0) else { return nil }
+        let parts = text.pieces(by: "/").filter { $0 != "." }.map { Array($0.utf8) }
+        let mark = UInt8(ascii: "*")
+        guard !parts.isEmpty, !parts.contains(Array("..".utf8)), text.utf8.count(where: { $0 == mark }) <= 1 else {
+            return nil
+        }
+        description = text
+        guard let place = parts.firstIndex(where: { $0.contains(mark) }), let cut = parts[place].firstIndex(of: mark)
+        else {
+            (folder, star, rest) = (parts, nil, [])
+            return
+        }
+        folder = Array(parts[..<place])
+        star = (Array(parts[place][..<cut]), Array(parts[place][(cut + 1)...]))
+        rest = Array(parts[(place + 1)...])
+    }
+
+    public static func == (one: NamePattern, other: NamePattern) -> Bool { one.description == other.description }
+
+    public func hash(into hasher: inout Hasher) { for byte in description.utf8 { hasher.combine(byte) } }
+
+    /// The path with these bytes in place of `*`.
+    func path(_ bytes: [UInt8]) -> FilePath? {
+        let middle = star.map { [$0.before + bytes + $0.after] } ?? []
+        var path: FilePath = ""
+        for part in folder + middle + rest {
+            guard let name = FilePath.Component(part) else { return nil }
+            path.append(name)
+        }
+        return path
+    }
+
+    /// What `*` matches in the tree, in bytewise order. If the pattern has no `*` and the file exists, this is one empty
+    /// text.
+    func matches(in tree: RawTree) -> [[UInt8]] {
+        guard let star else { return path([]).map(tree.holds) == true ? [[]] : [] }
+        var place: FilePath = ""
+        for part in folder {
+            guard let name = FilePath.Component(part) else { return [] }
+            place.append(name)
+        }
+        return tree.names(in: place).compactMap { name -> [UInt8]? in
+            let bytes = name.bytes
+            guard bytes.count > star.before.count + star.after.count, bytes.starts(with: star.before),
+                bytes.reversed().starts(with: star.after.reversed())
+            else { return nil }
+            let found = Array(bytes[star.before.count..<(bytes.count - star.after.count)])
+            return rest.isEmpty || path(found).map(tree.holds) == true ? found : nil
+        }
+    }
+}
+
+/// The patterns that the user gives for the files of a capture or of many frames.
+public struct CapturePatterns: Hashable, Sendable {
+    public var photo: NamePattern
+    public var depth: NamePattern?
+    public var confidence: NamePattern?
+
+    /// Creates the patterns; nil if some of them have a `*` and others do not.
+    public init?(photo: NamePattern, depth: NamePattern? = nil, confidence: NamePattern? = nil) {
+        guard [depth, confidence].compactMap(\.self).allSatisfy({ $0.hasStar == photo.hasStar }) else { return nil }
+        (self.photo, self.depth, self.confidence) = (photo, depth, confidence)
+    }
+}

@@ -1,0 +1,77 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+
+/// How far the times of a photo and its depth map may be apart: 1 microsecond to 1 second.
+public struct MatchLimit: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+    let nanoseconds: Int
+
+    static let usual = MatchLimit(known: "20ms", 20_000_000)
+
+    private init(known text: String, _ nanoseconds: Int) { (description, self.nanoseconds) = (text, nanoseconds) }
+
+    /// Parses a whole number with a unit, such as `20ms`, `500us` or `1s`; nil for other texts and times above 1 s.
+    public init?(_ text: String) {
+        for (unit, factor) in [("ms", 1_000_000), ("us", 1000), ("s", 1_000_000_000)] {
+            guard let digits = text.rest(before: unit), (1...7).contains(digits.utf8.count),
+                digits.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(digits)
+            else { continue }
+            guard count > 0, count * factor <= 1_000_000_000 else { return nil }
+            self.init(known: text, count * factor)
+            return
+        }
+        return nil
+    }
+}
+
+/// Finds the depth map for each photo by the times in their names: the nearest pair is matched first, and each file is
+/// used once (Spec/raw-captures.md section 4.1).
+struct NearestNames {
+    private let form: NameTimeForm
+    private let zone: ZoneOffset?
+    private let limit: Int
+
+    init(_ form: NameTimeForm, zone: ZoneOffset?, within limit: MatchLimit) {
+        (self.form, self.zone, self.limit) = (form, zone, limit.nanoseconds)
+    }
+
+    struct Match: Equatable {
+        let depth: [UInt8]
+        /// The time of the depth map minus the time of the photo, in nanoseconds.
+        let offset: Int
+    }
+
+    /// Names that are not times are left out.
+    ///
+    /// - Returns: For each photo that has one, its depth map.
+    func match(_ photos: [[UInt8]], _ depths: [[UInt8]]) -> [[UInt8]: Match] {
+        let photos = timed(photos)
+        let depths = timed(depths)
+        var pairs: [(offset: Int, photo: Int, depth: Int)] = []
+        var first = 0
+        for (index, photo) in photos.enumerated() {
+            while first < depths.count, depths[first].time < photo.time - limit { first += 1 }
+            for (place, depth) in zip(first..., depths[first...]) {
+                guard depth.time <= photo.time + limit else { break }
+                pairs.append((depth.time - photo.time, index, place))
+            }
+        }
+        pairs.sort { (abs($0.offset), $0.photo, $0.depth) < (abs($1.offset), $1.photo, $1.depth) }
+        var used: (photos: Set<Int>, depths: Set<Int>) = ([], [])
+        var matches: [[UInt8]: Match] = [:]
+        for pair in pairs where !used.photos.contains(pair.photo) && !used.depths.contains(pair.depth) {
+            used.photos.insert(pair.photo)
+            used.depths.insert(pair.depth)
+            matches[photos[pair.photo].name] = Match(depth: depths[pair.depth].name, offset: pair.offset)
+        }
+        return matches
+    }
+
+    /// The names with their times, in the order of the times.
+    private func timed(_ names: [[UInt8]]) -> [(name: [UInt8], time: Int)] {
+        names.compactMap { name in
+            form.read(String(decoding: name, as: UTF8.self), zone: zone).map { (name, $0.nanoseconds) }
+        }.sorted { ($0.time, $0.name.count) < ($1.time, $1.name.count) }
+    }
+}

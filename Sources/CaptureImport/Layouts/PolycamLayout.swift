@@ -1,0 +1,76 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// Polycam's raw data. In `keyframes`, the files of frame T are `images/T.jpg`, `cameras/T.json`, `depth/T.png` and
+/// `confidence/T.png` (Spec/raw-captures.md section 2.2). T is a number of microseconds.
+struct PolycamLayout: RawLayout {
+    static let name = "polycam"
+    static let words = "raw data of Polycam"
+
+    private static let images: FilePath = "keyframes/images"
+    private static let cameras: FilePath = "keyframes/cameras"
+    private static let depths: FilePath = "keyframes/depth"
+    private static let confidences: FilePath = "keyframes/confidence"
+    private static let mesh: FilePath = "mesh_info.json"
+    private static let cameraLimit = 64 << 10
+
+    static func evidence(in tree: RawTree) -> String? {
+        tree.holds(images) && tree.holds(cameras) ? "\(images), \(cameras)" : nil
+    }
+
+    static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
+        let held = [images, cameras, depths, confidences].map { Set(tree.names(in: $0)) }
+        let stems = Set(held[0].compactMap { stem($0, ".jpg") }).union(held[2].compactMap { stem($0, ".png") })
+        try FrameCount.check(stems.count, in: tree)
+        let scanFiles = tree.holds(mesh) ? [mesh] : []
+        let ordered = stems.map { (name: $0.string, time: Int($0.string) ?? 0) }
+            .sorted { ($0.time, $0.name.utf8.count) < ($1.time, $1.name.utf8.count) }
+        let first = ordered[0].time
+        let frames = ordered.map { stem, time in
+            func path(_ folder: FilePath, _ index: Int, _ ending: String) -> FilePath? {
+                guard let name = FilePath.Component(stem + ending), held[index].contains(name) else { return nil }
+                return folder.appending(name)
+            }
+            var frame = RawFrame(name: stem, number: time, photo: path(images, 0, ".jpg"))
+            frame.depth = path(depths, 2, ".png").map { RawFrame.DepthFile(path: $0, scale: "0.001") }
+            frame.confidence = path(confidences, 3, ".png")
+            let camera = path(cameras, 1, ".json")
+            frame.carried = (camera.map { [$0] } ?? []) + scanFiles
+            do throws(BundleError) {
+                if let camera { frame.facts = try facts(camera, tree) }
+            } catch { frame.problem = frame.photo == nil ? nil : error }
+            frame.facts.clock = .elapsed(Double(time - first) / 1e6)
+            return frame
+        }
+        return RawExport(frames: frames, app: "Polycam")
+    }
+
+    /// The digits in a name such as `1442008525605.jpg`; nil for any other name.
+    private static func stem(_ name: FilePath.Component, _ ending: String) -> FilePath.Component? {
+        guard let stem = name.string.rest(before: ending), stem.isFrameNumber else { return nil }
+        return FilePath.Component(stem)
+    }
+
+    private static func facts(_ path: FilePath, _ tree: RawTree) throws(BundleError) -> FrameFacts {
+        let object = try ExportObject(reading: path, in: tree, limit: cameraLimit)
+        var facts = FrameFacts()
+        if let fx = try object.number("fx"), let fy = try object.number("fy"), let cx = try object.number("cx"),
+            let cy = try object.number("cy"), let width = try object.side("width"),
+            let height = try object.side("height")
+        {
+            facts.intrinsics = try object.camera(fx: fx, fy: fy, cx: cx, cy: cy, size: (width, height))
+        }
+        // In t_00 to t_23, the first digit is the row and the second the column.
+        var matrix: [Double] = []
+        for row in 0..<3 {
+            for column in 0..<4 {
+                guard let element = try object.number("t_\(row)\(column)") else { return facts }
+                matrix.append(element)
+            }
+        }
+        facts.pose = try object.pose(matrix + [0, 0, 0, 1], name: "t_00 to t_23")
+        return facts
+    }
+}

@@ -1,0 +1,109 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// Describes one capture of an export, whose files are not read yet (Spec/raw-captures.md section 2).
+package struct RawFrame: Sendable {
+    /// The app's number or name of the frame, as its files have it, such as `00003`; nil for the only capture of a RAW.
+    package internal(set) var name: String?
+    /// The app's number of the frame, for `--frames`.
+    package internal(set) var number: Int?
+    /// The path of the photo in the tree; nil for a frame without a photo, which is not packed.
+    var photo: FilePath?
+    var depth: DepthFile?
+    /// Whether the depth map is inside the photo.
+    var hasDepthInside = false
+    /// The SHA-256 of the photo in hex or base64, if the layout gives it.
+    var photoHash: String?
+    /// The path of a confidence map: an 8-bit grey PNG.
+    var confidence: FilePath?
+    /// The app's own files about the frame and the scan, which `--keep-source` carries besides the depth file.
+    var carried: [FilePath] = []
+    var facts = FrameFacts()
+    /// Why this frame cannot be packed, for example because a file of the app is broken; the other frames are not
+    /// affected. nil for a frame without a photo.
+    var problem: BundleError?
+
+    /// A depth file, and what the layout says about it.
+    struct DepthFile: Sendable {
+        var path: FilePath
+        /// The number of metres in one unit, as decimal text; nil if the layout does not give it.
+        var scale: String?
+        /// The number of metres in one unit if the samples are floats; it replaces `scale`.
+        var floatScale: String?
+        /// The size, for a file that does not contain it.
+        var size: DepthSize?
+    }
+}
+
+/// The facts that a layout gives about a frame. Those of metadata.json take precedence over them, and they take
+/// precedence over those of EXIF (Spec/raw-captures.md section 5).
+struct FrameFacts: Sendable {
+    enum Clock: Hashable, Sendable {
+        case none
+        /// A time in the form of RFC 3339, with a zone.
+        case time(String)
+        /// Seconds since the first frame of the export, by a clock without a date.
+        case elapsed(Double)
+    }
+
+    var clock = Clock.none
+    /// The members of `location` in metadata.json: latitude, longitude, altitude, accuracy.
+    var location: JSONValue?
+    var intrinsics: CameraIntrinsics?
+    var pose: CameraPose?
+    /// The time of the depth map minus the time of the photo in nanoseconds, if they were matched by it.
+    var depthOffset: Int?
+}
+
+/// A pinhole camera, in pixels of the stored photo.
+struct CameraIntrinsics: Hashable, Sendable {
+    var fx: Double
+    var fy: Double
+    var cx: Double
+    var cy: Double
+    /// The size of the picture to which the numbers belong; nil if the layout does not give it, and the numbers belong to
+    /// the photo as it is. A photo of another size was scaled or cropped later, so the numbers are not valid for it.
+    var width: Int?
+    var height: Int?
+}
+
+/// The pose of a camera: a camera-to-world matrix of 16 numbers, row-major, in metres. The camera's axes are x right, y
+/// up, z backwards.
+struct CameraPose: Hashable, Sendable {
+    var matrix: [Double]
+
+    /// Creates a pose; nil unless there are 16 finite numbers.
+    init?(_ matrix: [Double]) {
+        guard matrix.count == 16, matrix.allSatisfy(\.isFinite) else { return nil }
+        self.matrix = matrix
+    }
+}
+
+/// What a layout finds in a tree.
+struct RawExport: Sendable {
+    /// All frames in the app's order, including those without a photo.
+    var frames: [RawFrame]
+    /// The app and its version, such as `3D Scanner App 1.9.5`; nil if the export does not name them.
+    var app: String?
+    /// Whether RAW is a single capture, whose bundle is named after RAW alone.
+    var isSingle = false
+    /// The path of a metadata.json of our own form, which takes precedence over the facts of all frames.
+    var metadata: FilePath?
+}
+
+/// One layout of Spec/raw-captures.md section 2.
+protocol RawLayout: Sendable {
+    /// The name for `--layout`.
+    static var name: String { get }
+    /// What messages call the layout, such as "a 3D Scanner App export".
+    static var words: String { get }
+    /// The files by which the layout was recognised, such as "info.json, frame_00000.json"; nil if the layout does not
+    /// fit. This function checks names first, and reads at most metadata.json.
+    static func evidence(in tree: RawTree) -> String?
+    /// Describes the frames of the tree.
+    ///
+    /// - Throws: `raw.capture`, `raw.layout` (an export that cannot be packed), `input.unreadable`.
+    static func export(_ tree: RawTree) throws(BundleError) -> RawExport
+}

@@ -1,0 +1,81 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import CaptureNative
+import SystemPackage
+
+/// The files of a raw capture, from a folder on disk or from an archive. All paths are relative to its root.
+package struct RawTree: Sendable {
+    /// The folder or archive as the user named it.
+    let root: FilePath
+    private let storage: any RawTreeStorage
+
+    init(root: FilePath, storage: any RawTreeStorage) {
+        self.root = root
+        self.storage = storage
+    }
+
+    /// Whether this is a folder on disk, so that hints can name its files in commands.
+    var isFolder: Bool { storage is FolderStorage }
+
+    /// The form of a path for messages.
+    func label(_ path: FilePath) -> FilePath { root.pushing(path) }
+
+    /// The names of files and folders in a folder, in bytewise order. If the folder does not exist, there are
+    /// none.
+    func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
+
+    /// Whether a file or folder has this path.
+    func holds(_ path: FilePath) -> Bool { storage.holds(path) }
+
+    /// Reads a whole file.
+    ///
+    /// - Throws: `input.unreadable` if the file cannot be read; `raw.capture` if it has more than `limit` bytes or is
+    ///   not a regular file.
+    func read(_ path: FilePath, limit: Int) throws(BundleError) -> [UInt8] {
+        try storage.read(path, limit: limit, label: label(path))
+    }
+
+    /// Reads a JSON file. A number keeps its digits.
+    func json(_ path: FilePath, limit: Int = 16 << 20) throws(BundleError) -> JSONValue {
+        let bytes = try read(path, limit: limit)
+        do { return try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting) } catch {
+            let place = JSONParser.place(of: error.offset, in: bytes)
+            throw BundleError(.rawCapture, "not usable JSON at \(place): \(error.message)", file: label(path))
+        }
+    }
+}
+
+/// The place from which a `RawTree` reads its files.
+protocol RawTreeStorage: Sendable {
+    func names(in folder: FilePath) -> [FilePath.Component]
+    func holds(_ path: FilePath) -> Bool
+    /// Reads a whole file.
+    ///
+    /// - Parameter label: The path of the file for messages.
+    func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8]
+}
+
+/// A folder on disk.
+struct FolderStorage: RawTreeStorage {
+    let folder: FilePath
+
+    func names(in path: FilePath) -> [FilePath.Component] {
+        (try? DirectoryHandle.names(in: folder.pushing(path))) ?? []
+    }
+
+    func holds(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }
+
+    func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
+        try native({
+            $0.isTooLarge
+                ? BundleError(.rawCapture, "has more than the \(limit) bytes that are allowed", file: label)
+                : .reading(label, $0)
+        }) {
+            guard let handle = try FileHandle.readingPlainFile(folder.pushing(path)) else {
+                throw BundleError(.rawCapture, "is not a regular file", file: label)
+            }
+            return try handle.readAll(limit: limit)
+        }
+    }
+}

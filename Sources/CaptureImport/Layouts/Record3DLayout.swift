@@ -1,0 +1,127 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// Record3D's export "EXR + RGB": `metadata.json`, and for frame N `rgb/N.jpg` and `depth/N.exr` (Spec/raw-captures.md
+/// section 2.2). N may have gaps. It is the index in the arrays of the metadata.
+struct Record3DLayout: RawLayout {
+    static let name = "record3d"
+    static let words = "a Record3D export"
+
+    private static let file: FilePath = "metadata.json"
+
+    static func evidence(in tree: RawTree) -> String? {
+        guard tree.holds("rgb"), tree.holds("depth"), tree.holds(file) else { return nil }
+        // `export` says what is wrong with a file that cannot be read.
+        guard let root = try? tree.json(file, limit: FileLimits.scan) else { return "\(file), rgb, depth" }
+        guard root["K"] != nil, root["w"] != nil, root["h"] != nil else { return nil }
+        return "\(file) with K, w and h, rgb, depth"
+    }
+
+    static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
+        let photos = Set(numbers(tree.names(in: "rgb"), ending: ".jpg"))
+        let depths = Set(numbers(tree.names(in: "depth"), ending: ".exr"))
+        let numbers = photos.union(depths).sorted()
+        try FrameCount.check(numbers.count, in: tree)
+        let scan = try Scan(ExportObject(tree.json(file, limit: FileLimits.scan), file: tree.label(file)))
+        let frames = numbers.map { number in
+            var frame = RawFrame(name: String(number), number: number)
+            frame.photo = photos.contains(number) ? FilePath("rgb/\(number).jpg") : nil
+            frame.depth =
+                depths.contains(number) ? RawFrame.DepthFile(path: FilePath("depth/\(number).exr"), scale: "1") : nil
+            frame.carried = [file]
+            do throws(BundleError) {
+                frame.facts = try scan.facts(of: number, first: numbers[0])
+            } catch { frame.problem = frame.photo == nil ? nil : error }
+            return frame
+        }
+        return RawExport(frames: frames, app: "Record3D")
+    }
+
+    /// The numbers in names such as `17.jpg`. They have no leading zeros, so each number has one name.
+    private static func numbers(_ names: [FilePath.Component], ending: String) -> [Int] {
+        names.compactMap { name in
+            guard let digits = name.string.rest(before: ending), digits.isFrameNumber, let number = Int(digits),
+                String(number) == digits
+            else { return nil }
+            return number
+        }
+    }
+}
+
+/// The contents of `metadata.json`.
+private struct Scan {
+    private let object: ExportObject
+    private let size: (width: Int, height: Int)
+    /// The camera of the first frame: 9 numbers, column-major.
+    private let k: [Double]
+    private let cameras: [JSONValue]
+    private let poses: [JSONValue]
+    private let times: [JSONValue]
+    private let hasPoses: Bool
+
+    private static let origin = [0.0, 0, 0, 1, 0, 0, 0]
+
+    init(_ object: ExportObject) throws(BundleError) {
+        self.object = object
+        guard let width = try object.side("w"), let height = try object.side("h"),
+            let k = try object.numbers("K", count: 9)
+        else { throw object.wrong("K, w or h is missing") }
+        guard k[1] == 0, k[2] == 0, k[3] == 0, k[5] == 0, k[8] == 1 else {
+            throw object.wrong("K is not a column-major matrix fx, 0, 0, 0, fy, 0, cx, cy, 1")
+        }
+        (self.k, size) = (k, (width, height))
+        cameras = try object.array("perFrameIntrinsicCoeffs") ?? []
+        poses = try object.array("poses") ?? []
+        times = try object.array("frameTimestamps") ?? []
+        // Recordings with the front camera have no poses. The app then writes the same pose for all frames.
+        hasPoses = poses.contains { pose in
+            guard let numbers = pose.elements?.map(\.finite) else { return true }
+            return numbers != Self.origin
+        }
+    }
+
+    func facts(of number: Int, first: Int) throws(BundleError) -> FrameFacts {
+        var facts = FrameFacts()
+        facts.intrinsics = try camera(of: number)
+        facts.pose = try hasPoses ? pose(of: number) : nil
+        if let start = try time(of: first), let time = try time(of: number) { facts.clock = .elapsed(time - start) }
+        return facts
+    }
+
+    /// The frame's own fx, fy, cx, cy, else the camera of the first frame.
+    private func camera(of number: Int) throws(BundleError) -> CameraIntrinsics {
+        guard cameras.indices.contains(number) else {
+            return try object.camera(fx: k[0], fy: k[4], cx: k[6], cy: k[7], size: size)
+        }
+        let four = try element(cameras[number], of: "perFrameIntrinsicCoeffs", number, count: 4)
+        return try object.camera(fx: four[0], fy: four[1], cx: four[2], cy: four[3], size: size)
+    }
+
+    private func pose(of number: Int) throws(BundleError) -> CameraPose? {
+        guard poses.indices.contains(number) else { return nil }
+        let seven = try element(poses[number], of: "poses", number, count: 7)
+        guard let pose = CameraPose(quaternion: Array(seven[..<4]), translation: Array(seven[4...])) else {
+            throw object.wrong("poses[\(number)] does not begin with a quaternion x, y, z, w of length 1")
+        }
+        return pose
+    }
+
+    private func time(of number: Int) throws(BundleError) -> Double? {
+        guard times.indices.contains(number) else { return nil }
+        guard let seconds = times[number].finite, abs(seconds) <= 1e11 else {
+            throw object.wrong("frameTimestamps[\(number)] is not a number of seconds")
+        }
+        return seconds
+    }
+
+    private func element(
+        _ value: JSONValue, of name: String, _ number: Int, count: Int
+    ) throws(BundleError) -> [Double] {
+        guard let elements = value.elements else {
+            throw object.wrong("\(name)[\(number)] is \(value.kind), expected an array")
+        }
+        return try object.numbers(elements, count: count, name: "\(name)[\(number)]")
+    }
+}

@@ -1,0 +1,111 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+
+/// The depth in an Apple portrait photo: an 8-bit grey auxiliary picture, and what XMP says about its values.
+///
+/// Only the XMP says which picture of a photo has the depth, because the number and order of pictures differ between
+/// devices: a gain map or a matte can come before the disparity.
+package struct PortraitDepth: Sendable {
+    /// The range of the auxiliary picture in a JPEG file; it is a JPEG of its own. For HEIF the range is empty.
+    package let picture: Range<Int>
+    /// Whether the values are disparity in 1/metres, not metres.
+    package let isDisparity: Bool
+    /// The value of the code 0; `maximum` is that of the code 255.
+    package let minimum: Double
+    package let maximum: Double
+    /// The accuracy in Apple's words, `relative` or `absolute`; nil if XMP does not give it.
+    package let accuracy: String?
+    package let intrinsics: Intrinsics?
+
+    /// The intrinsics of the camera in pixels of a picture of the reference size.
+    package struct Intrinsics: Hashable, Sendable {
+        package let fx: Double
+        package let fy: Double
+        package let cx: Double
+        package let cy: Double
+        package let width: Int
+        package let height: Int
+    }
+
+    private static let pixelData = "http://ns.apple.com/pixeldatainfo/1.0/"
+    private static let depthData = "http://ns.apple.com/depthData/1.0/"
+
+    /// Finds the depth in a JPEG file; nil if the file has no depth in this form.
+    package static func find(in jpeg: [UInt8]) -> PortraitDepth? {
+        guard let first = JPEGSegments(jpeg) else { return nil }
+        let ranges = MultiPictureIndex.images(in: jpeg, first: first)
+        for range in ranges {
+            guard let image = JPEGSegments(jpeg, at: range.lowerBound), let xmp = XMPPacket.read(jpeg, image) else {
+                continue
+            }
+            if let depth = PortraitDepth(xmp, picture: range) { return depth }
+        }
+        for image in MultiPictureIndex.walk(jpeg).images.dropFirst() {
+            guard let end = image.end, let xmp = XMPPacket.read(jpeg, image) else { continue }
+            if let depth = PortraitDepth(xmp, picture: image.start..<end) { return depth }
+        }
+        return nil
+    }
+
+    /// Reads the XMP of an auxiliary picture; nil unless it describes 8-bit depth or disparity.
+    package init?(_ xmp: XMPPacket, picture: Range<Int> = 0..<0) {
+        func number(_ namespace: String, _ name: String) -> Double? {
+            xmp.text(namespace, name).flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+        }
+        // A matte calls itself `depth` too, but it has a subtype and no floats.
+        guard let type = xmp.text(Self.pixelData, "AuxiliaryImageType"), type == "disparity" || type == "depth",
+            xmp.texts(Self.pixelData, "AuxiliaryImageSubType") == nil,
+            let minimum = number(Self.pixelData, "FloatMinValue"),
+            let maximum = number(Self.pixelData, "FloatMaxValue"), minimum <= maximum,
+            Float(minimum).isFinite, Float(maximum - minimum).isFinite,
+            // The format of the samples before the device converted them to 8-bit codes.
+            let format = xmp.text(Self.pixelData, "NativeFormat").flatMap(Self.fourCharacters),
+            (type == "disparity" ? ["hdis", "fdis"] : ["hdep", "fdep"]).contains(format)
+        else { return nil }
+        // All known files use the codes 0 to 255.
+        guard number(Self.pixelData, "IntMinValue") ?? 0 == 0, number(Self.pixelData, "IntMaxValue") ?? 255 == 255
+        else {
+            return nil
+        }
+        self.picture = picture
+        isDisparity = type == "disparity"
+        (self.minimum, self.maximum) = (minimum, maximum)
+        accuracy = xmp.text(Self.depthData, "Accuracy").flatMap { ["relative", "absolute"].contains($0) ? $0 : nil }
+        // The matrix is column-major: fx 0 0, 0 fy 0, cx cy 1.
+        let matrix = (xmp.texts(Self.depthData, "IntrinsicMatrix") ?? []).compactMap { Double($0) }
+        let sides = ["IntrinsicMatrixReferenceWidth", "IntrinsicMatrixReferenceHeight"].compactMap {
+            xmp.text(Self.depthData, $0).flatMap { Int($0) }
+        }
+        if matrix.count == 9, matrix.allSatisfy(\.isFinite), matrix[0] > 0, matrix[4] > 0, sides.count == 2,
+            sides.allSatisfy({ (1...PixelImage.sideLimit).contains($0) })
+        {
+            intrinsics = Intrinsics(
+                fx: matrix[0], fy: matrix[4], cx: matrix[6], cy: matrix[7], width: sides[0], height: sides[1])
+        } else {
+            intrinsics = nil
+        }
+    }
+
+    /// Converts 8-bit codes to metres. The code 0 means `minimum` and 255 means `maximum`. A result that is not positive
+    /// becomes 0, which means "not measured".
+    ///
+    /// The order and the precision of the operations are those with which Apple's own floats result, bit for bit.
+    package static func convert(codes: [UInt8], minimum: Double, maximum: Double, isDisparity: Bool) -> [Float] {
+        let range = Float(maximum - minimum)
+        let values = (0...255).map { code in
+            let value = Float(code) / 255 * range + Float(minimum)
+            if !(value > 0) { return Float(0) }
+            let metres = isDisparity ? 1 / value : value
+            return metres.isFinite ? metres : 0
+        }
+        return codes.map { values[Int($0)] }
+    }
+
+    /// Decodes four letters that are written as a decimal number: 1751411059 is `hdis`.
+    private static func fourCharacters(_ text: String) -> String? {
+        guard let number = UInt32(text) else { return nil }
+        let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+        return bytes.allSatisfy({ (0x21...0x7e).contains($0) }) ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}

@@ -1,0 +1,122 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+
+/// The top-level properties of an XMP packet (ISO 16684-1): simple ones, and arrays of simple items.
+///
+/// Structures are skipped.
+package struct XMPPacket: Sendable {
+    private struct Property: Sendable {
+        let namespace: [UInt8]
+        let name: [UInt8]
+        /// One text, or the items of an array.
+        var texts: [String]
+    }
+
+    private var properties: [Property] = []
+
+    private static let header = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+    private static let byteLimit = 1 << 24
+    private static let propertyLimit = 4096
+
+    /// Reads a packet; nil if it is not XML in the form that XMP allows, or exceeds a limit.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.byteLimit else { return nil }
+        var reader = XMLReader(bytes)
+        var walk = Walk()
+        do throws(XMLReader.Failure) {
+            while let event = try reader.next() {
+                guard walk.take(event, into: &self) else { return nil }
+            }
+        } catch { return nil }
+    }
+
+    /// Reads the packet of a JPEG image (XMP specification part 3, section 1.1.3). Extended XMP is not read.
+    static func read(_ jpeg: [UInt8], _ image: JPEGSegments) -> XMPPacket? {
+        let segment = image.segments(0xe1, beginningWith: header, in: jpeg).first
+        return segment.flatMap { XMPPacket(Array(jpeg[$0.data].dropFirst(header.count))) }
+    }
+
+    /// The text of a simple property; nil if there is none.
+    package func text(_ namespace: String, _ name: String) -> String? {
+        texts(namespace, name).flatMap { $0.count == 1 ? $0[0] : nil }
+    }
+
+    /// The items of an array, or the one text of a simple property; nil if there is none.
+    package func texts(_ namespace: String, _ name: String) -> [String]? {
+        properties.first { $0.name.elementsEqual(name.utf8) && $0.namespace.elementsEqual(namespace.utf8) }?.texts
+    }
+
+    private mutating func add(_ name: XMLReader.Name, _ texts: [String]) -> Bool {
+        guard properties.count < Self.propertyLimit else { return false }
+        properties.append(Property(namespace: name.namespace, name: name.local, texts: texts))
+        return true
+    }
+}
+
+extension XMPPacket {
+    /// Goes through the elements from the root to the properties.
+    private struct Walk {
+        /// The names of the open elements.
+        private var path: [XMLReader.Name] = []
+        /// The depth of the open `rdf:Description` whose children are properties.
+        private var description: Int?
+        private var text = ""
+        private var items: [String] = []
+        private var form = Form.simple
+
+        private enum Form { case simple, array, structure }
+
+        /// Processes an event; false if the packet exceeds a limit.
+        mutating func take(_ event: XMLReader.Event, into packet: inout XMPPacket) -> Bool {
+            switch event {
+            case .start(let name, let attributes): return start(name, attributes, &packet)
+            case .text(let more):
+                if description != nil { text += more }
+                return true
+            case .end: return end(&packet)
+            }
+        }
+
+        private func isRDF(_ name: XMLReader.Name?, _ local: String) -> Bool {
+            name?.isSame(as: XMPPacket.rdf, local) ?? false
+        }
+
+        private mutating func start(
+            _ name: XMLReader.Name, _ attributes: [XMLReader.Attribute], _ packet: inout XMPPacket
+        ) -> Bool {
+            let isTop = isRDF(name, "Description") && isRDF(path.last, "RDF") && description == nil
+            path.append(name)
+            for attribute in attributes where isTop && !attribute.name.namespace.elementsEqual(XMPPacket.rdf.utf8) {
+                guard packet.add(attribute.name, [attribute.value]) else { return false }
+            }
+            if isTop { description = path.count }
+            guard let description else { return true }
+            switch path.count - description {
+            case 1: (items, form) = ([], .simple)
+            case 2:
+                let isArray = form == .simple && ["Seq", "Bag", "Alt"].contains { isRDF(name, $0) }
+                form = isArray ? .array : .structure
+            case 3 where isRDF(name, "li"): break
+            case 3...: form = .structure
+            default: break
+            }
+            text = ""
+            return true
+        }
+
+        private mutating func end(_ packet: inout XMPPacket) -> Bool {
+            defer { text = "" }
+            let name = path.popLast()
+            guard let description, let name else { return true }
+            switch path.count - description {
+            case -1: self.description = nil
+            case 0 where form != .structure: return packet.add(name, form == .array ? items : [text])
+            case 2 where form == .array: items.append(text)
+            default: break
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import CaptureNative
+
+/// The form of the times in file names, as the user gives it (Spec/raw-captures.md section 5.1).
+public enum NameTimeForm: String, Sendable, CaseIterable {
+    case seconds = "s"
+    case milliseconds = "ms"
+    case microseconds = "us"
+    case nanoseconds = "ns"
+    case iso
+
+    /// For messages.
+    var words: String {
+        switch self {
+        case .seconds: "a time in seconds since 1970"
+        case .milliseconds: "a time in milliseconds since 1970"
+        case .microseconds: "a time in microseconds since 1970"
+        case .nanoseconds: "a time in nanoseconds since 1970"
+        case .iso: "a date with a time"
+        }
+    }
+
+    /// The nanoseconds in one unit; nil for a date.
+    private var unit: Int? {
+        switch self {
+        case .seconds: 1_000_000_000
+        case .milliseconds: 1_000_000
+        case .microseconds: 1000
+        case .nanoseconds: 1
+        case .iso: nil
+        }
+    }
+
+    /// Reads a whole name; nil for a name of another form and for a time outside the years 2000 to 2099. No name has
+    /// times of these years in two units, so a wrong unit is found.
+    ///
+    /// - Parameter zone: The zone of dates without one.
+    func read(_ name: String, zone: ZoneOffset?) -> NameTime? {
+        let time = unit.map { NameTime(count: name, unit: $0) } ?? NameTime(date: name, zone: zone)
+        return time.flatMap { NameTime.years.contains($0.nanoseconds) ? $0 : nil }
+    }
+
+    /// The form in which every name is a time; nil if there is none.
+    ///
+    /// - Returns: The form, and whether its dates have no zone.
+    static func fitting(_ names: [String]) -> (form: NameTimeForm, needsZone: Bool)? {
+        guard !names.isEmpty else { return nil }
+        if let form = allCases.first(where: { form in names.allSatisfy { form.read($0, zone: nil) != nil } }) {
+            return (form, false)
+        }
+        let isLocal = names.allSatisfy { NameTimeForm.iso.read($0, zone: .utc) != nil }
+        return isLocal ? (.iso, true) : nil
+    }
+}
+
+/// The time in the name of a file.
+struct NameTime: Hashable {
+    /// Nanoseconds since 1970.
+    let nanoseconds: Int
+    /// The time for `captured_at`, with all its digits.
+    let text: String
+
+    private static let second = 1_000_000_000
+    /// 2000-01-01 to 2100-01-01, in nanoseconds since 1970.
+    fileprivate static let years = (946_684_800 * second)..<(4_102_444_800 * second)
+
+    /// Reads a number of units, such as `1305031102.175304`: digits, which a point and 1 to 9 digits may follow.
+    fileprivate init?(count name: String, unit: Int) {
+        var scanner = NameScanner(name)
+        guard let whole = Int(scanner.digits(1...19)) else { return nil }
+        var fraction = ""
+        if scanner.take(".") != nil {
+            fraction = scanner.digits(1...9)
+            guard !fraction.isEmpty else { return nil }
+        }
+        let padded = fraction + String(repeating: "0", count: 9 - fraction.utf8.count)
+        let (product, isTooLarge) = whole.multipliedReportingOverflow(by: unit)
+        // Digits below a nanosecond are dropped.
+        let (sum, isBeyond) = product.addingReportingOverflow((Int(padded) ?? 0) / (Self.second / unit))
+        guard scanner.isAtEnd, !isTooLarge, !isBeyond, let time = CaptureTime(milliseconds: sum / Self.second * 1000)
+        else { return nil }
+        nanoseconds = sum
+        let digits = String(sum % Self.second)
+        var decimals = Array((String(repeating: "0", count: 9 - digits.utf8.count) + digits).utf8)
+        while decimals.count > 3, decimals.last == UInt8(ascii: "0") { decimals.removeLast() }
+        let start = time.description.rest(before: "000Z") ?? ""
+        text = start + String(decoding: decimals, as: UTF8.self) + "Z"
+    }
+
+    /// Reads a date with a time, such as `2026-03-14T15-09-26.535Z` or `20260314_150926`: `YYYY-MM-DD` or `YYYYMMDD`;
+    /// `T`, `_`, `-` or a space; `hhmmss`, or the same with `:`, `-`, `.` or `_` between; a point or comma with 1 to 9
+    /// digits, if wanted; `Z` or `±hh:mm` or `±hhmm`, or nothing if `zone` is given.
+    fileprivate init?(date name: String, zone: ZoneOffset?) {
+        var scanner = NameScanner(name)
+        let year = scanner.digits(4...4)
+        let dash = scanner.take("-")
+        let month = scanner.digits(2...2)
+        guard dash == nil || scanner.take("-") != nil else { return nil }
+        let day = scanner.digits(2...2)
+        guard scanner.take("T_- ") != nil else { return nil }
+        let hour = scanner.digits(2...2)
+        let mark = scanner.take(":-._")
+        let minute = scanner.digits(2...2)
+        guard mark == nil || scanner.take(":-._") == mark else { return nil }
+        var text = "\(year)-\(month)-\(day)T\(hour):\(minute):\(scanner.digits(2...2))"
+        if scanner.take(".,") != nil { text += ".\(scanner.digits(1...9))" }
+        if let sign = scanner.take("+-") {
+            text += sign + scanner.digits(2...2)
+            _ = scanner.take(":")
+            text += ":\(scanner.digits(2...2))"
+        } else {
+            guard let offset = scanner.take("Z") ?? zone?.description else { return nil }
+            text += offset
+        }
+        // `CaptureTime` refuses numbers that are missing or no date.
+        guard scanner.isAtEnd, let time = CaptureTime(text) else { return nil }
+        self.text = text
+        let (product, isTooLarge) = time.milliseconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !isTooLarge else { return nil }
+        nanoseconds = product
+    }
+}
+
+extension ZoneOffset {
+    /// For trials only: it never becomes part of a time that is signed.
+    fileprivate static let utc = ZoneOffset("Z")
+}
+
+/// Reads the ASCII characters of a name one after the other.
+private struct NameScanner {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: String) { rest = Array(text.utf8)[...] }
+
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// Takes one of these characters; nil if the next one is another.
+    mutating func take(_ characters: String) -> String? {
+        guard let byte = rest.first, characters.utf8.contains(byte) else { return nil }
+        rest.removeFirst()
+        return String(decoding: [byte], as: UTF8.self)
+    }
+
+    /// Takes digits, as many as there are in these limits; empty if there are too few.
+    mutating func digits(_ count: ClosedRange<Int>) -> String {
+        let found = rest.prefix(count.upperBound).prefix { (48...57).contains($0) }
+        guard found.count >= count.lowerBound else { return "" }
+        rest = rest.dropFirst(found.count)
+        return String(decoding: found, as: UTF8.self)
+    }
+}

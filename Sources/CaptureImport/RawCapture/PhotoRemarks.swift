@@ -1,0 +1,75 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// Makes the remarks about a photo, and refuses a file that is not a JPEG.
+enum PhotoRemarks {
+    /// Reads the structure of the photo.
+    ///
+    /// - Throws: `raw.capture` if the bytes are not a JPEG.
+    static func judge(_ bytes: [UInt8], file: FilePath) throws(BundleError) -> JPEGStructure {
+        do { return try JPEGStructure(bytes) } catch { throw notAPhoto(error, file) }
+    }
+
+    static func notAPhoto(_ failure: JPEGStructure.Failure, _ file: FilePath) -> BundleError {
+        let hints = failure.kind.map { PhotoAdvice.hints(at: file, $0, to: file) } ?? []
+        return BundleError(.rawCapture, failure.message, file: file, hints: hints)
+    }
+
+    static func size(_ size: Int, file: FilePath, _ remarks: inout RemarkList) {
+        guard size > UploadAdvice.photoBytes else { return }
+        let message = "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)"
+        remarks.add(.warning, "upload.size", file, message)
+    }
+
+    static func oddity(_ structure: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
+        guard let oddity = structure.oddity else { return }
+        let message = "has a structure that some programs may refuse: \(oddity); it is packed as it is"
+        remarks.add(.warning, "photo.structure", file, message)
+    }
+
+    /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. It does not warn
+    /// if the EXIF orientation turns the photo by 90 degrees.
+    static func turned(_ depth: DepthSize, _ photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
+        guard let size = photo.size, !photo.isTurned else { return }
+        let isAcross =
+            depth.width < depth.height && size.width > size.height
+            || depth.width > depth.height && size.width < size.height
+        guard isAcross else { return }
+        let message = "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be rotated"
+        remarks.add(.warning, "raw.turned", file, message)
+    }
+}
+
+/// Makes the remarks about a depth map.
+enum DepthRemarks {
+    static func size(_ size: DepthSize, file: FilePath, _ remarks: inout RemarkList) {
+        let limit = UploadAdvice.depthSide
+        guard max(size.width, size.height) > limit else { return }
+        remarks.add(.warning, "upload.size", file, "is \(size); servers refuse more than \(limit)x\(limit)")
+    }
+
+    /// Notes the samples that are missing because they were the highest number.
+    static func highest(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
+        guard made.maxCount > 0 else { return }
+        let number = made.source.encoding.hasSuffix("u8") ? 255 : 65535
+        let message =
+            "has samples of \(number), which are taken as not measured (--depth-invalid zero takes them as distances)"
+        remarks.add(.note, "raw.samples", file, message)
+    }
+
+    /// Warns about samples that are not plausible.
+    ///
+    /// - Parameter unitAdvice: What to do if the samples look like millimetres.
+    static func survey(_ survey: DepthSurvey, file: FilePath, unitAdvice: String, _ remarks: inout RemarkList) {
+        if !survey.isPlausible {
+            let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(unitAdvice)" : ""
+            remarks.add(.warning, "raw.plausible", file, "may not be in metres: \(survey.finding)\(advice)")
+        }
+        if survey.meaningless > 0 {
+            let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"
+            remarks.add(.warning, "raw.samples", file, message)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import CaptureBundle
+public import CaptureDevice
+import PictureClient
+import CaptureNative
+import SystemPackage
+
+/// What a capture may contain if its bundle must not tell the position (Spec/raw-captures.md section 7).
+extension RawCapture {
+    /// Adds the remarks about positions.
+    ///
+    /// - Throws: `raw.position` for each entry that is not as listed, if the bundle must not tell the position.
+    func judgingPosition(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) -> RawCapture {
+        var judged = self
+        guard !options.hidesPosition else {
+            try refuseUnlisted(options, in: raw)
+            return judged
+        }
+        var list = RemarkList()
+        for name in CaptureMetadata.namesThatLookLikeAPosition(in: try CaptureMetadata.root(metadata)) {
+            let words = "the member \(name) looks like a position and is kept"
+            list.add(.warning, "metadata.position", metadataFile, words)
+        }
+        if photo.structure.exif?.position != nil && (options.location != .exact || position == nil) {
+            list.add(.warning, "photo.position", photo.file, "has a position in its EXIF, which is kept")
+        }
+        if position != nil, !options.keepsPhotoLocation, !options.withholdable.contains(.photo),
+            case .bytes(let bytes) = photo.content, let words = Unlisted.photo(bytes)
+        {
+            let message =
+                "\(words), so \"redact\" will not withhold the position of this capture; to allow that, pack it with "
+                + "--rewrite-photo or --withholdable photo.jpg"
+            list.add(.note, Remark.photoFields, photo.file, message)
+        }
+        judged.remarks += list.remarks
+        return judged
+    }
+
+    private func refuseUnlisted(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {
+        let keeping = "to pack it anyway: --keep-photo-location"
+        var faults = FaultList()
+        func refuse(_ words: String?, _ file: FilePath, _ hint: String) {
+            guard let words else { return }
+            let message = "\(words), which --location \(options.location.rawValue) does not allow"
+            _ = faults.attempt { () throws(BundleError) in
+                throw BundleError(.rawPosition, message, file: file, hints: [hint, keeping])
+            }
+        }
+        refuse(
+            Unlisted.photo(try photo.bytes()), photo.file,
+            "to drop this without encoding the photo again: --rewrite-photo")
+        refuse(Unlisted.words(.metadata, metadata), metadataFile, "remove the member, or give it another name")
+        let sources = carried.map(\.entry.path).filter { $0.role == .source }.map(\.description)
+        refuse(
+            sources.isEmpty ? nil : "gives the files \(sources.joined(separator: ", "))", raw,
+            "leave them out: pack without --keep-source")
+        guard faults.faults.isEmpty else { throw faults.joined }
+    }
+}
+
+extension RawCapture.Photo {
+    /// All bytes of a photo that is not too large to be judged; none of a larger one, which is not a photo then.
+    fileprivate func bytes() throws(BundleError) -> [UInt8] {
+        if case .bytes(let bytes) = content { return bytes }
+        var bytes: [UInt8] = []
+        guard size <= Unlisted.sizeLimit else { return bytes }
+        bytes.reserveCapacity(size)
+        try content.stream(size: size, sha256: sha256) { piece in bytes.append(copying: piece) }
+        return bytes
+    }
+}
+
+extension RawCaptureOptions {
+    /// Whether the bundle must not tell the position.
+    var hidesPosition: Bool { location != .exact && !keepsPhotoLocation }
+}
+
+extension Remark {
+    /// The code of a note about photos of which one in a run is enough.
+    public static let photoFields = "photo.fields"
+}

@@ -1,0 +1,145 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import CaptureNative
+import SystemPackage
+
+/// Reads a depth file in any encoding (Spec/raw-captures.md section 3).
+struct DepthFileReader {
+    private let file: RawFrame.DepthFile
+    private let size: DepthSize?
+    private let options: RawCaptureOptions
+    private let decoder: PictureDecoder
+
+    /// - Parameter said: The size, for encodings that do not contain it.
+    init(
+        _ file: RawFrame.DepthFile, said size: DepthSize?, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) {
+        (self.file, self.size, self.options, self.decoder) = (file, size, options, decoder)
+    }
+
+    /// The samples, not yet in metres, and the name of the encoding for the manifest.
+    private struct Samples {
+        let grid: SampleGrid
+        let encoding: String
+        var rowOrder = "top-first"
+    }
+
+    /// - Throws: `raw.depth` if the file cannot be read in its encoding, `raw.unit` if the unit is unknown.
+    func read(_ tree: RawTree) throws(BundleError) -> DepthFloats {
+        let label = tree.label(file.path)
+        let bytes = try tree.read(file.path, limit: FileLimits.depth)
+        let samples = try decode(bytes, label)
+        let scale = try scale(of: samples.grid.values, label)
+        guard let units = DepthUnits(scale) else {
+            throw BundleError(
+                .rawUnit, "cannot be read with \(scale) m for one unit, expected 0.000000001 to 1000", file: label)
+        }
+        let missing = isMaxMissing(samples.grid.values) ? samples.grid.values.maxCount : 0
+        let isFloats = if case .float32 = samples.grid.values { true } else { false }
+        let invalid = isFloats ? "nan-or-zero" : missing > 0 ? "zero-or-max" : "zero"
+        return DepthFloats(
+            floats: [UInt8](littleEndian: units.metres(samples.grid, isMaxMissing: missing > 0)),
+            size: samples.grid.size,
+            source: DepthDescription.Source(
+                encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale),
+            maxCount: missing)
+    }
+
+    /// Whether the highest number of an integer sample means "not measured".
+    private func isMaxMissing(_ values: SampleGrid.Values) -> Bool {
+        if let given = options.depthInvalid { return given == .zeroOrMax }
+        if case .uint16 = values { return true }
+        return false
+    }
+
+    private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .pgm, .png, .tif, .tiff or .exr"
+
+    private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
+        switch file.path.ending {
+        case "npy":
+            let array = try reading(label) { () throws(DepthFormatFailure) in try NumpyArray.read(bytes) }
+            return Samples(grid: array.grid, encoding: "npy-\(array.type)")
+        case "pfm":
+            let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableFloatMap.decode(bytes) }
+            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first")
+        case "pgm":
+            let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableGrayMap.decode(bytes) }
+            if case .uint8 = grid.values { return Samples(grid: grid, encoding: "pgm-u8") }
+            return Samples(grid: grid, encoding: "pgm-u16")
+        case "npz":
+            throw BundleError(
+                .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
+                hints: DepthAdvice.unpacking(label))
+        case "png": return try picture(bytes, .png, "png", label)
+        case "tif", "tiff": return try picture(bytes, .tiff, "tiff", label)
+        case "exr": return try picture(bytes, .openEXR, "exr", label)
+        case "f32", "bin", "raw", "gz", "zlib", "deflate": return try floats(bytes, label)
+        default:
+            throw BundleError(
+                .rawDepth, "has an unknown ending, expected \(Self.endings)", file: label)
+        }
+    }
+
+    private func picture(
+        _ bytes: [UInt8], _ format: PictureDecoder.SampleFormat, _ name: String, _ label: FilePath
+    ) throws(BundleError) -> Samples {
+        let grid: SampleGrid
+        do { grid = try decoder.samples(bytes, format) } catch { throw error.error(label, code: .rawDepth) }
+        switch grid.values {
+        case .uint8: return Samples(grid: grid, encoding: "\(name)-u8")
+        case .uint16: return Samples(grid: grid, encoding: "\(name)-u16")
+        case .float32: return Samples(grid: grid, encoding: OpenEXRHeader.isHalf(bytes) ? "\(name)-f16" : "\(name)-f32")
+        }
+    }
+
+    /// Reads raw floats, plain or compressed.
+    private func floats(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
+        guard let size else {
+            throw BundleError(
+                .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
+                hints: ["give them: --depth-size WIDTHxHEIGHT"])
+        }
+        let isPlain = ["f32", "bin", "raw"].contains(file.path.ending ?? "")
+        if isPlain && bytes.count == size.byteCount {
+            let grid = try reading(label) { () throws(DepthFormatFailure) in try RawFloats.decode(bytes, size: size) }
+            return Samples(grid: grid, encoding: DepthDescription.encoding)
+        }
+        do {
+            let wrapper = CompressedFloats.Wrapper(bytes)
+            let grid = try CompressedFloats.decode(bytes, size: size)
+            return Samples(grid: grid, encoding: "\(DepthDescription.encoding)+\(wrapper.rawValue)")
+        } catch {
+            // Any bytes can be taken for raw deflate, so a wrong length is the more likely fault.
+            guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
+                throw BundleError(.rawDepth, error.message, file: label)
+            }
+            let expected = "\(size.byteCount) (4 x \(size.width) x \(size.height))"
+            throw BundleError(
+                .rawDepth, "has \(bytes.count) bytes, expected \(expected)", file: label,
+                hints: DepthAdvice.hints(length: bytes.count, size))
+        }
+    }
+
+    private func reading<Value>(
+        _ label: FilePath, _ body: () throws(DepthFormatFailure) -> Value
+    ) throws(BundleError) -> Value {
+        do { return try body() } catch { throw BundleError(.rawDepth, error.message, file: label) }
+    }
+
+    /// The number of metres in one unit: the option, else the layout.
+    private func scale(of values: SampleGrid.Values, _ label: FilePath) throws(BundleError) -> String {
+        if let given = options.depthScale { return given.description }
+        let unit = "give the unit: --depth-unit m, --depth-unit mm or --depth-scale METRES"
+        switch values {
+        case .uint8:
+            throw BundleError(
+                .rawUnit, "has 8-bit samples, which are rarely in metres or millimetres", file: label, hints: [unit])
+        case .uint16:
+            if let scale = file.scale { return scale }
+        case .float32:
+            if let scale = file.floatScale ?? file.scale { return scale }
+        }
+        throw BundleError(.rawUnit, "has samples in an unknown unit", file: label, hints: [unit])
+    }
+}

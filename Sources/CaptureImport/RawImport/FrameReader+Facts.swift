@@ -1,0 +1,159 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// Collects the facts of a frame from metadata.json, the layout, EXIF and the options (Spec/raw-captures.md section 5).
+struct FactSheet {
+    let metadata: CaptureMetadata
+    /// metadata.json of the bundle: without `location`, in canonical form.
+    let canonical: [UInt8]
+    /// The position after the location policy was applied.
+    let position: GeoPosition?
+}
+
+extension FrameReader {
+    /// - Parameter own: The members of a metadata.json of our own form.
+    mutating func facts(
+        _ own: JSONValue, _ photo: FramePhoto, _ depth: RawCapture.Depth?
+    ) throws(BundleError) -> FactSheet {
+        var faults = FaultList()
+        let time = faults.attempt { () throws(BundleError) in try capturedAt(own, photo.facts) }
+        let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo.facts) }
+        guard let time, let model else { throw faults.joined }
+        var members = MemberList(own)
+        // A time that metadata.json gives for several frames is not the frame's own.
+        members.replace("captured_at", .string(time))
+        members.add("device_model", .string(model))
+        if let depth {
+            members.replace(
+                "depth_map_dimensions",
+                .members(["height": .integer(depth.size.height), "width": .integer(depth.size.width)]))
+        } else {
+            members.replace("depth_map_dimensions", nil)
+        }
+        addOrigin(photo, &members)
+        let metadata: CaptureMetadata
+        do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error) }
+        let position = try position(own, photo)
+        members.replace("location", nil)
+        let canonical = CanonicalJSON.encode(members.object)
+        guard canonical.count <= BundleLimits.metadataBytes else {
+            let limit = BundleLimits.metadataBytes
+            throw BundleError(
+                .rawCapture, "its facts have \(canonical.count) bytes, at most \(limit) are allowed", file: metadataFile
+            )
+        }
+        return FactSheet(metadata: metadata, canonical: canonical, position: position)
+    }
+
+    /// Returns the same faults as faults of the raw capture.
+    private func blamed(_ error: BundleError) -> BundleError {
+        var faults = FaultList()
+        for fault in error.each {
+            _ = faults.attempt { () throws(BundleError) in
+                throw BundleError(.rawCapture, fault.message, file: metadataFile)
+            }
+        }
+        return faults.joined
+    }
+
+    private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
+        if let value = own["device_model"], value.text == nil { return "" }
+        let device = exif?.device.map { $0.cut(to: 256) }
+        let choice = FactChoice.model([
+            .init(own["device_model"]?.text, "metadata.json"), .init(device, "the photo's EXIF"),
+            .init(options.deviceModel, "--device-model"),
+        ])
+        if let both = choice.disagreement {
+            remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
+        }
+        if let text = choice.text { return text }
+        if let app = export.app { return "unknown (\(app))" }
+        let inFile = layout == CapbundleLayout.name ? " or device_model in metadata.json" : ""
+        throw BundleError(
+            .rawCapture, "the model of the device is unknown", file: metadataFile,
+            hints: ["give it: --device-model NAME\(inFile)"])
+    }
+
+    /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.
+    private func addOrigin(_ photo: FramePhoto, _ members: inout MemberList) {
+        if let camera = intrinsics(photo.structure.size) { members.add("camera_intrinsics", camera) }
+        if let pose = frame.facts.pose {
+            members.add("camera_pose", .members(["matrix": .array(pose.matrix.map { .real($0) })]))
+        }
+        if layout != CapbundleLayout.name {
+            members.add(
+                "capture_source",
+                .members([
+                    "app": export.app.map { .string($0) }, "frame": frame.name.map { .string($0) },
+                    "layout": .string(layout),
+                ]))
+        }
+        if let offset = frame.facts.depthOffset, !options.withoutDepth {
+            members.add("depth_time_offset", .real(Double(offset) / 1e9))
+        }
+        if let accuracy = portrait?.accuracy { members.add("depth_accuracy", .string(accuracy)) }
+        if let from = photo.convertedFrom {
+            members.add(
+                "photo_converted", .members(["from": .string(from), "quality": .integer(HEIFPicture.quality)]))
+        }
+        if photo.isRewritten { members.add("photo_rewritten", .string("position removed")) }
+    }
+
+    /// The camera in pixels of the stored photo; nil if the numbers belong to a picture of another size or shape.
+    private func intrinsics(_ photo: JPEGStructure.PhotoSize?) -> JSONValue? {
+        guard let photo else { return nil }
+        func value(_ numbers: [Double]) -> JSONValue? {
+            guard numbers.allSatisfy(\.isFinite) else { return nil }
+            return .members([
+                "fx": .real(numbers[0]), "fy": .real(numbers[1]), "cx": .real(numbers[2]), "cy": .real(numbers[3]),
+                "width": .integer(photo.width), "height": .integer(photo.height),
+            ])
+        }
+        if let camera = frame.facts.intrinsics {
+            guard camera.width ?? photo.width == photo.width, camera.height ?? photo.height == photo.height else {
+                return nil
+            }
+            return value([camera.fx, camera.fy, camera.cx, camera.cy])
+        }
+        guard let camera = portrait?.intrinsics else { return nil }
+        // Apple gives the intrinsics for a reference size with the photo's shape.
+        let across = Double(photo.width) / Double(camera.width)
+        let down = Double(photo.height) / Double(camera.height)
+        guard abs(across - down) <= 0.01 * across else { return nil }
+        return value([camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down])
+    }
+
+    private func position(_ own: JSONValue, _ photo: FramePhoto) throws(BundleError) -> GeoPosition? {
+        let fromPhoto = photo.facts?.position?.json
+        // A metadata.json without a position means that the capture has none.
+        let root = own["location"] ?? frame.facts.location ?? (export.metadata == nil ? fromPhoto : nil)
+        do {
+            let position = try root.map { root throws(BundleError) in try GeoPosition(root) }
+            return try position?.applying(options.location)
+        } catch {
+            throw BundleError(.rawCapture, "location: \(error.message)", file: metadataFile)
+        }
+    }
+}
+
+/// The members of a JSON object that is being made.
+struct MemberList {
+    private var members: [JSONValue.Member]
+
+    init(_ object: JSONValue) { members = object.members ?? [] }
+
+    var object: JSONValue { .object(members) }
+
+    /// Adds a member unless there is one with this name.
+    mutating func add(_ name: String, _ value: JSONValue) {
+        if object[name] == nil { members.append(JSONValue.Member(name, value)) }
+    }
+
+    /// Replaces or removes a member.
+    mutating func replace(_ name: String, _ value: JSONValue?) {
+        members.removeAll { $0.name == name }
+        if let value { members.append(JSONValue.Member(name, value)) }
+    }
+}

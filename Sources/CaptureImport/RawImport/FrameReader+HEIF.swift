@@ -1,0 +1,64 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// A HEIC photo (Spec/raw-captures.md section 6).
+extension FrameReader {
+    /// Makes a JPEG of a HEIC photo, with the EXIF of the original. The original is carried, unless the bundle must not
+    /// tell the position.
+    ///
+    /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
+    mutating func convert(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> ([UInt8], HEIFPicture) {
+        let file = label(path)
+        guard options.convertsPhoto else {
+            throw BundleError(
+                .rawCapture, "is a HEIC photo, expected a JPEG", file: file,
+                hints: ["to make a JPEG of it and carry the original: --convert-photo"])
+        }
+        let picture: HEIFPicture
+        do { picture = try decoder.heif(bytes, withPhoto: true) } catch { throw error.error(file) }
+        guard let photo = picture.photo else {
+            throw BundleError(.rawCapture, "is a HEIC file without a photo", file: file)
+        }
+        try carryOriginal(.heicSource, mediaType: "image/heic", bytes, file)
+        return (JPEGExif.insert(picture.exif, into: photo), picture)
+    }
+
+    /// Carries the original of a converted photo, unless the user asked for a bundle without what it contains.
+    mutating func carryOriginal(
+        _ path: EntryPath, mediaType: String, _ bytes: [UInt8], _ file: FilePath
+    ) throws(BundleError) {
+        if options.hidesPosition {
+            let words = "is not carried, because --location \(options.location.rawValue) does not allow other files"
+            remarks.add(.note, "raw.ignored", file, words)
+        } else if options.rewritesPhoto {
+            remarks.add(.note, "raw.ignored", file, "is not carried, because it has what --rewrite-photo drops")
+        } else {
+            try carried.add(path, mediaType: mediaType, bytes)
+        }
+    }
+}
+
+extension HEIFPicture {
+    /// The quality of the JPEG that the decoder makes.
+    static let quality = 95
+
+    /// What Apple's XMP says about the depth map.
+    var portrait: PortraitDepth? { depthXMP.flatMap { XMPPacket($0) }.flatMap { PortraitDepth($0) } }
+
+    /// What the depth map's codes mean: by Apple's XMP, else by the file's own description.
+    var codes: DepthCodes? { portrait.map { DepthCodes($0) } ?? DepthCodes(self) }
+}
+
+/// EXIF in a JPEG that has none.
+enum JPEGExif {
+    /// Puts EXIF behind the start marker; the same photo if there is no EXIF, or more than a segment holds.
+    static func insert(_ exif: [UInt8]?, into jpeg: [UInt8]) -> [UInt8] {
+        let header = Array("Exif\0\0".utf8)
+        guard let exif, !exif.isEmpty, exif.count + header.count + 2 <= 0xffff else { return jpeg }
+        let length = exif.count + header.count + 2
+        let segment = [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 0xff)] + header + exif
+        return Array(jpeg.prefix(2)) + segment + jpeg.dropFirst(2)
+    }
+}

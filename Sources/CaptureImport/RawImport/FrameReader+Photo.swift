@@ -1,0 +1,100 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// The photo of a frame.
+struct FramePhoto {
+    let file: FilePath
+    let capture: RawCapture.Photo
+    /// The photo as it was found, of which `capture` may have only a part.
+    let bytes: [UInt8]
+    /// The facts in EXIF; nil if the photo has none.
+    let facts: PhotoFacts?
+    /// The HEIC picture from which the photo was made.
+    var original: HEIFPicture?
+    /// The media type of the file that was converted; nil for a photo that is packed as it was found.
+    var convertedFrom: String?
+    /// Whether something was taken out of the photo.
+    var isRewritten = false
+
+    var structure: JPEGStructure { capture.structure }
+}
+
+extension FrameReader {
+    mutating func readPhoto() throws(BundleError) -> FramePhoto {
+        guard let path = frame.photo else {
+            throw BundleError(.rawCapture, "has no photo", file: tree.root)
+        }
+        guard tree.holds(path) else { throw wrong(path, "missing; it is the photo of this frame") }
+        let file = label(path)
+        var bytes = try tree.read(path, limit: FileLimits.photo)
+        try checkHash(bytes, path)
+        var original: HEIFPicture?
+        var convertedFrom: String?
+        if let kind = FileKind(bytes), kind.family == .heif {
+            (bytes, original) = try convert(bytes, path)
+            convertedFrom = "image/heic"
+        } else if let kind = FileKind(bytes), kind.isPNG {
+            bytes = try convertPNG(bytes, kind, path)
+            convertedFrom = "image/png"
+        }
+        // EXIF contains the time and the position, so it is read before the photo is rewritten.
+        let found = try PhotoRemarks.judge(bytes, file: file)
+        let packed = options.rewritesPhoto ? try rewritten(bytes, file) : bytes
+        let structure = packed == bytes ? found : try PhotoRemarks.judge(packed, file: file)
+        PhotoRemarks.size(packed.count, file: file, &remarks)
+        PhotoRemarks.oddity(structure, file: file, &remarks)
+        let photo = RawCapture.Photo(
+            file: file, content: .bytes(packed), size: packed.count, sha256: try Digest.of(packed),
+            structure: structure)
+        return FramePhoto(
+            file: file, capture: photo, bytes: bytes, facts: found.exif, original: original,
+            convertedFrom: convertedFrom, isRewritten: packed != bytes)
+    }
+
+    /// Makes a JPEG of a PNG photo, with the EXIF of the original, which is carried if it may be.
+    ///
+    /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
+    private mutating func convertPNG(
+        _ bytes: [UInt8], _ kind: FileKind, _ path: FilePath
+    ) throws(BundleError) -> [UInt8] {
+        guard options.convertsPhoto else {
+            throw wrong(
+                path, "is \(kind.words), expected a JPEG",
+                hints: ["to make a JPEG of it and carry the original: --convert-photo"])
+        }
+        let jpeg: [UInt8]
+        do {
+            jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)
+        } catch { throw error.error(label(path)) }
+        try carryOriginal(.pngSource, mediaType: "image/png", bytes, label(path))
+        // Only EXIF before the picture counts (PNG section 11.3.4.5).
+        let heads = PNGChunks(bytes)?.prefix { $0.type != "IDAT" }
+        return JPEGExif.insert(heads?.first { $0.type == "eXIf" }.map { Array($0.data) }, into: jpeg)
+    }
+
+    /// The photo with only what Spec/raw-captures.md section 7 lists.
+    private func rewritten(_ bytes: [UInt8], _ file: FilePath) throws(BundleError) -> [UInt8] {
+        do throws(PhotoFields.Failure) { return try PhotoFields(bytes).photo } catch {
+            throw BundleError(
+                .rawPosition, "cannot be rewritten: its markers do not lead to an end marker", file: file,
+                hints: ["leave out --rewrite-photo, and pack it with --keep-photo-location"])
+        }
+    }
+
+    /// Compares the photo with the hash of the layout, in hex or base64.
+    private func checkHash(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) {
+        guard let text = frame.photoHash else { return }
+        let digest = try Digest.of(bytes)
+        guard let said = Digest(hex: text.lowercased())?.bytes ?? Base64.decode(text), said.count == 32 else {
+            throw BundleError(
+                .rawCapture, "photo_hash is not a SHA-256 in hex or base64", file: metadataFile)
+        }
+        guard said == digest.bytes else {
+            throw wrong(
+                path, "its SHA-256 is \(digest), but photo_hash in metadata.json says \(Hex.encode(said))",
+                hints: ["this is not the photo that the app signed; export the capture again"])
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import CaptureNative
+import SystemPackage
+
+/// Reads a depth map inside the photo (Spec/raw-captures.md section 6).
+extension FrameReader {
+    mutating func depthInside(_ photo: FramePhoto, _ file: FilePath) throws(BundleError) -> DepthFloats {
+        if let original = photo.original {
+            guard let grid = original.depth, let codes = original.codes else { throw Self.noDepth(file) }
+            portrait = original.portrait
+            return try floats(grid, codes, file)
+        }
+        guard let found = PortraitDepth.find(in: photo.bytes) else { throw Self.noDepth(file) }
+        let grid: SampleGrid
+        do {
+            grid = try decoder.samples(Array(photo.bytes[found.picture]), .jpeg)
+        } catch {
+            throw error.error(file, code: .rawDepth)
+        }
+        portrait = found
+        return try floats(grid, DepthCodes(found), file)
+    }
+
+    private func floats(_ grid: SampleGrid, _ codes: DepthCodes, _ file: FilePath) throws(BundleError) -> DepthFloats {
+        guard case .uint8(let values) = grid.values else {
+            throw BundleError(.rawDepth, "has a depth map whose samples do not have 8 bits", file: file)
+        }
+        let metres = PortraitDepth.convert(
+            codes: values, minimum: codes.minimum, maximum: codes.maximum, isDisparity: codes.isDisparity)
+        return DepthFloats(
+            floats: [UInt8](littleEndian: metres), size: grid.size,
+            source: DepthDescription.Source(
+                encoding: codes.isDisparity ? "apple-disparity-u8" : "apple-depth-u8", invalid: "zero",
+                rowOrder: "top-first", scale: "1"))
+    }
+
+    private static func noDepth(_ file: FilePath) -> BundleError {
+        let folder = FolderContents(file.folder)
+        let known = folder?.isRawCapture == true ? folder?.hints ?? [] : []
+        return BundleError(
+            .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
+            hints: known + ["use --no-depth to pack the photo alone"])
+    }
+}
+
+/// What the codes 0 and 255 of a depth map inside a photo mean.
+struct DepthCodes {
+    let minimum: Double
+    let maximum: Double
+    let isDisparity: Bool
+
+    init(_ found: PortraitDepth) {
+        (minimum, maximum, isDisparity) = (found.minimum, found.maximum, found.isDisparity)
+    }
+
+    /// nil unless the file describes codes that are uniform in disparity or in depth.
+    init?(_ picture: HEIFPicture) {
+        guard let minimum = picture.depthMinimum, let maximum = picture.depthMaximum, minimum <= maximum,
+            Float(minimum).isFinite, Float(maximum - minimum).isFinite,
+            picture.depthRepresentation == .disparity || picture.depthRepresentation == .z
+        else { return nil }
+        (self.minimum, self.maximum) = (minimum, maximum)
+        isDisparity = picture.depthRepresentation == .disparity
+    }
+}

@@ -1,0 +1,93 @@
+import CaptureBundle
+import CaptureDevice
+import PictureClient
+import SystemPackage
+
+/// Chooses the time of a frame. Several frames never get one time unless the user says so (Spec/raw-captures.md section
+/// 5.1).
+extension FrameReader {
+    /// - Parameters:
+    ///   - own: The members of a metadata.json of our own form.
+    ///   - exif: The facts in the photo.
+    mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
+        // One that is not a text is refused by `CaptureMetadata`.
+        if let value = own["captured_at"], value.text == nil { return "" }
+        var fromLayout: String?
+        if case .time(let text) = frame.facts.clock { fromLayout = text }
+        let choice = FactChoice.time([
+            .init(mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
+            .init(try nameTime(), "its name"), .init(fromLayout, "the export"),
+            .init(exif?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
+            .init(try givenTime(), "--captured-at"),
+        ])
+        if let both = choice.disagreement {
+            remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
+        }
+        if let text = choice.text { return text }
+        throw missingTime(own, exif)
+    }
+
+    private var mayShareTime: Bool { source.frames.count == 1 || options.sharesTime }
+
+    /// What the layout calls the frame; the name of RAW for a single capture.
+    private var name: String? { frame.name ?? (try? source.name())?.string }
+
+    /// The time in the name, if the user wants it to be read.
+    private func nameTime() throws(BundleError) -> String? {
+        guard let form = options.timeFromName else { return nil }
+        if let time = name.flatMap({ form.read($0, zone: options.timeZone) }) { return time.text }
+        var hints = ["the name is what * matches, or what the layout calls the frame"]
+        if let fitting = name.flatMap({ NameTimeForm.fitting([$0]) }) { hints = [Self.reading(fitting)] }
+        throw BundleError(
+            .rawTime, "its name is not \(form.words) in the years 2000 to 2099", file: photoFile, hints: hints)
+    }
+
+    private static func reading(_ fitting: (form: NameTimeForm, needsZone: Bool)) -> String {
+        let zone = fitting.needsZone ? " --time-zone +HH:MM" : ""
+        return "the name is \(fitting.form.words): --time-from-name \(fitting.form.rawValue)\(zone)"
+    }
+
+    /// The time from `--captured-at`: plus the seconds of the app's own clock since the first frame, or as it is.
+    private func givenTime() throws(BundleError) -> String? {
+        guard let given = options.capturedAt else { return nil }
+        guard case .elapsed(let seconds) = frame.facts.clock else { return mayShareTime ? given.description : nil }
+        // A hundred years are enough for any clock.
+        guard seconds.isFinite, abs(seconds) < 3.2e9,
+            let time = CaptureTime(milliseconds: given.milliseconds + Int((seconds * 1000).rounded()))
+        else {
+            throw BundleError(
+                .rawTime, "its frame is \(seconds) s after the first one, which is not a possible time",
+                file: metadataFile)
+        }
+        return time.description
+    }
+
+    private func missingTime(_ own: JSONValue, _ exif: PhotoFacts?) -> BundleError {
+        let dating = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
+        if let local = exif?.time?.local {
+            return BundleError(
+                .rawTime, "its EXIF has the local time \(local), but not the time zone", file: photoFile,
+                hints: ["give the time zone: --time-zone +HH:MM"])
+        }
+        if case .elapsed = frame.facts.clock {
+            return BundleError(
+                .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
+                hints: ["give the time of its first frame, from which the other times are computed: \(dating)"])
+        }
+        let count = source.frames.count
+        let named = count == 1 ? name.flatMap { NameTimeForm.fitting([$0]) } : source.nameTimes
+        let hints = named.map { [Self.reading($0)] } ?? []
+        guard count > 1 else {
+            let inFile = layout == CapbundleLayout.name ? " or captured_at in metadata.json" : ""
+            return BundleError(
+                .rawTime, "the time of the capture is unknown", file: metadataFile,
+                hints: hints + ["give it: \(dating)\(inFile)"])
+        }
+        let shared = options.capturedAt != nil ? "--captured-at" : own["captured_at"].map { _ in "metadata.json" }
+        let found = shared.map { ", and \($0) gives one time for \(count) frames" } ?? ""
+        let sharing = shared == nil ? "--captured-at TIME --same-time" : "--same-time"
+        return BundleError(
+            .rawTime, "has no time of its own\(found)", file: photoFile,
+            hints: hints + ["if one time is right for all frames: \(sharing)"])
+    }
+}

@@ -1,0 +1,91 @@
+public import CaptureBundle
+public import CaptureDevice
+import CaptureNative
+public import PictureClient
+public import SystemPackage
+
+extension PackingRun {
+    /// Opens all RAWs and chooses the names of the bundles: `<raw name>.bundle` or `<raw name>-<frame>.bundle`. Two
+    /// captures for one name are refused.
+    ///
+    /// - Parameters:
+    ///   - raws: The folders, archives and photos. A failure stands for a name that could not be read; it becomes the
+    ///     result of that capture.
+    ///   - replaces: Whether existing bundles are replaced.
+    ///   - decoder: Decodes the depth maps and photos of other layouts.
+    /// - Throws: `raw.time` if `options` give several RAWs one time (Spec/raw-captures.md section 5.1), `raw.clash` if
+    ///   two captures have the same name, `output.exists` for the first bundle that exists already, and
+    ///   `output.unusable` if `folder` is not a folder. Nothing is written then. With a chain, an existing bundle with a
+    ///   link of that chain is not refused here, because it may be that of the capture.
+    public init(
+        _ raws: [Result<FilePath, BundleError>], into folder: FilePath, replaces: Bool = false, packer: Packer,
+        options: RawCaptureOptions = RawCaptureOptions(), decoder: PictureDecoder = PictureDecoder()
+    ) throws(BundleError) {
+        guard raws.count <= 1 || options.capturedAt == nil || options.sharesTime else {
+            throw BundleError(
+                .rawTime, "--captured-at gives one time, but there are \(raws.count) captures",
+                hints: ["pack each with its own time, or add --same-time if one is right for all"])
+        }
+        var remarks: [Remark] = []
+        var items: [Item] = []
+        for raw in raws {
+            let opened = raw.flatMap { raw in
+                Self.result { () throws(BundleError) in try RawSource.open(raw, options, decoder) }
+            }
+            if case .success(let source) = opened { remarks += source.remarks }
+            items += Self.items(raw, opened, folder, replaces: replaces, options, decoder)
+        }
+        try self.init(items, remarks: remarks, into: folder, packer: packer)
+    }
+
+    /// Creates a run from names that are all readable.
+    public init(
+        _ raws: [FilePath], into folder: FilePath, replaces: Bool = false, packer: Packer,
+        options: RawCaptureOptions = RawCaptureOptions(), decoder: PictureDecoder = PictureDecoder()
+    ) throws(BundleError) {
+        try self.init(
+            raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer, options: options,
+            decoder: decoder)
+    }
+
+    private static func items(
+        _ raw: Result<FilePath, BundleError>, _ opened: Result<RawSource, BundleError>, _ folder: FilePath,
+        replaces: Bool, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) -> [Item] {
+        do throws(BundleError) {
+            let source = try opened.get()
+            return source.frames.map { frame in
+                let made = result { () throws(BundleError) in
+                    folder.appending(try bundleName(source, frame))
+                }
+                let place = (try? made.get()).map { replaces ? OutputPlace.replacing($0) : .file($0) }
+                return Item(
+                    raw: source.raw, frame: frame.name, output: place ?? .file(""),
+                    reading: made.map { _ in
+                        { () throws(BundleError) in try FrameReader.read(frame, of: source, options, decoder) }
+                    })
+            }
+        } catch {
+            let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
+            return [Item(raw: path, frame: nil, output: .file(""), reading: .failure(error))]
+        }
+    }
+
+    private static func bundleName(_ source: RawSource, _ frame: RawFrame) throws(BundleError) -> FilePath.Component {
+        let own = try source.name()
+        let middle = frame.name.map { "-\($0)" } ?? ""
+        let bytes = own.bytes + Array("\(middle).bundle".utf8)
+        guard let bundle = FilePath.Component(bytes), !bytes.contains(UInt8(ascii: "/")) else {
+            throw BundleError(.rawCapture, "its frame \(middle) has a name that a file cannot have", file: source.raw)
+        }
+        guard bytes.count <= FilePath.nameLimit else {
+            throw BundleError(
+                .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: source.raw)
+        }
+        return bundle
+    }
+
+    private static func result<Value>(_ body: () throws(BundleError) -> Value) -> Result<Value, BundleError> {
+        do { return .success(try body()) } catch { return .failure(error) }
+    }
+}

@@ -1,0 +1,75 @@
+package import CaptureBundle
+import CaptureDevice
+import PictureClient
+package import SystemPackage
+
+/// Finds the layout of a folder or an archive.
+extension RawSource {
+    /// The layouts in the order of Spec/raw-captures.md section 2. The first that fits is taken.
+    static let layouts: [any RawLayout.Type] = [
+        RealityCamLayout.self, Record3DLayout.self, CapbundleLayout.self, ScannerAppLayout.self, PolycamLayout.self,
+        NerfstudioLayout.self, StrayScannerLayout.self, R3DLayout.self,
+    ]
+
+    package init(_ raw: FilePath, _ tree: RawTree, _ options: RawCaptureOptions) throws(BundleError) {
+        if let patterns = options.patterns {
+            let export = try GenericLayout(patterns: patterns, options: options).export(tree)
+            try self.init(raw, tree, layout: GenericLayout.name, export, options)
+            return
+        }
+        let fitting = Self.layouts.compactMap { layout in layout.evidence(in: tree).map { (layout, $0) } }
+        guard let (layout, evidence) = fitting.first(where: { Self.isWanted($0.0, options) }) else {
+            self = try Self.unknown(raw, tree, fitting.map(\.0), options)
+            return
+        }
+        if layout == CapbundleLayout.self, Self.isForPlainReader(tree, options) {
+            self = Self.plain(raw)
+            return
+        }
+        var remarks = RemarkList()
+        if layout != CapbundleLayout.self {
+            let others = fitting.map(\.0).filter { $0 != layout }
+            let more = others.map { "; it could also be \($0.words) (--layout \($0.name))" }.joined()
+            remarks.add(.note, "raw.layout", raw, "taken as \(layout.words) (\(evidence))\(more)")
+        }
+        try self.init(raw, tree, layout: layout.name, layout.export(tree), options, remarks)
+    }
+
+    private static func isWanted(_ layout: any RawLayout.Type, _ options: RawCaptureOptions) -> Bool {
+        options.layout == .auto || options.layout.rawValue == layout.name
+    }
+
+    /// Whether `RawCaptureReader` reads this folder of our own layout: the depth map is `depth.f32`, or the folder is
+    /// incomplete, since `RawCaptureReader` gives the best messages about missing files.
+    private static func isForPlainReader(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
+        guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil,
+            options.timeFromName == nil
+        else { return false }
+        if !tree.holds(CapbundleLayout.photo) { return false }
+        let hasOtherDepth = !tree.holds("depth.f32") && CapbundleLayout.hasDepth(tree)
+        if hasOtherDepth && !options.withoutDepth { return false }
+        return tree.holds(CapbundleLayout.metadata) || !hasTime(tree, options)
+    }
+
+    /// Whether an option or the photo gives the time of a capture without metadata.json.
+    private static func hasTime(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
+        if options.capturedAt != nil { return true }
+        guard let photo = try? tree.read(CapbundleLayout.photo, limit: FileLimits.photo) else { return false }
+        return PhotoFacts(jpeg: photo)?.time != nil
+    }
+
+    private static func unknown(
+        _ raw: FilePath, _ tree: RawTree, _ fitting: [any RawLayout.Type], _ options: RawCaptureOptions
+    ) throws(BundleError) -> RawSource {
+        let general = "other folders need the names of their files: --photo PATTERN --depth PATTERN --depth-unit m|mm"
+        if options.layout != .auto {
+            let words = layouts.first { $0.name == options.layout.rawValue }?.words ?? options.layout.rawValue
+            let other = fitting.first.map { "; it looks like \($0.words) (--layout \($0.name))" } ?? ""
+            throw BundleError(
+                .rawLayout, "is not \(words)\(other)", file: raw,
+                hints: [PatternProposal(tree)?.words ?? general])
+        }
+        if tree.isFolder { return plain(raw) }
+        throw BundleError(.rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [general])
+    }
+}

@@ -1,0 +1,167 @@
+package import CaptureBundle
+package import CaptureDevice
+package import PictureClient
+import CaptureNative
+package import SystemPackage
+
+/// A RAW whose layout is known, with the frames to pack (Spec/raw-captures.md section 2).
+package struct RawSource: Sendable {
+    /// RAW as the user named it.
+    package let raw: FilePath
+    /// The layout's name as for `--layout`; `generic` if the user gives the file names, `portrait` for a photo.
+    package let layout: String
+    /// The chosen frames that have a photo.
+    package let frames: [RawFrame]
+    /// Whether RAW is a single capture, whose bundle is named after RAW alone.
+    package let isSingle: Bool
+    /// The remarks about RAW as a whole.
+    package let remarks: [Remark]
+    /// The form in which the names of all chosen frames are times, for hints.
+    let nameTimes: (form: NameTimeForm, needsZone: Bool)?
+    let contents: Contents
+
+    enum Contents: Sendable {
+        /// A folder with `photo.jpg`, `depth.f32` and `metadata.json`, which `RawCaptureReader` reads.
+        case plainFolder
+        case frames(RawTree, RawExport)
+    }
+
+    /// Finds the layout and the frames of RAW. A folder in which no layout is found becomes a plain folder; reading it
+    /// reports what is missing.
+    ///
+    /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`.
+    package static func open(
+        _ raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) throws(BundleError) -> RawSource {
+        if isPlain(raw, options) { return plain(raw) }
+        guard let status = try? FileStatus.of(raw) else { return plain(raw) }
+        switch status.kind {
+        case .folder:
+            let tree = RawTree(root: raw, storage: FolderStorage(folder: raw))
+            return try RawSource(raw, tree, options)
+        case .file: return try opening(file: raw, options, decoder)
+        case .pipe, .link, .other: return plain(raw)
+        }
+    }
+
+    private static func opening(
+        file raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+    ) throws(BundleError) -> RawSource {
+        let kind = FileKind(file: raw)
+        switch kind?.family {
+        case .jpeg, .heif: return try RawSource(photo: raw, options)
+        case .picture where kind?.isPNG == true: return try RawSource(photo: raw, options)
+        case .zip, .tar, .compressed:
+            let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
+            return try RawSource(raw, tree, options)
+        default: return plain(raw)
+        }
+    }
+
+    /// Whether RAW is a folder with the usual three files. This is checked first, because most captures are such folders
+    /// and the check takes only three system calls.
+    private static func isPlain(_ raw: FilePath, _ options: RawCaptureOptions) -> Bool {
+        guard options.readsPlainFolders else { return false }
+        return [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
+            .allSatisfy { FileStatus.exists(raw.appending($0)) }
+    }
+
+    static func plain(_ raw: FilePath, _ remarks: [Remark] = []) -> RawSource {
+        RawSource(
+            raw: raw, layout: CapbundleLayout.name, frames: [RawFrame()], isSingle: true, remarks: remarks,
+            contents: .plainFolder)
+    }
+
+    private init(
+        raw: FilePath, layout: String, frames: [RawFrame], isSingle: Bool, remarks: [Remark], contents: Contents
+    ) {
+        self.raw = raw
+        self.layout = layout
+        self.frames = frames
+        self.isSingle = isSingle
+        self.remarks = remarks
+        self.contents = contents
+        nameTimes = frames.count > 1 ? NameTimeForm.fitting(frames.map { $0.name ?? "" }) : nil
+    }
+
+    /// Chooses the frames of an export.
+    ///
+    /// - Parameter remarks: The remarks that were made about RAW before.
+    init(
+        _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, _ options: RawCaptureOptions,
+        _ remarks: RemarkList = RemarkList()
+    ) throws(BundleError) {
+        let chosen = try FrameChoice(export, of: raw, options)
+        var remarks = remarks
+        if let note = chosen.note { remarks.add(.note, "raw.frames", raw, note) }
+        self.init(
+            raw: raw, layout: layout, frames: chosen.frames, isSingle: export.isSingle, remarks: remarks.remarks,
+            contents: .frames(tree, export))
+    }
+
+    /// One photo with its depth map inside.
+    private init(photo raw: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
+        let name = raw.lastComponent.map { FilePath(root: nil, [$0]) } ?? raw
+        let tree = RawTree(root: raw.removingLastComponent(), storage: SingleFile(path: raw, name: name))
+        var frame = RawFrame()
+        frame.photo = name
+        frame.hasDepthInside = true
+        try self.init(
+            raw, tree, layout: "portrait", RawExport(frames: [frame], isSingle: true), options)
+    }
+}
+
+extension RawSource {
+    /// The only frame.
+    ///
+    /// - Throws: `raw.frames` if there are several.
+    package func single() throws(BundleError) -> RawFrame {
+        guard let frame = frames.first, frames.count == 1 else {
+            let number = frames.first?.number.map { ["to pack one of them: --frames \($0)"] } ?? []
+            throw BundleError(
+                .rawFrames, "has \(frames.count) frames with a photo, but a bundle contains only one", file: raw,
+                hints: ["to pack them all, give --out-dir BUNDLES instead of -o FILE"] + number)
+        }
+        return frame
+    }
+
+    /// The beginning of the names of RAW's bundles: the name of RAW, without the ending if RAW is a file.
+    ///
+    /// - Throws: `raw.capture` if it has no name.
+    func name() throws(BundleError) -> FilePath.Component {
+        guard let name = raw.name ?? raw.resolved.name else {
+            throw BundleError(.rawCapture, "has no name, so its bundle cannot be named after it", file: raw)
+        }
+        guard case .frames(let tree, _) = contents, !tree.isFolder else { return name }
+        let small = name.bytes.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+        let ending = Self.endings.first { small.reversed().starts(with: $0.utf8.reversed()) }?.utf8.count ?? 0
+        return FilePath.Component(Array(name.bytes.dropLast(ending))) ?? name
+    }
+
+    private static let endings = [
+        ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif", ".png",
+    ]
+}
+
+extension RawCaptureOptions {
+    /// Whether a folder with the usual three files can be read without looking for layouts, because no option asks for
+    /// a conversion.
+    var readsPlainFolders: Bool {
+        (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil && !rewritesPhoto
+            && !convertsPhoto && frames == nil && timeFromName == nil
+    }
+}
+
+/// A tree with one file.
+private struct SingleFile: RawTreeStorage {
+    let path: FilePath
+    let name: FilePath
+
+    func names(in folder: FilePath) -> [FilePath.Component] { folder.isEmpty ? Array(name.components) : [] }
+
+    func holds(_ path: FilePath) -> Bool { path == name }
+
+    func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
+        try FolderStorage(folder: self.path.folder).read(path, limit: limit, label: label)
+    }
+}

@@ -1,0 +1,84 @@
+import CaptureBundle
+import PictureClient
+
+/// The scale of a depth picture: a bar with its colours, the nearest on top, and depths in metres beside it.
+struct ScaleBar {
+    private let picture: DepthPicture
+    /// The size of a dot of the font in pixels.
+    private let dot: Int
+    private let labels: [String]
+
+    static let ink = Pixel(hex: 0xe6e6eb)
+    private static let near = "near"
+    private static let far = "far"
+    private static let gapWords = "not measured"
+
+    /// - Parameter height: The maximum height of the bar with its labels.
+    init(_ picture: DepthPicture, height: Int, dot: Int) {
+        self.picture = picture
+        self.dot = dot
+        let bar = height - 4 * Self.line * dot
+        let count = max(2, min(7, bar / (3 * Self.line * dot) + 1))
+        let span = picture.span
+        let isFlat = span.map { $0.nearest == $0.farthest } ?? true
+        let shares = isFlat ? [0] : (0..<count).map { Double($0) / Double(count - 1) }
+        let depths = span.map { span in shares.map(span.depth(at:)) } ?? []
+        labels = Self.words(depths)
+    }
+
+    /// The height of a line of text in dots, with the space between lines.
+    private static let line = BitmapFont.glyphHeight + 3
+
+    /// The minimum height: below it, the bar and its labels overlap.
+    static func leastHeight(dot: Int) -> Int { 10 * line * dot }
+
+    private var barWidth: Int { 8 * dot }
+
+    var width: Int {
+        let beside = labels.map { barWidth + (4 + BitmapFont.width(of: $0)) * dot }
+        let words = [Self.near, Self.far].map { BitmapFont.width(of: $0) * dot }
+        return (beside + words + (picture.hasGaps ? [gapWidth] : [])).max() ?? 0
+    }
+
+    private var gapWidth: Int { (BitmapFont.glyphHeight + 4 + BitmapFont.width(of: Self.gapWords)) * dot }
+
+    /// Draws the bar with its labels.
+    func draw(on canvas: inout PixelImage, left: Int, top: Int, height: Int) {
+        let line = Self.line * dot
+        if picture.hasGaps {
+            let y = top + height - BitmapFont.glyphHeight * dot
+            let side = BitmapFont.glyphHeight * dot
+            canvas.fill(left: left, top: y, width: side, height: side, DepthPicture.gap)
+            canvas.write(Self.gapWords, left: left + side + 4 * dot, top: y, dot: dot, Self.ink)
+        }
+        guard !labels.isEmpty else { return }
+        let bar = height - (picture.hasGaps ? 4 : 2) * line
+        canvas.write(Self.near, left: left, top: top, dot: dot, Self.ink)
+        canvas.write(Self.far, left: left, top: top + line + bar + 3 * dot, dot: dot, Self.ink)
+        let colours = picture.colours.colours
+        for y in 0..<bar {
+            let place = labels.count == 1 ? 255 : 255 - y * 255 / max(1, bar - 1)
+            canvas.fill(left: left, top: top + line + y, width: barWidth, height: 1, colours[place])
+        }
+        let room = bar - BitmapFont.glyphHeight * dot
+        for (index, label) in labels.enumerated() {
+            let y = top + line + (labels.count == 1 ? room / 2 : index * room / (labels.count - 1))
+            canvas.write(label, left: left + barWidth + 4 * dot, top: y, dot: dot, Self.ink)
+        }
+    }
+
+    /// The depths as text, with the fewest decimals, at most three, for which they differ.
+    private static func words(_ depths: [Double]) -> [String] {
+        guard let largest = depths.max(), largest < 1e6 else { return depths.map { "\(Float($0)) m" } }
+        let texts = (2...3).map { places in depths.map { decimal($0, places: places) } }
+        let chosen = texts.first { Set($0.map { Array($0.utf8) }).count == depths.count } ?? texts[texts.count - 1]
+        return chosen.map { "\($0) m" }
+    }
+
+    private static func decimal(_ value: Double, places: Int) -> String {
+        let scale = places == 2 ? 100 : 1000
+        let whole = Int((value * Double(scale)).rounded())
+        let fraction = String(scale + whole % scale)
+        return "\(whole / scale).\(String(decoding: fraction.utf8.dropFirst(), as: UTF8.self))"
+    }
+}

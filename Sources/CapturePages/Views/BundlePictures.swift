@@ -1,0 +1,157 @@
+import CaptureBundle
+public import PictureClient
+import Synchronization
+
+/// A picture of a bundle's contents for a page: a JPEG file without metadata, upright.
+public struct BundlePicture: Hashable, Sendable {
+    /// The bytes of the JPEG file.
+    public let bytes: [UInt8]
+    /// The size of the picture in pixels.
+    public let width: Int
+    public let height: Int
+}
+
+/// Makes the pictures that a page shows of a bundle: the photo, and the depth map in false colours. Both are upright.
+///
+/// They are decoded in `capbundle-decode` and encoded again, so nothing of the photo's metadata is in them: no position,
+/// no name, no preview. Several threads may use one object at the same time. Each call blocks its thread until the
+/// decoder has answered, at most a few minutes.
+public final class BundlePictures: Sendable {
+    /// The size of the pictures.
+    public enum Size: Hashable, Sendable {
+        /// For a page with many captures: a photo has about 14 kB and at most 640 pixels on a side, a depth map 5 kB and
+        /// 256 pixels.
+        case small
+        /// For a page about one capture: a photo has about 250 kB and at most 1280 pixels on a side, a depth map 60 kB and
+        /// 640 pixels.
+        case large
+    }
+
+    /// The pictures of one bundle.
+    public struct Made: Sendable {
+        /// nil if the bundle is not sound, has no photo, or its photo cannot be decoded.
+        public internal(set) var photo: BundlePicture?
+        /// nil if the bundle is not sound, has no depth map, or the picture cannot be made.
+        public internal(set) var depth: BundlePicture?
+        /// The depths of the brightest and the darkest colour in metres; nil without such a picture, or without a
+        /// measured sample. They are the 2nd and the 98th percentile of the measured samples.
+        public internal(set) var depthSpan: ClosedRange<Float>?
+        /// Why a picture of a sound bundle is missing, as the end of a sentence; nil if none is missing.
+        public internal(set) var reason: String?
+    }
+
+    private let decoder: PictureDecoder
+    private let limits: Limits
+    private let lack = Mutex<PictureFailure?>(nil)
+
+    /// - Parameters:
+    ///   - size: The size of all pictures that this object makes.
+    ///   - decoder: Decodes and encodes them.
+    public init(_ size: Size = .small, decoder: PictureDecoder = PictureDecoder()) {
+        self.decoder = decoder
+        limits = size == .small ? .small : .large
+    }
+
+    /// The failure if a program or library for making pictures is not installed; nil otherwise.
+    package var failure: PictureFailure? { lack.withLock(\.self) }
+
+    /// Makes the pictures of a bundle. It makes none of a bundle that is not sound.
+    public func pictures(of view: BundleView) -> Made {
+        var made = Made()
+        guard view.isSound else { return made }
+        guard failure == nil else {
+            made.reason = failure?.message
+            return made
+        }
+        let facts = view.photo.flatMap { PhotoFacts(jpeg: $0) }
+        if let photo = view.photo {
+            do throws(PictureFailure) {
+                made.photo = try self.photo(photo, facts)
+            } catch {
+                made.reason = "the photo \(told(error))"
+            }
+        } else if view.hasLargePhoto {
+            made.reason = "the photo has more than \(BundleView.photoLimit >> 20) MiB"
+        }
+        if let depth = view.depth, let picture = DepthPicture(depth, .cividis) {
+            do throws(PictureFailure) {
+                made.depth = try self.depth(picture.upright(facts?.orientation(ofDepth: depth.size) ?? 1))
+                made.depthSpan = picture.span.map { $0.nearest...$0.farthest }
+            } catch {
+                made.reason = made.reason ?? "the depth map \(told(error))"
+            }
+        }
+        return made
+    }
+
+    /// Returns the message of a failure. If something is not installed, this is remembered, so that it is reported once
+    /// and no further pictures are tried.
+    private func told(_ error: PictureFailure) -> String {
+        if error.kind.isInstallation { lack.withLock { $0 = $0 ?? error } }
+        return error.message
+    }
+
+    private func photo(_ jpeg: [UInt8], _ facts: PhotoFacts?) throws(PictureFailure) -> BundlePicture {
+        let longer = facts?.size.map { max($0.width, $0.height) } ?? 0
+        let eighths = [1, 2, 4].first { longer * $0 / 8 >= limits.photoSides.least } ?? 8
+        let orientation = facts?.orientation ?? 1
+        let image: PixelImage
+        if eighths == 1, longer / 8 <= limits.photoSides.most {
+            let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: limits.thumbnailQuality)
+            // Decoding a large photo takes far longer than anything else here, so it is decoded only once.
+            image = try decoder.pixels(bytes, .jpeg)
+            if bytes.count <= limits.photoBytes {
+                return BundlePicture(bytes: bytes, width: image.width, height: image.height)
+            }
+        } else {
+            image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(orientation)
+        }
+        return try encoded(Self.fitting(image, limits.photoSides.most), limits.photoBytes)
+    }
+
+    private func depth(_ picture: DepthPicture) throws(PictureFailure) -> BundlePicture {
+        try encoded(Self.fitting(picture.image, limits.depthSide), limits.depthBytes)
+    }
+
+    private static func fitting(_ image: PixelImage, _ side: Int) -> PixelImage {
+        let longer = max(image.width, image.height)
+        guard longer > side else { return image }
+        return image.resized(
+            width: max(1, image.width * side / longer), height: max(1, image.height * side / longer)) ?? image
+    }
+
+    private func encoded(_ image: PixelImage, _ limit: Int) throws(PictureFailure) -> BundlePicture {
+        var bytes: [UInt8] = []
+        var index = 0
+        let last = limits.qualities.count - 1
+        while true {
+            bytes = try decoder.jpeg(image, quality: limits.qualities[index])
+            if bytes.count <= limit || index == last { break }
+            // A picture that is far too large skips a quality.
+            index = min(last, index + (bytes.count > 2 * limit ? 2 : 1))
+        }
+        return BundlePicture(bytes: bytes, width: image.width, height: image.height)
+    }
+}
+
+/// The limits of the pictures of one size.
+private struct Limits: Sendable {
+    /// The maximum number of bytes of a photo, if a quality gives it.
+    let photoBytes: Int
+    let depthBytes: Int
+    /// The JPEG qualities that are tried until a picture is small enough.
+    let qualities: [Int]
+    /// The quality of a photo that is reduced to an eighth while it is decoded.
+    let thumbnailQuality: Int
+    /// The minimum and maximum number of pixels on the longer side of a photo. A smaller photo keeps its size.
+    let photoSides: (least: Int, most: Int)
+    let depthSide: Int
+
+    /// With these, a page with a thousand captures has at most 30 MB.
+    static let small = Limits(
+        photoBytes: 14_000, depthBytes: 5000, qualities: [70, 50, 32, 18], thumbnailQuality: 50,
+        photoSides: (least: 300, most: 640), depthSide: 256)
+    static let large = Limits(
+        photoBytes: 250_000, depthBytes: 60_000, qualities: [85, 75, 60, 40], thumbnailQuality: 85,
+        photoSides: (least: 960, most: 1280), depthSide: 640)
+}

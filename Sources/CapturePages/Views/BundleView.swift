@@ -1,0 +1,122 @@
+public import CaptureBundle
+import PictureClient
+import CaptureNative
+
+/// What a page shows of a bundle: the verification report, and the contents that were read in the same pass. So the
+/// contents that are shown are the contents that were verified.
+///
+/// ```swift
+/// let view = try Verifier(trust: trust).view(BundleSource(path: "cap.bundle"))
+/// let pictures = BundlePictures().pictures(of: view)
+/// ```
+public struct BundleView: Sendable {
+    /// The name of the file as it was given; `-` for standard input.
+    public let file: String
+    public let report: VerificationReport
+    /// The bytes of photo.jpg as they are in the bundle, with all metadata; nil unless the bundle is sound and the photo
+    /// has at most `photoLimit` bytes.
+    public let photo: [UInt8]?
+    /// The depth map; nil unless the bundle is sound and has one.
+    package let depth: DepthSamples?
+    /// The position in location.json; nil unless the bundle is sound and contains it. The EXIF of the photo can contain
+    /// another one.
+    public let position: GeoPosition?
+
+    /// The maximum number of bytes of `photo`. A larger photo is verified, but not kept in memory.
+    public static let photoLimit = 1 << 26
+
+    /// The result for one of many files. A failure means that the file cannot be read.
+    package struct Outcome: Sendable {
+        package let file: String
+        package let result: Result<BundleView, BundleError>
+    }
+
+    fileprivate init(_ source: BundleSource, _ verifier: Verifier) throws(BundleError) {
+        let observer = ViewObserver()
+        let report = try verifier.verify(BundleReader(source), observer: observer)
+        let isSound = ![.altered, .malformed].contains(report.verdict)
+        file = source.name
+        self.report = report
+        photo = isSound ? observer.photo : nil
+        depth = isSound ? observer.depth : nil
+        position = isSound ? observer.position : nil
+    }
+
+    /// Whether neither the contents nor the signature are wrong. It says nothing about trust.
+    public var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
+}
+
+extension BundleView {
+    /// The range of the depth map in metres, and the number of its samples; nil unless the bundle is sound and has a depth
+    /// map.
+    public var depthStatistics: DepthStatistics? { depth?.statistics }
+
+    /// Whether the bundle contains a photo that is too large for `photo`.
+    package var hasLargePhoto: Bool {
+        report.manifest?.entry(.photo).map { $0.size > Self.photoLimit } ?? false
+    }
+}
+
+extension Verifier {
+    /// Verifies a bundle as `verify` does, and keeps what a page shows. The bundle is read once. The photo and the depth
+    /// map are in memory afterwards.
+    ///
+    /// - Throws: An error only if the bytes cannot be read. A fault of the bundle is in the report.
+    public func view(_ source: BundleSource) throws(BundleError) -> BundleView { try BundleView(source, self) }
+
+    /// Verifies many bundles as `verifyAll` does, and passes what a report shows of each to `prepare`.
+    ///
+    /// - Parameter prepare: Turns each outcome into a value. It is called on several threads.
+    package func viewAll<Value: Sendable>(
+        threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        prepare: @escaping @Sendable (BundleView.Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
+    ) throws(BundleError) {
+        try OrderedWork.run(
+            threads: threads ?? Thread.processors, next: next, work: { prepare(viewed($0)) }, deliver: deliver)
+    }
+
+    private func viewed(_ place: Result<BundleSource.Place, BundleError>) -> BundleView.Outcome {
+        var name = ""
+        do {
+            let place = try place.get()
+            name = place.name
+            return BundleView.Outcome(file: name, result: .success(try view(place.open())))
+        } catch {
+            return BundleView.Outcome(file: error.file ?? name, result: .failure(error))
+        }
+    }
+}
+
+/// Keeps the photo, the position and the depth map while a bundle is verified.
+private final class ViewObserver: BundleObserver {
+    private var current: EntryPath?
+    private var size: DepthSize?
+    private var reader: DepthMapReader?
+    private var collector: DepthCollector?
+    private(set) var photo: [UInt8]?
+    private var location: [UInt8] = []
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        current = entry.path
+        if entry.path == .depth, let size {
+            reader = try DepthMapReader(size: size)
+            collector = DepthCollector(size: size)
+        }
+        if entry.path == .photo, entry.size <= BundleView.photoLimit { photo = [] }
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        switch current {
+        case .depth?: try reader?.consume(piece) { collector?.add($0) }
+        case .location?: location.append(copying: piece)
+        case .photo?: photo?.append(copying: piece)
+        default: break
+        }
+    }
+
+    var depth: DepthSamples? { collector?.finish() }
+
+    var position: GeoPosition? { try? GeoPosition.decode(location) }
+}

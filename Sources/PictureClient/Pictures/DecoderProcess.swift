@@ -1,0 +1,169 @@
+import CaptureBundle
+import CaptureNative
+import PictureMessages
+import Synchronization
+import SystemPackage
+
+/// A part of an answer with its bytes or samples.
+enum DecodedPart: Sendable {
+    case samples(SampleGrid)
+    /// All other parts.
+    case bytes(PicturePart, [UInt8])
+}
+
+/// One running `capbundle-decode`. Only one thread uses it at a time.
+final class DecoderProcess: Sendable {
+    let library: PictureLibrary?
+    private let process: HelperProcess
+    private let state = Mutex(State())
+
+    private struct State {
+        var isReady = false
+        var isUsable = true
+        var secondsOfWork = 0.0
+    }
+
+    /// The maximum number of parts of an answer.
+    private static let partLimit = 16
+
+    /// Starts a process.
+    ///
+    /// - Parameter input: The archive that the process unpacks; nil for a process that answers requests.
+    init(
+        _ program: FilePath, _ library: PictureLibrary?, input: FileHandle? = nil
+    ) throws(PictureFailure) {
+        self.library = library
+        do throws(NativeError) {
+            process = try HelperProcess(program, arguments: library.map { [$0.rawValue] } ?? [], input: input)
+        } catch {
+            throw PictureFailure(
+                .noDecoder, "cannot be decoded: \(program.string) cannot be started: \(error.text)",
+                hints: [
+                    "install \(DecoderProgram.name), or set the environment variable \(DecoderProgram.variable) to its path"
+                ])
+        }
+    }
+
+    var number: Int32? { process.processNumber }
+    /// Whether the last answer was read to its end, so that another request can follow.
+    var isUsable: Bool { state.withLock(\.isUsable) }
+    var secondsOfWork: Double { state.withLock(\.secondsOfWork) }
+
+    /// Sends a request and reads the whole answer, within `timeLimit` seconds.
+    func ask(
+        _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool, timeLimit: Double
+    ) throws(PictureFailure) -> [DecodedPart] {
+        let started = MonotonicClock.seconds
+        let deadline = started + timeLimit
+        let wasReady = state.withLock { state in
+            state.isUsable = false
+            return state.isReady
+        }
+        defer { state.withLock { $0.secondsOfWork += MonotonicClock.seconds - started } }
+        do {
+            if !wasReady { try greet(deadline) }
+            let request = PictureRequest(task, byteCount: bytes.count, hasAllMemory: hasAllMemory)
+            try process.send(request.head, deadline: deadline)
+            try process.send(bytes, deadline: deadline)
+            var parts: [DecodedPart] = []
+            while true {
+                let head = try readHead(deadline)
+                switch head.kind {
+                case .end:
+                    state.withLock { $0.isUsable = true }
+                    return parts
+                case .failure: throw try refusal(head, deadline)
+                default:
+                    guard parts.count < Self.partLimit else { throw Broken() }
+                    parts.append(try readPart(head, deadline))
+                }
+            }
+        } catch let failure as PictureFailure {
+            throw failure
+        } catch {
+            throw ended(error as? NativeError, timeLimit)
+        }
+    }
+
+    /// Reads the parts of the only answer of a process that unpacks an archive, and passes each to `body`.
+    func parts(timeLimit: Double, _ body: (PicturePart, [UInt8]) throws -> Void) throws {
+        do {
+            try greet(MonotonicClock.seconds + timeLimit)
+            while true {
+                // The limit does not include the time that `body` takes.
+                let deadline = MonotonicClock.seconds + timeLimit
+                let head = try readHead(deadline)
+                if head.kind == .end { return }
+                if head.kind == .failure { throw try refusal(head, deadline) }
+                try body(head, try process.receive(head.byteCount, deadline: deadline))
+            }
+        } catch let error as NativeError {
+            throw ended(error, timeLimit)
+        } catch is Broken {
+            throw ended(nil, timeLimit)
+        }
+    }
+
+    /// The error for an answer that breaks the protocol.
+    private struct Broken: Error {}
+
+    /// Reads what a new process sends first.
+    private func greet(_ deadline: Double) throws {
+        let head = try readHead(deadline)
+        if head.kind == .failure { throw try refusal(head, deadline) }
+        guard head.kind == .ready, head.detail == PicturePart.version else {
+            throw PictureFailure(
+                .noDecoder, "cannot be decoded: \(DecoderProgram.name) and this program have different versions",
+                hints: ["install both from the same release"])
+        }
+        state.withLock { $0.isReady = true }
+    }
+
+    private func readHead(_ deadline: Double) throws -> PicturePart {
+        guard let head = PicturePart(head: try process.receive(PicturePart.headCount, deadline: deadline)) else {
+            throw Broken()
+        }
+        return head
+    }
+
+    private func readPart(_ head: PicturePart, _ deadline: Double) throws -> DecodedPart {
+        guard head.kind == .samples else {
+            return .bytes(head, try process.receive(head.byteCount, deadline: deadline))
+        }
+        // The initializer of the head has checked the sizes.
+        let count = head.width * head.height
+        let values: SampleGrid.Values
+        switch head.detail {
+        case 1: values = .uint8(try process.receive(count, deadline: deadline))
+        case 2: values = .uint16(try process.receive(count, as: UInt16.self, deadline: deadline))
+        default: values = .float32(try process.receive(count, as: Float.self, deadline: deadline))
+        }
+        guard let size = DepthSize(width: head.width, height: head.height),
+            let grid = SampleGrid(size: size, values: values)
+        else { throw Broken() }
+        return .samples(grid)
+    }
+
+    /// Receives the reason for a failure. The process can answer further requests after it.
+    private func refusal(_ head: PicturePart, _ deadline: Double) throws -> PictureFailure {
+        let text = String(decoding: try process.receive(head.byteCount, deadline: deadline), as: UTF8.self)
+        guard let kind = PicturePart.Refusal(rawValue: head.detail) else { throw Broken() }
+        state.withLock { $0.isUsable = $0.isReady }
+        return PictureFailure(refusal: kind, text)
+    }
+
+    /// Kills a process that did not send a complete answer, and returns the failure.
+    private func ended(_ error: NativeError?, _ seconds: Double) -> PictureFailure {
+        let signal = process.end()
+        guard let error else {
+            return PictureFailure(.died, "cannot be decoded: \(DecoderProgram.name) sent an invalid answer")
+        }
+        if error.isLate {
+            return PictureFailure(
+                .late, "cannot be decoded: \(DecoderProgram.name) took more than \(Int(seconds.rounded(.up))) seconds")
+        }
+        let how = signal.map { " (signal \($0))" } ?? ""
+        return PictureFailure(
+            .died, "cannot be decoded: \(DecoderProgram.name) ended\(how) before it had decoded the file")
+    }
+}

@@ -1,0 +1,62 @@
+package import CaptureBundle
+import PictureMessages
+
+/// The contents of a HEIF photo (HEIC) from a phone.
+///
+/// Photo and depth are cropped as the file says, but not turned or mirrored. EXIF's orientation turns both.
+package struct HEIFPicture: Sendable {
+    /// The meaning of the codes of the depth picture, according to the file.
+    package enum Representation: Sendable { case unknown, inverseZ, disparity, z, nonuniformDisparity }
+
+    /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if the caller did not ask for
+    /// it.
+    package private(set) var photo: [UInt8]?
+    /// EXIF, beginning with the TIFF header.
+    package private(set) var exif: [UInt8]?
+    /// The codes of the depth picture; nil if the file has none.
+    package private(set) var depth: SampleGrid?
+    package private(set) var depthMinimum: Double?
+    package private(set) var depthMaximum: Double?
+    package private(set) var depthRepresentation = Representation.unknown
+    /// XMP of the depth picture.
+    package private(set) var depthXMP: [UInt8]?
+}
+
+extension PictureDecoder {
+    /// Decodes a HEIF file. Decoding the photo takes most of the time, and is done only if `withPhoto` is true.
+    package func heif(_ file: [UInt8], withPhoto: Bool) throws(PictureFailure) -> HEIFPicture {
+        HEIFPicture(try ask(.heif(withPhoto: withPhoto), file, library: .heif))
+    }
+}
+
+extension HEIFPicture {
+    fileprivate init(_ parts: [DecodedPart]) {
+        for part in parts {
+            switch part {
+            case .samples(let grid): depth = grid
+            case .bytes(let head, let bytes): take(head, bytes)
+            }
+        }
+    }
+
+    private mutating func take(_ head: PicturePart, _ bytes: [UInt8]) {
+        switch head.kind {
+        case .file: photo = bytes
+        case .exif: exif = bytes
+        case .depthXMP: depthXMP = bytes
+        case .depthFacts:
+            guard let facts = HEIFDepthFacts(bytes: bytes) else { return }
+            depthMinimum = facts.minimum
+            depthMaximum = facts.maximum
+            depthRepresentation =
+                switch facts.representation {
+                case .unknown: .unknown
+                case .uniformInverseZ: .inverseZ
+                case .uniformDisparity: .disparity
+                case .uniformZ: .z
+                case .nonuniformDisparity: .nonuniformDisparity
+                }
+        default: break
+        }
+    }
+}

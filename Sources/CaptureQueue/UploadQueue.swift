@@ -33,7 +33,8 @@ public final class UploadQueue: Sendable {
     ///   - clock: the machine's clocks, or others in tests.
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     public init(
-        at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false, signers: RequestSigners = .none,
+        at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false,
+        signers: RequestSigners = .none,
         clock: QueueClock = .system
     ) throws(QueueError) {
         self.folder = folder

@@ -42,7 +42,8 @@ public struct RequestSigners: Sendable {
 
     /// For a program that has no keys. A destination that needs one is blocked.
     public static let none = RequestSigners(
-        device: { _, _ throws(BundleError) in throw missing }, realityCam: { _, _, _ throws(BundleError) in throw missing })
+        device: { _, _ throws(BundleError) in throw missing },
+        realityCam: { _, _, _ throws(BundleError) in throw missing })
 
     private static var missing: BundleError { BundleError(.keyMissing, "this program has no signing keys") }
 }

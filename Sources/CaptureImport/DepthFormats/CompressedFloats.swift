@@ -1,6 +1,4 @@
 package import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
 
 /// Raw floats in one gzip member (RFC 1952), one zlib stream (RFC 1950) or one raw deflate stream (RFC 1951).

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// The error for a depth file that breaks the rules of its format. The message continues a sentence that begins with the
 /// name of the file.

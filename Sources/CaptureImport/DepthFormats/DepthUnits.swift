@@ -1,6 +1,4 @@
 package import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// The number of metres in one unit of a depth map's samples.
 package struct DepthUnits: Hashable, Sendable {

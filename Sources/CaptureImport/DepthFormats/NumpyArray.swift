@@ -1,6 +1,4 @@
 package import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// Reads a depth map from an array in NumPy's `.npy` format, versions 1.0 to 3.0.
 package enum NumpyArray {

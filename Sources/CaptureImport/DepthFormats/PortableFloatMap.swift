@@ -1,6 +1,4 @@
 package import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// Reads a portable float map with one channel (`.pfm`): a text header and Float32 samples, bottom row first.
 package enum PortableFloatMap {

@@ -1,6 +1,4 @@
 package import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// Reads a portable grey map in binary form (`.pgm`, P5): a text header and samples of 8 or 16 bits, top row first.
 package enum PortableGrayMap {

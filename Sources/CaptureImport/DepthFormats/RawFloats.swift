@@ -1,6 +1,4 @@
 package import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// Reads a file of Float32 samples, little-endian, row-major, top row first, without a header (`.f32`, `.bin`, `.raw`).
 package enum RawFloats {

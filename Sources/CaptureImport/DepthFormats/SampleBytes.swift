@@ -1,7 +1,3 @@
-import CaptureBundle
-import CaptureDevice
-import PictureClient
-
 /// The bytes of samples in either byte order.
 struct SampleBytes {
     let bytes: ArraySlice<UInt8>

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Our own layout: `photo.jpg`, `metadata.json`, and `depth` with an ending that gives its encoding

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// An object in a JSON file of an app. Each member is checked when it is read, and errors name the file.

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// The limit on the number of frames in an export (Spec/raw-captures.md section 2.2).

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// `transforms.json` of nerfstudio, which lists the frames with their photos and, for some, their depth maps

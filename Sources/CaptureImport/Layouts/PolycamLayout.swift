@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Polycam's raw data. In `keyframes`, the files of frame T are `images/T.jpg`, `cameras/T.json`, `depth/T.png` and

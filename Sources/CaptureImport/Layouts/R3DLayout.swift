@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Recognises a recording in Record3D's own format, and refuses it: its depth maps are compressed with LZFSE. The app

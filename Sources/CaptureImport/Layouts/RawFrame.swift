@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Describes one capture of an export, whose files are not read yet (Spec/raw-captures.md section 2).

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Record3D's export "EXR + RGB": `metadata.json`, and for frame N `rgb/N.jpg` and `depth/N.exr` (Spec/raw-captures.md

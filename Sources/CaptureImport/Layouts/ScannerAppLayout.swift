@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// The export "All Data" of 3D Scanner App: `info.json`, and for frame N `frame_N.json`, `depth_N.png` and `conf_N.png`.

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// Finds the images that follow the first one in a JPEG file, such as a gain map, disparity or a matte (MPF, CIPA
 /// DC-007).

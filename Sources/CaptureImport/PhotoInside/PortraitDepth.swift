@@ -1,5 +1,4 @@
 import CaptureBundle
-import CaptureDevice
 import PictureClient
 
 /// The depth in an Apple portrait photo: an 8-bit grey auxiliary picture, and what XMP says about its values.

@@ -1,6 +1,3 @@
-import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
 
 /// Reads the part of XML 1.0 with namespaces (W3C) that XMP needs, in one pass and with limits.

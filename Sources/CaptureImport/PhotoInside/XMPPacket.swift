@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// The top-level properties of an XMP packet (ISO 16684-1): simple ones, and arrays of simple items.
 ///

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Chooses the frames of an export to pack: those with a photo, limited by `--frames` and `--every`.

@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Reads the depth map of a frame.
@@ -80,15 +79,4 @@ extension FrameReader {
                 .rawCapture, "is \(size), but depth_map_dimensions in metadata.json is \(width)x\(height)", file: file)
         }
     }
-}
-
-/// A depth map in the form for a bundle.
-struct DepthFloats {
-    /// Float32 little-endian, row-major, top row first, in metres.
-    let floats: [UInt8]
-    let size: DepthSize
-    /// The form of the original file.
-    let source: DepthDescription.Source
-    /// How many samples are missing because they were the highest number of an integer.
-    var maxCount = 0
 }

@@ -1,7 +1,6 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
+import PictureClient
 import SystemPackage
 
 /// Reads a depth map inside the photo (Spec/raw-captures.md section 6).

@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Chooses the time of a frame. Several frames never get one time unless the user says so (Spec/raw-captures.md section

@@ -1,6 +1,3 @@
-import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
 
 /// Reads the sample type from an OpenEXR header. The decoded samples are always 32-bit floats, so they do not show it.

@@ -1,6 +1,5 @@
 package import CaptureBundle
 import CaptureDevice
-import PictureClient
 package import SystemPackage
 
 /// Finds the layout of a folder or an archive.

@@ -1,7 +1,7 @@
 package import CaptureBundle
 package import CaptureDevice
-package import PictureClient
 import CaptureNative
+package import PictureClient
 package import SystemPackage
 
 /// A RAW whose layout is known, with the frames to pack (Spec/raw-captures.md section 2).

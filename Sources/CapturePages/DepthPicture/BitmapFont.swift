@@ -1,6 +1,3 @@
-import CaptureBundle
-import PictureClient
-
 /// A small font of our own: five by seven dots for a character, for the labels of pictures.
 enum BitmapFont {
     static let glyphHeight = 7

@@ -1,4 +1,3 @@
-import CaptureBundle
 package import PictureClient
 
 /// The colours for depths, from far to near. Near samples are bright in cividis and red in turbo.

@@ -1,4 +1,3 @@
-import CaptureBundle
 package import PictureClient
 
 /// A depth map in false colours: one pixel for each sample of its grid.

@@ -1,5 +1,4 @@
 package import CaptureBundle
-import PictureClient
 
 extension PhotoFacts {
     /// The orientation of the depth map of this photo: the photo's own, because both are stored alike. The exception is

@@ -1,4 +1,3 @@
-import CaptureBundle
 package import PictureClient
 
 /// Puts a depth picture, its scale and, if wanted, the photo on one canvas.

@@ -1,4 +1,3 @@
-import CaptureBundle
 import PictureClient
 
 /// The scale of a depth picture: a bar with its colours, the nearest on top, and depths in metres beside it.

@@ -1,5 +1,4 @@
 package import CaptureBundle
-import PictureClient
 
 /// What a RealityCam server computes from a depth map to tell a real scene from a photographed screen
 /// (Spec/command-line.md, "The RealityCam analysis"). All arithmetic is in Float64, in the server's order.

@@ -1,5 +1,4 @@
 import CaptureBundle
-import PictureClient
 
 /// The samples of a depth map, row-major, top row first. If a side of the map is above `sideLimit`, the grid has only
 /// every n-th sample of every n-th row, so its memory is bounded.

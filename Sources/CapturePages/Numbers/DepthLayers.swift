@@ -1,6 +1,3 @@
-import CaptureBundle
-import PictureClient
-
 /// Counts the layers of a scene: the peaks in a histogram of its depths, as a RealityCam server does
 /// (Spec/command-line.md, "The RealityCam analysis").
 enum DepthLayers {

@@ -1,5 +1,4 @@
 package import CaptureBundle
-import PictureClient
 
 /// Collects a depth map that is read in pieces: its samples, its statistics, and whether they can be metres.
 package struct DepthCollector {

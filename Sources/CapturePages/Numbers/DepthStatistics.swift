@@ -1,5 +1,4 @@
 import CaptureBundle
-import PictureClient
 
 /// Statistics of a depth map's samples. They are for people and never part of a verdict.
 public struct DepthStatistics: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import CaptureBundle
-import PictureClient
 import Glibc
 
 /// Measures the share of samples at edges, as a RealityCam server does (Spec/command-line.md, "The RealityCam

@@ -1,5 +1,4 @@
 public import CaptureBundle
-import PictureClient
 import CaptureNative
 
 /// What a page shows of a bundle: the verification report, and the contents that were read in the same pass. So the

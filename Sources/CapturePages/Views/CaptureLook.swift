@@ -1,5 +1,4 @@
 package import CaptureBundle
-import PictureClient
 import CaptureNative
 import SystemPackage
 

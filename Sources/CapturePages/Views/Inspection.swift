@@ -1,5 +1,4 @@
 public import CaptureBundle
-import PictureClient
 import CaptureNative
 
 /// The contents of a bundle, as far as they can be read. Trust is not checked.

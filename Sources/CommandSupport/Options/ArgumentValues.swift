@@ -1,67 +1,11 @@
 // A conformance is as public as its type, and its imports must be public too.
 public import ArgumentParser
 public import CaptureBundle
-public import CaptureImport
-import CapturePages
-
-/// Examples of values, for the message about a value that cannot be read.
-enum ArgumentExamples {
-    private static let byPlaceholder = [
-        "<age>'": "7d, 12h or 90s", "<size>'": "500MB", "<bytes>'": "2MB", "<WxH>'": "256x192",
-        "<time>'": "+2h or 2026-03-14T15:09:26Z", "<date-time>'": "2026-03-14T15:09:26+01:00, with its zone",
-        "<metres>'": "0.001", "<limit>'": "20ms, at most 1s", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
-        "<pattern>'": "'rgb/*.jpg' (relative to RAW, at most one *)",
-    ]
-
-    /// The end of a message that ends with the name of the value; empty for other messages.
-    static func words(for message: String) -> String {
-        guard message.contains(" is invalid for '") else { return "" }
-        return byPlaceholder.first { message.hasSuffix($0.key) }.map { ", expected for example \($0.value)" } ?? ""
-    }
-}
 
 extension LocationPolicy: ExpressibleByArgument {}
 
-extension ColourTable: ExpressibleByArgument {}
-
 extension TrustLevel: ExpressibleByArgument {}
-
-extension LayoutChoice: ExpressibleByArgument {}
-
-extension InvalidDepth: ExpressibleByArgument {}
-
-extension NameTimeForm: ExpressibleByArgument {}
-
-extension MatchLimit: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
-
-extension NamePattern: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
-
-extension DepthScale: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
-
-extension FrameSelection: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
 
 extension CaptureTime: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
-}
-
-extension ZoneOffset: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
-
-extension DepthSize: ExpressibleByArgument {
-    /// Parses `WxH`.
-    public init?(argument: String) {
-        let parts = argument.pieces(by: "x", keepsEmpty: true)
-        let sides = parts.map { $0.utf8.allSatisfy { (48...57).contains($0) } ? Int($0) : nil }
-        guard sides.count == 2, let width = sides[0], let height = sides[1] else { return nil }
-        self.init(width: width, height: height)
-    }
 }

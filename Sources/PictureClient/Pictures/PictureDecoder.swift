@@ -1,4 +1,3 @@
-import CaptureBundle
 import PictureMessages
 import Synchronization
 public import SystemPackage

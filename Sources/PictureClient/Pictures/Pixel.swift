@@ -1,5 +1,3 @@
-import CaptureBundle
-
 /// One colour: 8-bit sRGB.
 package struct Pixel: Hashable, Sendable {
     package let red: UInt8

@@ -1,5 +1,3 @@
-import CaptureBundle
-
 extension PixelImage {
     /// Returns the picture with another number of pixels; nil if a side is outside 1 … `sideLimit`.
     ///

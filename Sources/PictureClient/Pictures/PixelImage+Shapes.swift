@@ -1,5 +1,3 @@
-import CaptureBundle
-
 extension PixelImage {
     /// A picture of one colour; nil if a side is outside 1 … `sideLimit`.
     package init?(width: Int, height: Int, filledWith colour: Pixel) {

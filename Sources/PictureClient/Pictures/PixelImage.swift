@@ -1,5 +1,3 @@
-import CaptureBundle
-
 /// A colour picture in memory: 8-bit sRGB, three bytes for each pixel (red, green, blue), row-major, top row first.
 package struct PixelImage: Hashable, Sendable {
     package let width: Int

@@ -27,7 +27,8 @@ struct QueueOptions: ParsableArguments {
     func with<Value>(
         createIfMissing: Bool = false, changes: Bool = false, _ body: (UploadQueue) throws -> Value
     ) throws -> Value {
-        let queue = try UploadQueue(at: folder, createIfMissing: createIfMissing, freesReserve: changes,
+        let queue = try UploadQueue(
+            at: folder, createIfMissing: createIfMissing, freesReserve: changes,
             signers: .keyFiles)
         defer { queue.close() }
         return try body(queue)

@@ -1,7 +1,6 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
+import PictureClient
 import Synchronization
 import SystemPackage
 

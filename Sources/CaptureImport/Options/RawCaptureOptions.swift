@@ -1,6 +1,4 @@
 public import CaptureBundle
-import CaptureDevice
-import PictureClient
 
 /// The options for reading raw captures (Spec/raw-captures.md).
 public struct RawCaptureOptions: Sendable {

@@ -1,7 +1,3 @@
-import CaptureBundle
-import CaptureDevice
-import PictureClient
-
 /// The maximum sizes of files that are read into memory, in bytes.
 enum FileLimits {
     static let photo = 1 << 30

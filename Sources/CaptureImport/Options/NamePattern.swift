@@ -1,6 +1,3 @@
-import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
 import SystemPackage
 

@@ -1,6 +1,5 @@
 package import CaptureBundle
 package import CaptureDevice
-import PictureClient
 import CaptureNative
 package import SystemPackage
 

@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Makes the remarks about a photo, and refuses a file that is not a JPEG.

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import CaptureNative
 
 /// The form of the times in file names, as the user gives it (Spec/raw-captures.md section 5.1).

@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Checks a confidence map. It has to be an 8-bit grey PNG, and is packed byte for byte.

@@ -1,6 +1,4 @@
 import CaptureBundle
-import CaptureDevice
-import PictureClient
 import SystemPackage
 
 /// Chooses one fact of a capture from the sources that have it, in order of precedence (Spec/raw-captures.md section 5).

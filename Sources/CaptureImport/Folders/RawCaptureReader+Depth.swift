@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureDevice
-import PictureClient
 import CaptureNative
 import SystemPackage
 

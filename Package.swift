@@ -21,8 +21,8 @@ let package = Package(
     products: [
         .library(name: "CaptureBundle", targets: ["CaptureBundle"]),
         .library(name: "CaptureDevice", targets: ["CaptureDevice"]),
-        .library(name: "CaptureImport", targets: ["CaptureImport"]),
-        .library(name: "CapturePages", targets: ["CapturePages"]),
+        .library(name: "CaptureImport", targets: ["CaptureImport", "PictureClient"]),
+        .library(name: "CapturePages", targets: ["CapturePages", "PictureClient"]),
         .library(name: "CaptureQueue", targets: ["QueueModel", "QueueTransports", "CaptureQueue"]),
         .executable(name: "capbundle", targets: ["capbundle"]),
         .executable(name: "capqueue", targets: ["capqueue"]),
@@ -118,7 +118,7 @@ let package = Package(
 
         .target(
             name: "CaptureTestSupport",
-            dependencies: ["CaptureBundle", system],
+            dependencies: ["CaptureBundle", "CaptureDevice", "CaptureImport", system],
             path: "Tests/CaptureTestSupport",
             swiftSettings: strict),
         .testTarget(
@@ -128,7 +128,8 @@ let package = Package(
         .testTarget(
             name: "CaptureBundleTests",
             dependencies: [
-                "CaptureBundle", "CaptureNative", "CaptureTestSupport", "CLibArchive", "capbundle-decode", system,
+                "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient", "CaptureNative",
+                "CaptureTestSupport", "CLibArchive", "capbundle-decode", system,
             ],
             swiftSettings: strict),
         .testTarget(

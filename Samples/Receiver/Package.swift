@@ -35,6 +35,7 @@ let package = Package(
             name: "receiver",
             dependencies: [
                 .product(name: "CaptureBundle", package: "capture-bundle"),
+                .product(name: "CapturePages", package: "capture-bundle"),
                 .product(name: "CaptureQueue", package: "capture-bundle"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "GRDB", package: "GRDB.swift"),

@@ -15,6 +15,8 @@ let package = Package(
             name: "seal-and-check",
             dependencies: [
                 .product(name: "CaptureBundle", package: "capture-bundle"),
+                .product(name: "CaptureImport", package: "capture-bundle"),
+                .product(name: "CaptureDevice", package: "capture-bundle"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .executableTarget(

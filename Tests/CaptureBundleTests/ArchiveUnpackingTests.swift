@@ -1,4 +1,5 @@
 import CaptureBundle
+import PictureClient
 import CaptureNative
 import CaptureTestSupport
 import Foundation

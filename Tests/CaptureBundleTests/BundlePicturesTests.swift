@@ -1,4 +1,7 @@
 import CaptureBundle
+import CaptureDevice
+import CapturePages
+import PictureClient
 import CaptureTestSupport
 import Foundation
 import SystemPackage

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureImport
 import CaptureNative
 import CaptureTestSupport
 import Foundation

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CaptureNative
 import CaptureTestSupport
 import SystemPackage

@@ -1,4 +1,5 @@
 import CaptureBundle
+import PictureClient
 import CaptureTestSupport
 import Foundation
 import Testing

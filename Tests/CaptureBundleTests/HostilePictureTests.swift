@@ -1,4 +1,6 @@
 import CaptureBundle
+import CaptureImport
+import PictureClient
 import CaptureNative
 import CaptureTestSupport
 import Foundation

@@ -1,4 +1,6 @@
 import CaptureBundle
+import CaptureDevice
+import CapturePages
 import CaptureTestSupport
 import SystemPackage
 import Testing

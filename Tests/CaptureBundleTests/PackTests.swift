@@ -1,4 +1,7 @@
 import CaptureBundle
+import CaptureDevice
+import CaptureImport
+import CapturePages
 import CaptureNative
 import CaptureTestSupport
 import Foundation

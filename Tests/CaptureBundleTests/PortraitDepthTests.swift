@@ -1,4 +1,6 @@
 import CaptureBundle
+import CaptureImport
+import PictureClient
 import CaptureTestSupport
 import Foundation
 import SystemPackage

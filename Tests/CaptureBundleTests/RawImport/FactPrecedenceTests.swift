@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureImport
 import CaptureTestSupport
 import Foundation
 import Testing

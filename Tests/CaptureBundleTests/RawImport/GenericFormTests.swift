@@ -1,4 +1,6 @@
 import CaptureBundle
+import CaptureDevice
+import CaptureImport
 import CaptureTestSupport
 import Foundation
 import SystemPackage

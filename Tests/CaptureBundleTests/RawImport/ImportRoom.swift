@@ -1,4 +1,8 @@
 import CaptureBundle
+import CaptureDevice
+import CaptureImport
+import CapturePages
+import PictureClient
 import CaptureNative
 import CaptureTestSupport
 import Foundation

@@ -3,6 +3,7 @@
 // KEY if it is missing. The exit code is 0 if the bundle is verified.
 
 import CaptureBundle
+import CaptureDevice
 import Foundation
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import CaptureNative
 
 @testable import CaptureBundle
+@testable import CaptureImport
 
 /// NumPy's arrays.
 enum NumpyTarget: FuzzTarget {

@@ -1,4 +1,6 @@
 import CaptureBundle
+import CapturePages
+import PictureClient
 import CaptureQueue
 import Logging
 import SystemPackage

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import Hummingbird
 
 /// Everything that the page about a capture shows. All of it comes from one reading of the stored bundle.

@@ -65,8 +65,7 @@ struct CaptureIntake: Sendable {
         guard let manifest = report.manifest else { throw APIError.internalError }
         try Self.check(manifest.entry(.photo), "photo", Self.photoLimit)
         try Self.check(manifest.entry(.depth), "depth map", Self.depthLimit)
-        return Captures.Arrival(
-            bundle: received, device: device, manifest: manifest, bodyByteCount: body.byteCount)
+        return Captures.Arrival(bundle: received, device: device, manifest: manifest)
     }
 
     private static func check(_ entry: ManifestEntry?, _ name: String, _ limit: Int) throws {

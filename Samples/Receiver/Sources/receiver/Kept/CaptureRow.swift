@@ -18,5 +18,4 @@ struct CaptureRow: Sendable {
     let photoSHA256: String?
     /// Whether the bundle has a place that is not withheld.
     let hasPlace: Bool
-    let bodyByteCount: Int
 }

@@ -30,11 +30,11 @@ struct Serving {
         defer { try? lock.close() }
         try folder.emptyBodies()
         let queue = try openQueue(logger)
-        let index = try CaptureIndex(folder.index)
-        if try index.count() == 0, try queue.status().totals.values.contains(where: { $0.captures > 0 }) {
-            logger.warning("\(folder.index) has no captures, but the queue has some, so their pages are missing")
-            logger.warning("if the index was lost, stop the receiver and restore it from a backup")
-        }
+        let index = try CaptureIndex(folder.index, logger)
+        try IndexRepair(
+            queue: queue, index: index, devices: devices,
+            bundles: StoredBundles(queue: queue, scratch: folder.bodies), logger: logger
+        ).run()
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let captures = Captures(queue, index, threads)
         let publicURL = PublicURL(settings.publicURL)

@@ -23,8 +23,8 @@ struct CaptureIntake: Sendable {
         let boundary = try FormType.boundary(of: request)
         let key = try idempotencyKey(request)
         _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
-        let id = try await slots.run(device: sender.device.id) {
-            try await receive(request, context, sender, boundary, key)
+        let id = try await slots.run(request, context, device: sender.device.id) { slot in
+            try await receive(request, context, slot, sender, boundary, key)
         }
         if let sharedPhotos {
             try await threads.run { try sharedPhotos.add(captures.capture(id), publicURL) }
@@ -33,10 +33,11 @@ struct CaptureIntake: Sendable {
     }
 
     private func receive(
-        _ request: Request, _ context: ReceiverContext, _ sender: Sender, _ boundary: [UInt8], _ key: String?
+        _ request: Request, _ context: ReceiverContext, _ slot: Slots.Slot, _ sender: Sender, _ boundary: [UInt8],
+        _ key: String?
     ) async throws -> String {
         let (body, sha256) = try await BodyFile.receive(
-            request, context, limit: Self.bodyLimit, at: folder.newBody(), threads)
+            request, context, slot, limit: Self.bodyLimit, at: folder.newBody(), threads)
         let identity = CaptureRequest(device: sender.device.id, bodySHA256: sha256, idempotencyKey: key)
         let arrival = try await threads.run {
             try sender.verify(body: sha256)

@@ -91,7 +91,7 @@ struct Serving {
         _ publicURL: PublicURL
     ) throws -> Router<ReceiverContext> {
         let sharedPhotos = try SharedPhotos(of: folder)
-        let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 4))
+        let slots = Slots(settings.capturesAtOnce)
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware {
@@ -107,7 +107,7 @@ struct Serving {
         let registration = RegistrationRoute(devices: devices, threads: threads)
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
         let lookup = VerifyFileRoute(
-            folder: folder, captures: captures, devices: devices, slots: Slots(4, perDevice: 4), threads: threads,
+            folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
             publicURL: publicURL, sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
         HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads)

@@ -173,7 +173,7 @@ struct Intake: Sendable {
         do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw QueueError.withHint(error) }
     }
 
-    private func synchronize(_ file: IncomingFile) throws {
+    func synchronize(_ file: IncomingFile) throws {
         do throws(NativeError) { try file.handle.synchronize() } catch { throw Self.full(queue.folder, error) }
     }
 

@@ -46,7 +46,7 @@ struct Serving {
         let pages = Pages(shelf, verifyPage: verifyPage.map(Array.init), readers: threads)
         let lines = StartLines()
 
-        let router = try router(captures, queue, index, threads, publicURL)
+        let router = try router(captures, queue, index, threads, publicURL, logger)
         pages.addRoutes(to: router)
         let application = application(
             router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
@@ -88,7 +88,7 @@ struct Serving {
 
     private func router(
         _ captures: Captures, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads,
-        _ publicURL: PublicURL
+        _ publicURL: PublicURL, _ logger: Logger
     ) throws -> Router<ReceiverContext> {
         let sharedPhotos = try SharedPhotos(of: folder)
         let slots = Slots(settings.capturesAtOnce)
@@ -110,7 +110,8 @@ struct Serving {
             folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
             publicURL: publicURL, sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
-        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads)
+        let health = Health(folder, queue, index, devices, threads, logger)
+        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads, health: health)
             .addRoutes(to: router)
         return router
     }

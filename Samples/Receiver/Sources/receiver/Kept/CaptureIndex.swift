@@ -96,7 +96,8 @@ struct CaptureIndex: Sendable {
                 """,
             arguments: [
                 id, arrival.device.id, arrival.device.line.name, manifest.capturedAt.description, now,
-                report.verdict.word, manifest.entry(.photo)?.sha256.description, hasPlace,
+                report.withheld.isEmpty ? report.verdict.word : "withheld", manifest.entry(.photo)?.sha256.description,
+                hasPlace,
                 arrival.bodyByteCount,
             ])
     }

@@ -12,6 +12,8 @@ struct CaptureIntake: Sendable {
     let publicURL: PublicURL
     /// Where other receivers find the captures; nil if there are no others.
     let sharedPhotos: SharedPhotos?
+    /// The maximum number of samples on a side of a depth map.
+    let depthSide: Int
 
     /// The limits of the upload contract in bytes.
     static let bodyLimit = 20 << 20
@@ -66,6 +68,10 @@ struct CaptureIntake: Sendable {
         guard let manifest = report.manifest else { throw APIError.internalError }
         try Self.check(manifest.entry(.photo), "photo", Self.photoLimit)
         try Self.check(manifest.entry(.depth), "depth map", Self.depthLimit)
+        if let size = manifest.depth?.size, max(size.width, size.height) > depthSide {
+            throw APIError.tooLarge(
+                "the depth map has \(size.width)x\(size.height) samples, at most \(depthSide) on a side are allowed")
+        }
         return Captures.Arrival(bundle: received, device: device, manifest: manifest)
     }
 

@@ -124,7 +124,8 @@ struct CaptureIndex: Sendable {
             sql: "INSERT OR IGNORE INTO captures VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
             arguments: [
                 capture.id, capture.device.id, capture.device.line.name, manifest.capturedAt.description,
-                capture.receivedAt, capture.verdict, manifest.entry(.photo)?.sha256.description, hasPlace,
+                capture.receivedAt, capture.report.withheld.isEmpty ? capture.verdict : "withheld",
+                manifest.entry(.photo)?.sha256.description, hasPlace,
             ])
     }
 

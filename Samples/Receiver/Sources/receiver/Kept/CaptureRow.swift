@@ -12,7 +12,7 @@ struct CaptureRow: Sendable {
     let capturedAt: String
     /// Unix time in milliseconds.
     let receivedAt: Int
-    /// The verdict when the capture arrived.
+    /// The verdict when the capture arrived: `verified`, or `withheld` if it lacked entries.
     let verdict: String
     /// The hash of the photo in hex; nil if the bundle has no photo.
     let photoSHA256: String?

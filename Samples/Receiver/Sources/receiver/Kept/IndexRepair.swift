@@ -45,7 +45,7 @@ struct IndexRepair {
     private static func words(_ error: any Error) -> String {
         switch error {
         case is BundleGone: "neither the queue nor a destination has its bytes"
-        case is BundleElsewhere: "destinations failed for too long"
+        case is OutOfReach: "destinations failed for too long"
         default: "\(error)"
         }
     }
@@ -55,7 +55,9 @@ struct IndexRepair {
             throw BundleUnavailable("its device is not registered")
         }
         let verifier = Verifier(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
-        let report = try bundles.withFile(of: record.id, reach) { try verifier.verify(BundleSource(file: $0)) }
+        let report = try bundles.withFile(of: record.id, reach) { path, _ in
+            try verifier.verify(BundleSource(file: path))
+        }
         guard ![.altered, .malformed].contains(report.verdict), let manifest = report.manifest else {
             throw BundleUnavailable("its stored bytes are damaged")
         }

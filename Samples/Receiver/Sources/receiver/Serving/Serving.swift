@@ -39,22 +39,21 @@ struct Serving {
         let captures = Captures(queue, index, threads)
         let publicURL = PublicURL(settings.publicURL)
 
-        let verifyPage = CompanionFile.verifyPage.flatMap { FileManager.default.contents(atPath: $0.string) }
         let shelf = CaptureShelf(
-            captures: captures, queue: queue, devices: devices, scratch: folder.bodies, hidesPlace: settings.hidesPlace,
-            hasVerifyPage: verifyPage != nil, logger: logger)
-        let pages = Pages(shelf, verifyPage: verifyPage.map(Array.init), readers: threads)
+            captures: captures, queue: queue, devices: devices, scratch: folder.bodies, publicURL: publicURL,
+            logger: logger)
+        let pages = Pages(shelf, readers: threads)
         let lines = StartLines()
 
         let router = try router(captures, queue, index, threads, publicURL, logger)
-        pages.addRoutes(to: router)
+        pages.addRoutes(to: router, seesAll: settings.showsPlace)
         let application = application(
             router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
         ) { url in
             publicURL.listens(url)
             lines.say(url, at: 0)
         }
-        let operatorApplication = try operatorApplication(pages, publicURL, lines, logger)
+        let operatorApplication = try operatorApplication(pages, lines, logger)
         let work = QueueWork(queue.folder, logger)
         work.start()
         var configuration = ServiceGroupConfiguration(
@@ -100,7 +99,7 @@ struct Serving {
         }
         let intake = CaptureIntake(
             folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
-            publicURL: publicURL, sharedPhotos: sharedPhotos)
+            publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
         let told = CaptureRoutes(captures: captures, devices: devices, threads: threads, publicURL: publicURL)
         router.post("/api/v1/captures") { try await intake.post($0, $1) }
         router.get("/api/v1/captures/{id}") { try await told.get($0, $1) }
@@ -118,12 +117,12 @@ struct Serving {
 
     /// The server of the operator's list. It listens on the loopback interface only.
     private func operatorApplication(
-        _ pages: Pages, _ publicURL: PublicURL, _ lines: StartLines, _ logger: Logger
+        _ pages: Pages, _ lines: StartLines, _ logger: Logger
     ) throws -> some ApplicationProtocol {
         let token = try OperatorToken(file: folder.operatorToken)
         let router = Router(context: ReceiverContext.self)
         router.addMiddleware { AnswerErrors() }
-        OperatorPages(pages: pages, token: token, publicURL: publicURL).addRoutes(to: router)
+        OperatorPages(pages: pages, token: token).addRoutes(to: router)
         return application(router, "127.0.0.1", settings.operatorPort, connections: 64, logger: logger) { url in
             lines.say("operator \(url)/?token=\(token.text)", at: 1)
         }

@@ -140,8 +140,12 @@ struct Intake: Sendable {
             return (.standardInput, "-")
         }
         do {
-            guard let handle = try FileHandle.readingPlainFile(path) else {
+            guard let handle = try FileHandle.readingPlainFile(path, followsLinks: !options.isFromInbox) else {
                 throw Self.notAFile(path)
+            }
+            // A name in the inbox may be a second one for a file that its sender may not read.
+            if options.isFromInbox, case let links = try handle.status().links, links != 1 {
+                throw BundleError(.inputUnreadable, "has \(links) names (hard links), expected one", file: path)
             }
             return (handle, path.string)
         } catch let error as BundleError {

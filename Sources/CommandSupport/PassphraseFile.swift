@@ -52,15 +52,15 @@ package enum PassphrasePrompt {
 
     /// Asks twice for a new passphrase.
     ///
+    /// - Parameter hints: How to give it otherwise, for a call without a terminal.
     /// - Throws: `key.passphrase` if there is no terminal, nothing was typed, or the two inputs differ.
-    package static func askForNew() throws(BundleError) -> [UInt8] {
+    package static func askForNew(hints: [String]) throws(BundleError) -> [UInt8] {
         guard let first = try ask("New passphrase: ") else {
             throw BundleError(
-                .keyPassphrase, "no passphrase was given",
-                hints: ["to type it on a terminal: --passphrase", "to read it from a file: --passphrase-file FILE"])
+                .keyPassphrase, "no new passphrase was given", hints: hints)
         }
         guard try ask("Repeat the passphrase: ") == first else {
-            throw BundleError(.keyPassphrase, "the two passphrases differ; no key was made")
+            throw BundleError(.keyPassphrase, "the two passphrases differ; nothing was changed")
         }
         return first
     }

@@ -12,6 +12,8 @@ public struct QueueSettings: Hashable, Sendable {
     public var evictsUploaded = false
     /// Whether `push` and `adopt` always act as with `--require-trusted`.
     public var requiresTrust = false
+    /// The absolute path of a folder from which runs take bundles; nil for none.
+    public var inbox: String?
 
     public init() {}
 
@@ -30,6 +32,7 @@ public struct QueueSettings: Hashable, Sendable {
         case freeFloor = "free-floor"
         case evictUploaded = "evict-uploaded"
         case requireTrusted = "require-trusted"
+        case inbox
     }
 
     /// The value in the form in which users write it.
@@ -41,6 +44,7 @@ public struct QueueSettings: Hashable, Sendable {
         case .freeFloor: freeFloor.text
         case .evictUploaded: evictsUploaded ? "on" : "off"
         case .requireTrusted: requiresTrust ? "yes" : "no"
+        case .inbox: inbox ?? "none"
         }
     }
 
@@ -53,6 +57,12 @@ public struct QueueSettings: Hashable, Sendable {
         case .freeFloor: freeFloor = try FreeFloor.parse(text, of: name.rawValue)
         case .evictUploaded: evictsUploaded = try Self.isOn(text, "on", "off", name)
         case .requireTrusted: requiresTrust = try Self.isOn(text, "yes", "no", name)
+        case .inbox:
+            guard text == "none" || text.utf8.first == UInt8(ascii: "/") else {
+                throw QueueError(
+                    .valueInvalid, "is \(text), expected the absolute path of a folder, or none", of: name.rawValue)
+            }
+            inbox = text == "none" ? nil : text
         }
     }
 

@@ -57,7 +57,8 @@ extension CapbundleCommand {
             "config": "capqueue config", "salvage": "capqueue salvage",
             "key create": "key new", "key generate": "key new", "key add": "key new", "key list": "key show",
             "key ls": "key show", "key id": "key show", "key info": "key show", "key export": "key public",
-            "key repair": "key recover",
+            "key repair": "key recover", "key restore": "key recover", "key password": "key passwd",
+            "key passphrase": "key passwd", "key encrypt": "key passwd",
             "trust distrust": "trust revoke", "trust show": "trust list", "trust import": "trust add",
             "trust new": "trust add", "trust edit": "trust set", "trust update": "trust set",
         ])

@@ -50,6 +50,54 @@ struct PhotoFieldsTests {
         #expect(fields.others.isEmpty && fields.photo == photo, "\(name): \(fields.others)")
     }
 
+    /// Text in segments of the picture, where no decoder reads it.
+    static let withFreeBytes: [(name: String, segment: [UInt8], shorter: [UInt8])] = {
+        let text = Array("N 12 30 15".utf8)
+        let huffman = [UInt8(0x10), 1] + [UInt8](repeating: 0, count: 15) + [5]
+        let quantisation = [UInt8](repeating: 1, count: 65)
+        return [
+            ("DNL", segment(0xdc, text), []), ("DHP", segment(0xde, text), []), ("EXP", segment(0xdf, text), []),
+            ("DRI", segment(0xdd, [0, 1] + text), segment(0xdd, [0, 1])),
+            ("DHT", segment(0xc4, huffman + text), segment(0xc4, huffman)),
+            ("DQT", segment(0xdb, quantisation + text), segment(0xdb, quantisation)),
+            ("DAC", segment(0xcc, [0, 1] + text), segment(0xcc, [0, 1])),
+        ]
+    }()
+
+    @Test(arguments: withFreeBytes.indices)
+    func cutsOffWhatNoDecoderReads(_ index: Int) throws {
+        let (name, segment, shorter) = Self.withFreeBytes[index]
+        let fields = try PhotoFields(JPEGPieces.photo(with: segment))
+        #expect(
+            fields.others.count == 1 && fields.photo == JPEGPieces.photo(with: shorter), "\(name): \(fields.others)")
+        #expect(try PhotoFields(fields.photo).others.isEmpty, "\(name)")
+    }
+
+    @Test func cutsOffWhatFollowsTheFieldsOfFrameAndScan() throws {
+        let photo = RawFolder.photo
+        let scan = try #require(photo.indices.first { photo[$0...].starts(with: [0xff, 0xda]) })
+        let frame = try #require(photo.indices.first { photo[$0...].starts(with: [0xff, 0xc0]) })
+        for place in [frame, scan] {
+            var longer = photo
+            let end = place + 2 + Int(photo[place + 3])
+            longer.insert(0x4e, at: end)
+            longer[place + 3] += 1
+            let fields = try PhotoFields(longer)
+            #expect(fields.others.count == 1 && fields.photo == photo, "\(fields.others)")
+        }
+        let end = frame + 2 + Int(photo[frame + 3])
+        let fields = try PhotoFields(Array(photo[..<end]) + photo[frame..<end] + photo[end...])
+        #expect(fields.others == ["a second frame header"] && fields.photo == photo)
+    }
+
+    @Test(arguments: [
+        segment(0xdd, [1]), segment(0xdb, [0, 1, 2]), segment(0xc4, [0, 1]), segment(0xcc, [0]), segment(0xdb, [0x44]),
+        segment(0xc0, [8, 0, 0, 0, 1, 1, 1, 0x11, 0]), segment(0xda, [9, 1]),
+    ])
+    func refusesASegmentThatIsCutShort(_ segment: [UInt8]) {
+        #expect(throws: PhotoFields.Failure.self) { try PhotoFields(JPEGPieces.photo(with: segment)) }
+    }
+
     @Test(arguments: [
         [], Array(RawFolder.photo.dropLast(2)), Array(RawFolder.photo[..<71]), [0xff, 0xd8, 0xff, 0xd9],
         JPEGPieces.photo(with: [0xff, 0xd8], at: 71), JPEGPieces.photo(with: [0xff, 0xe5, 0xff, 0xff]),

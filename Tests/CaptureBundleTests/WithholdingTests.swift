@@ -181,6 +181,43 @@ struct WithholdingTests {
         }
     }
 
+    /// A confidence map whose chunks are listed, but hold other bytes than its rows.
+    @Test func readsAConfidenceMapToItsEnd() {
+        let text = Array("N 12 30 15".utf8)
+        let rows = [[UInt8]](repeating: [0, 1, 2, 2], count: 3)
+        let stream = PictureFiles.zlib(rows.flatMap { [0] + $0 })
+        func map(_ parts: [[UInt8]], header: [UInt8] = [8, 0, 0, 0, 0]) -> [UInt8] {
+            let head = PictureFiles.big(4, 4) + PictureFiles.big(3, 4) + header
+            return Self.confidence.prefix(8) + PictureFiles.chunk("IHDR", head)
+                + parts.flatMap { PictureFiles.chunk("IDAT", $0) } + PictureFiles.chunk("IEND", [])
+        }
+        func changed(_ place: Int, _ value: UInt8) -> [UInt8] {
+            var bytes = stream
+            bytes[place] = value
+            return bytes
+        }
+        #expect(Unlisted.confidence(map([stream])) == nil && Unlisted.confidence(Self.confidence) == nil)
+        #expect(Unlisted.confidence(map([Array(stream[..<9]), [], Array(stream[9...]), []])) == nil)
+        let unusual: [(String, [UInt8])] = [
+            ("text after the stream", map([stream + text])), ("text in another chunk", map([stream, text])),
+            ("a row too many", map([PictureFiles.zlib((rows + [[0, 0, 0, 0]]).flatMap { [0] + $0 })])),
+            ("a row too few", map([PictureFiles.zlib(rows[1...].flatMap { [0] + $0 })])),
+            ("no end", map([stream.dropLast()])), ("no image data", map([])),
+            ("another Adler-32", map([changed(stream.count - 1, stream[stream.count - 1] ^ 1)])),
+            // FDICT is set, and the check bits fit (RFC 1950 section 2.2).
+            ("a preset dictionary", map([[0x78, 0x20] + text.prefix(4) + stream.dropFirst(2)])),
+            ("an unknown filter", map([PictureFiles.zlib(rows.flatMap { [5] + $0 })])),
+            ("interlacing", map([stream], header: [8, 0, 0, 0, 1])),
+            ("16 bits", map([stream], header: [16, 0, 0, 0, 0])),
+        ]
+        for (name, png) in unusual { #expect(Unlisted.confidence(png) != nil, "\(name)") }
+        for place in [29, Self.confidence.count - 1] {
+            var png = Self.confidence
+            png[place] ^= 1
+            #expect(Unlisted.confidence(png)?.hasSuffix("wrong CRC") ?? false)
+        }
+    }
+
     // MARK: - What does not fit
 
     @Test func refusesAnUnsoundResult() throws {

@@ -64,7 +64,7 @@ class Scene(failing_calls.Scene):
         self.piped, self.way, self.photo, self.named = command == PIPED, way, photo, "named" in way
         words, self.names = (["pack", "../raw", "-o", "-"], ()) if self.piped else COMMANDS[command]
         self.arguments = [*words, *(["--force"] if "--force" in way else [])]
-        self.packs, self.places = words[0] == "pack", ("../", *self.names)
+        self.packs, self.places = words[0] == "pack", ("../", *self.names, *(f"error: {word}: " for word in words[1:]))
         self.hidden = r"(.*/)?\.[\w.]+\.\w+\.tmp" if way else "nothing"
         super().__init__(bench)
 

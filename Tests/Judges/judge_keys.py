@@ -51,7 +51,35 @@ def encrypted(bench):
     expect(integers in ([2 ** 17, 8, 1], [2 ** 17, 8, 1, 32]), f"other scrypt parameters: {integers}")
 
 
+def passphrase_changes(bench):
+    """After each change cryptography opens the key with the present passphrase only, and it is the same key."""
+    folder = bench.scratch("changed")
+    file, secrets = folder / "device.key", {name: folder / name for name in ("one", "two")}
+    for name, secret in secrets.items():
+        secret.write_text(name)
+        secret.chmod(0o600)
+    bench.capbundle("key", "new", "--key", file)
+    first = load_pem_private_key(file.read_bytes(), None).private_numbers()
+    old = []
+    for name in ("one", "two", None):
+        words = ["--new-passphrase-file", secrets[name]] if name else ["--remove"]
+        bench.capbundle("key", "passwd", "--key", file, *old, *words)
+        key = load_pem_private_key(file.read_bytes(), name.encode() if name else None)
+        expect(key.private_numbers() == first, f"to {name}: another key")
+        expect(stat.S_IMODE(file.stat().st_mode) == 0o600, f"to {name}: device.key is open to others")
+        if old:
+            bench.refused(77, "key", "passwd", "--key", file, *old, "--remove") if name else None
+        old = ["--passphrase-file", secrets[name]] if name else []
+    pub = folder / "device.key.pub"
+    before = pub.read_bytes()
+    bench.capbundle("key", "passwd", "--key", file, "--new-passphrase-file", secrets["one"])
+    pub.unlink()
+    bench.capbundle("key", "recover", "--key", file, "--passphrase-file", secrets["one"])
+    expect(pub.read_bytes() == before, "key recover makes another public half")
+
+
 TESTS = [
     ("openssl reads the plain device.key: the same public key, whose point gives the key id", openssl_reads_plain),
     ("cryptography opens the encrypted device.key; openssl shows PBES2, scrypt N 2^17 r 8 p 1, AES-256-CBC", encrypted),
+    ("cryptography opens the key after each key passwd; key recover makes the same public half", passphrase_changes),
 ]

@@ -4,6 +4,7 @@ cryptography opens the key whose passphrase was typed.
 """
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -66,6 +67,22 @@ def wrong_passphrase(bench):
         code, shown, _, _ = played(bench, "pack", SAMPLE, "-o", target, "--key", key, answers=[(ASK, typed)])
         expect(code == 77 and not target.exists(), f"{typed!r}: exit {code}, or a bundle was made")
         expect(str(key).encode() in shown.replace(b"\r\n", b""), f"{typed!r}: the message does not name the key")
+
+
+def passwd_asks(bench):
+    """key passwd asks for the old passphrase once and for the new one twice; what it refuses changes nothing."""
+    folder = bench.scratch("passwd")
+    for end in ("", ".pub", ".state"):
+        shutil.copy(f"{_sealed(bench)}{end}", f"{folder}/device.key{end}")
+    key = folder / "device.key"
+    before = key.read_bytes()
+    for name, typed in (("a wrong one", ["wrong\n"]), ("two that differ", [SECRET + "\n", "one\n", "two\n"])):
+        ended = played(bench, "key", "passwd", "--key", key, answers=zip((ASK, NEW, AGAIN), typed))
+        expect(ended[0] == 77 and key.read_bytes() == before, f"{name}: exit {ended[0]}, or the key has changed")
+    code, shown, _, _ = played(bench, "key", "passwd", "--key", key,
+                               answers=zip((ASK, NEW, AGAIN), [SECRET + "\n", "other\n", "other\n"]))
+    expect(code == 0 and b"other" not in shown and SECRET.encode() not in shown, f"exit {code}, or it is shown")
+    load_pem_private_key(key.read_bytes(), b"other")
 
 
 def leaves_the_echo_on(bench):
@@ -188,6 +205,7 @@ TESTS = [
     ("a terminal: pack asks once for the passphrase, for many captures and redirected streams; so does sign-request",
      pack_asks_once),
     ("a terminal: a wrong passphrase is 77", wrong_passphrase),
+    ("a terminal: key passwd asks for the old passphrase once and for the new one twice", passwd_asks),
     ("a terminal: Ctrl-C at the question is 130; the echo is on again after it, SIGINT, SIGTERM and SIGHUP",
      leaves_the_echo_on),
     ("a terminal: the progress line is only for people, and disappears at the end", progress),

@@ -133,6 +133,12 @@ def limits(tools):
         same(receiver.upload(rig, rig.body(rig.pack("big-depth", raw))), 413, "PAYLOAD_TOO_LARGE")
         headers = rig.signed(b"", receiver.device(rig)) | {"Content-Type": FORM_TYPE}
         same(receiver.send(head("POST", CAPTURES, headers | {"Content-Length": str(size + 1)})), 413, "PAYLOAD_TOO_LARGE")
+        wide = rig.body(rig.pack("wide-depth", rig.raw("wide-depth", lambda metadata: metadata.update(
+            depth_map_dimensions={"width": 1, "height": 4097}), depth=bytes(4 * 4097))))
+        same(receiver.upload(rig, wide), 413, "PAYLOAD_TOO_LARGE")
+        expect(not receiver.held(), "a capture that is too large is stored")
+    with receiving(tools, "--depth-side", "4097") as receiver:
+        receiver.taken(rig, wide)
 
 
 def continues(tools):

@@ -122,6 +122,35 @@ def one_device_a_key(tools):
             same(receiver.register(loser, *receiver.invite("three")), 409, "DEVICE_ALREADY_REGISTERED")
 
 
+def two_invitations_a_key(tools):
+    """A key uses several invitations at the same time. It becomes one device, and other keys can use the others."""
+    rig = tools.rig("greedy")
+    with receiving(tools) as receiver:
+        invitations = [receiver.invite("one") for _ in range(8)]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            answers = list(pool.map(lambda invitation: receiver.register(rig, *invitation), invitations))
+        won = [answer.status == 201 for answer in answers]
+        expect(sum(won) == 1 and {answer.status for answer in answers} == {201, 409}, f"{[str(one) for one in answers]}")
+        # Whatever the race did, these are the objects if all eight were claimed before the first became the device.
+        place = receiver.folder / "shared/devices"
+        line = (place / invitations[won.index(True)][0]).read_bytes()
+        lost = [invitation for invitation, has_won in zip(invitations, won) if not has_won]
+        for device_id, _ in lost:
+            (place / device_id).write_bytes(line)
+        others = [tools.rig(f"late-{number}") for number in range(3)]
+        for other, invitation in zip(others, lost):
+            expect(receiver.register(other, *invitation).status == 201, "an invitation that lost is used up")
+            expect(receiver.register(other, *invitation).status == 201, "the same registration again")
+            receiver.devices[other.name] = invitation[0]
+            receiver.taken(other, other.capture())
+        same(receiver.register(tools.rig("too-late"), *lost[0]), 409, "INVITATION_USED")
+        same(receiver.register(rig, *lost[5]), 409, "DEVICE_ALREADY_REGISTERED")
+        listed = receiver.command("devices").splitlines()
+        expect(len(listed) == 4 and {one.split()[2] for one in listed} == {one.key_id for one in (rig, *others)}, f"{listed}")
+        receiver.command("revoke", lost[0][0])
+        same(receiver.upload(others[0], others[0].capture()), 403, "DEVICE_UNVERIFIED")
+
+
 def senders(tools):
     """Wrong headers, unknown and revoked devices, other keys: each has its code, and nothing is kept."""
     rig, other = tools.rig(), tools.rig("other")
@@ -169,5 +198,6 @@ TESTS = [
     ("the script of an invitation changes nothing that it should not", careful_script),
     ("registration needs an unused invitation and its key", registration),
     ("a key is for one device, also after it lost an invitation", one_device_a_key),
+    ("an invitation that a key does not get stays usable", two_invitations_a_key),
     ("wrong senders and bodies are refused", senders),
 ]

@@ -91,6 +91,9 @@ def full_disk(tools):
             free = shutil.disk_usage(place).free
             with open(filler, "wb") as file:
                 file.write(bytes(max(0, free - keep)))
+            if not keep:
+                answer = receiver.ask("GET", "/healthz")
+                expect(answer.status == 503 and b"queue" in answer.bytes, f"/healthz with a full disk: {answer.bytes}")
             answer = receiver.upload(rig, second)
             expect(answer.status in (202, 507) and (answer.status == 202 or answer.code == "STORAGE_FULL"), f"{answer}")
             refused += answer.status == 507

@@ -41,8 +41,9 @@ class Answer:
 class Link:
     """One connection that sends bytes as they are and reads answers one by one."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE)
+    def __init__(self, port, address=None):
+        """`address` is that of this side, such as 127.0.0.2."""
+        self.socket = socket.create_connection(("127.0.0.1", port), PATIENCE, (address, 0) if address else None)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._file = self.socket.makefile("rb")
 

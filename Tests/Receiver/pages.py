@@ -1,14 +1,18 @@
 """The page of a capture: what it says, what it hides, and where it reads the bundle. Browsers are in pages_look.py."""
 import concurrent.futures
 import html
+import os
 import re
 import signal
 import struct
 
 from Kit.outcomes import ROOT, expect
+from Kit.processes import descendants
 from Kit.sending import wait_until
 from Kit.servers.nginx import Nginx
-from Receiver.support import RAW, UNKNOWN, receiving
+from Receiver.links import BOUNDARY, form
+from Receiver.operators import Operator
+from Receiver.support import RAW, UNKNOWN, VERIFY_FILE, receiving
 
 # The position of the sample, as text and as the seconds in the EXIF of `photo_with_position`.
 COORDINATES = [b"12.345", b"45.678", struct.pack(">II", 444408, 10000), struct.pack(">II", 440436, 10000)]
@@ -80,11 +84,12 @@ def upload(receiver, rig, name, change=None, options=(), redact=None, **files):
 
 def shows_a_capture(tools):
     rig = tools.rig("shown")
-    with receiving(tools) as receiver:
+    with receiving(tools, "--show-place") as receiver:
         capture, bundle = upload(receiver, rig, "shown")
         said = page(receiver, capture)
-        for words in ["Verified", "\u201cshown\u201d", "14 March 2026, 15:09:26 +01:00 , as the device claims", rig.key_id,
-                      "Synthetic LiDAR camera", "latitude 12.345678, longitude -45.678901", "256 × 192 samples",
+        for words in ["Verified on arrival, unchanged since", "read now: as it arrived", "\u201cshown\u201d",
+                      "14 March 2026, 15:09:26 +01:00 , as the device claims", rig.key_id, "Synthetic LiDAR camera",
+                      "latitude 12.345678, longitude -45.678901", "256 × 192 samples",
                       "What is not proven", "No time stamp proves it", "a photo of a screen".capitalize(),
                       "Download the bundle", "Check it yourself", "capbundle verify --trust device.trust", capture]:
             expect(words in said, f"the page does not say {words!r}: {said}")
@@ -123,50 +128,57 @@ def says_what_is_withheld(tools):
     with receiving(tools) as receiver:
         capture, bundle = upload(receiver, rig, "no-place", redact="location.json")
         said = page(receiver, capture)
-        expect("Verified" in said and "withheld: it was left out before the bundle was sent" in said, said)
+        for words in ("Verified on arrival, entries withheld", "withheld: it was left out before the bundle was sent"):
+            expect(words in said, said)
         expect(not has_place(said.encode()) and part(receiver, capture, "bundle").bytes == bundle.read_bytes(), said)
         capture, _ = upload(receiver, rig, "no-photo", options=("--withholdable", "photo.jpg"), redact="photo.jpg")
         said = page(receiver, capture)
-        expect("Verified" in said and "The photo is withheld" in said, said)
+        expect("left out photo.jpg before" in said and "The photo is withheld" in said, said)
         picture(receiver, capture, "photo.jpg", status=404)
         picture(receiver, capture, "depth.jpg")
 
 
+HIDING = [
+    # name, options, whether the photo has a position, what is left out for others; None if they get no bundle
+    ("plain", (), False, ["location.json"]),
+    ("marked", ("--withholdable", "photo.jpg"), True, ["location.json", "photo.jpg"]),
+    ("depth", ("--withholdable", "depth.f32.gz"), False, ["depth.f32.gz", "location.json"]),
+    ("fixed", (), True, None),
+]
+
+
 def hides_the_place(tools):
-    """Neither page, pictures nor download tell the place; without the option, all of this finds it."""
+    """Without the operator's token, neither page, pictures nor bundle have a position, or what may be withheld."""
     rig = tools.rig("hidden")
     telling = photo_with_position()
     expect(has_place(telling), "the photo tells no place")
-    cases = [
-        ("plain", (), {}), ("elsewhere", ("--keep-photo-location", "--withholdable", "photo.jpg"), {"photo": telling}),
-        ("fixed", ("--keep-photo-location",), {"photo": telling}),
-    ]
     with receiving(tools) as receiver:
-        capture, _ = upload(receiver, rig, "open", options=("--keep-photo-location",), photo=telling)
-        expect(has_place(page(receiver, capture).encode()), "the search for the place does not find it in the page")
-        expect(has_place(part(receiver, capture, "bundle").bytes), "nor in the bundle")
-        expect(not has_place(picture(receiver, capture, "photo.jpg")), "the picture tells the place")
-    with receiving(tools, "--hide-place") as receiver:
-        for name, options, files in cases:
-            capture, bundle = upload(receiver, rig, name, options=options, **files)
-            expect(has_place(bundle.read_bytes()), "the bundle tells no place")
-            said = page(receiver, capture)
-            expect("hides all places" in said and not has_place(said.encode()), f"{name}: {said}")
-            for picture_name in ("photo.jpg", "depth.jpg"):
-                expect(not has_place(picture(receiver, capture, picture_name)), f"{name}: {picture_name} tells the place")
-            links = b'/bundle"' in receiver.ask("GET", f"/verify/{capture}").bytes
-            expect(links == (name != "fixed"), f"{name}: the page {'has' if links else 'lacks'} a link to the bundle")
-            if name == "fixed":
-                expect("cannot be downloaded" in said and "photo.jpg may tell the place" in said, f"{name}: {said}")
+        operator = Operator(receiver).open()
+        for name, options, is_telling, left in HIDING:
+            capture, bundle = upload(receiver, rig, name, options=options, **({"photo": telling} if is_telling else {}))
+            whole, said, hidden = bundle.read_bytes(), page(receiver, capture), left or ["location.json"]
+            expect(has_place(page(operator, capture).encode()), f"{name}: the operator's page tells no place")
+            expect(part(operator, capture, "bundle").bytes == whole, f"{name}: the operator's bundle differs")
+            expect("shown only to the operator" in said and not has_place(said.encode()), f"{name}: {said}")
+            for path, shown in (("photo.jpg", "photo.jpg"), ("depth.f32.gz", "depth.jpg")):
+                picture(operator, capture, shown)
+                jpeg = picture(receiver, capture, shown, status=404 if path in hidden else 200)
+                expect(not has_place(jpeg), f"{name}: {shown} tells the place")
+            if not left:
+                expect("Only the operator of this receiver can download it: photo.jpg may tell the place" in said, said)
                 part(receiver, capture, "bundle", status=404)
                 continue
-            got = part(receiver, capture, "bundle").bytes
-            expect(not has_place(got), f"{name}: the download tells the place")
-            file = tools.scratch("download") / "b.bundle"
-            file.write_bytes(got)
-            rig.run("verify", "--allow-withheld", "--require", "depth", file, allowed=(3,))
-            left = ["location.json"] + (["photo.jpg"] if files else [])
-            expect(f"{', '.join(left)} {'are' if files else 'is'} left out" in said, f"{name}: {said}")
+            expect(f"without {', '.join(left)}, which only the operator" in said, f"{name}: {said}")
+            copy = tools.scratch("download") / "b.bundle"
+            copy.write_bytes(part(receiver, capture, "bundle").bytes)
+            expect(not has_place(copy.read_bytes()), f"{name}: the download tells the place")
+            kept = rig.folder / f"{name}-cut.bundle"
+            rig.run("redact", bundle, "--withhold", ",".join(left), "-o", kept)
+            expect(copy.read_bytes() == kept.read_bytes(), f"{name}: the download differs from the redacted bundle")
+        # Whoever has the photo finds the page, and no more than that.
+        photo = form(('Content-Disposition: form-data; name="file"; filename="a.jpg"', (RAW / "photo.jpg").read_bytes()))
+        found = receiver.ask("POST", VERIFY_FILE, {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}, photo)
+        expect(not has_place(page(receiver, found.data["capture_id"]).encode()), "the photo leads to the place")
         expect(not has_place(receiver.said().encode()), "the log tells the place")
 
 
@@ -174,7 +186,7 @@ def knows_revocations(tools):
     rig = tools.rig("revoked")
     with receiving(tools) as receiver:
         capture = receiver.taken(rig, rig.capture())
-        expect("Verified" in page(receiver, capture), "not verified before")
+        expect("Verified on arrival" in page(receiver, capture), "not verified before")
         receiver.command("revoke", receiver.device(rig))
         said = page(receiver, capture)
         expect("Not acceptable: the device was revoked" in said and "Verified" not in said, said)
@@ -196,16 +208,22 @@ def _files(receiver):
             and path.read_bytes()[:8] == b"mimetype"]
 
 
+def damage(path):
+    """Changes a bit of the photo in a stored bundle."""
+    data = bytearray(path.read_bytes())
+    data[data.index(b"\xff\xd8\xff") + 2000] ^= 1
+    path.chmod(0o600)
+    path.write_bytes(data)
+
+
 def shows_damage(tools):
     rig = tools.rig("shown")
     with receiving(tools) as receiver:
         capture, _ = upload(receiver, rig, "damaged")
         wait_until(lambda: len(_files(receiver)) == 2, "the capture is passed on")
+        page(receiver, capture)
         for path in _files(receiver):
-            data = bytearray(path.read_bytes())
-            data[data.index(b"\xff\xd8\xff") + 2000] ^= 1
-            path.chmod(0o600)
-            path.write_bytes(data)
+            damage(path)
         said = page(receiver, capture)
         expect("ALTERED" in said and "[entry.sha256]" in said and "are not shown" in said, said)
         for name in ("photo.jpg", "depth.jpg"):
@@ -213,6 +231,11 @@ def shows_damage(tools):
         for path in _files(receiver):
             path.write_bytes(path.read_bytes()[:3000])
         expect("MALFORMED" in page(receiver, capture), "a cut bundle is not called malformed")
+        other = rig.pack("replacing", rig.raw("replacing"), "--location", "omit").read_bytes()
+        for path in _files(receiver):
+            path.write_bytes(other)
+        said = page(receiver, capture)
+        expect("REPLACED" in said and "read now: not as it arrived" in said, f"another sound bundle: {said}")
 
 
 def reads_from_the_destination(tools):
@@ -220,11 +243,12 @@ def reads_from_the_destination(tools):
     rig = tools.rig("shown")
     with receiving(tools) as receiver:
         capture, bundle = upload(receiver, rig, "released")
-        before = page(receiver, capture)
+        before, download = page(receiver, capture), part(receiver, capture, "bundle").bytes
+        expect(download != bundle.read_bytes(), "the download has the place")
         wait_until(lambda: capture.encode() in receiver.queue("prune", "--older-than", "0s"), "the queue releases the bytes")
         expect(len(_files(receiver)) == 1, "the bytes are still in the queue")
         expect(page(receiver, capture) == before, "the page changed")
-        expect(part(receiver, capture, "bundle").bytes == bundle.read_bytes(), "the download changed")
+        expect(part(receiver, capture, "bundle").bytes == download, "the download changed")
         receiver.stop()
         receiver.start()
         picture(receiver, capture, "photo.jpg")
@@ -268,14 +292,37 @@ def deaf_destination(tools):
             expect(all("Verified" in one.result() for one in delayed), "the pages that were delayed")
 
 
+def waits_for_no_other_page(tools):
+    """A page that takes long to make, however often it is asked for, uses one thread and delays no page that was made
+    before."""
+    rig = tools.rig("shown")
+    with receiving(tools) as receiver:
+        known, _ = upload(receiver, rig, "slow-known")
+        before = page(receiver, known)
+        slow, _ = upload(receiver, rig, "slow", lambda metadata: metadata.update(captured_at="2026-03-14T15:00:00Z"))
+        decoders = descendants(receiver.process.pid)
+        for pid in decoders:
+            os.kill(pid, signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            delayed = [pool.submit(page, receiver, slow) for _ in range(8)]
+            for _ in range(8):
+                expect(page(receiver, known) == before, "the page that was made before")
+            expect(decoders and not any(one.done() for one in delayed), "the stopped decoders made a picture")
+            for pid in decoders:
+                os.kill(pid, signal.SIGCONT)
+            expect(all("Verified" in one.result() for one in delayed), "the pages that were delayed")
+        expect(descendants(receiver.process.pid) == decoders, "one page used several decoders")
+
+
 TESTS = [
     ("the page of a capture shows its facts, pictures and bundle", shows_a_capture),
     ("addresses of no capture are answered with a page", knows_no_other_address),
     ("the page says which entries are withheld", says_what_is_withheld),
-    ("with --hide-place, no byte of page, pictures and download tells the place", hides_the_place),
+    ("only the operator gets positions and what may be withheld", hides_the_place),
     ("a revocation changes the page at once", knows_revocations),
     ("a damaged bundle is shown as such, without pictures", shows_damage),
     ("a bundle that the queue released is read from its destination", reads_from_the_destination),
     ("what the operator deleted is not shown", says_what_is_gone),
     ("a destination that does not answer delays no other page", deaf_destination),
+    ("a page that takes long to make delays no other page", waits_for_no_other_page),
 ]

@@ -1,45 +1,12 @@
-"""The operator's list: its token, its search, its pages of 50 captures."""
+"""The operator's list: its token, its search, its pages of 50 captures, and the state of the stored copies."""
 import re
 import stat
-import urllib.parse
 
 from Kit.outcomes import expect
-from Receiver.pages import page, text_of, upload
+from Kit.sending import wait_until
+from Receiver.operators import LIST_OPTIONS, Operator
+from Receiver.pages import damage, page, text_of, upload
 from Receiver.support import receiving
-
-LIST_OPTIONS = ("--operator-port", "0")
-
-
-class Operator:
-    """The operator of a running receiver, who opened the printed address."""
-
-    def __init__(self, receiver):
-        line = receiver.process.stdout.readline().decode().strip()
-        expect(line.startswith("operator http://127.0.0.1:"), f"the receiver printed {line!r}")
-        self.address = urllib.parse.urlsplit(line.split()[1])
-        self.port, self.receiver = self.address.port, receiver
-        self.token = urllib.parse.parse_qs(self.address.query)["token"][0]
-        self.cookie = None
-
-    def get(self, path, cookie=None):
-        headers = {"Cookie": cookie or self.cookie} if cookie or self.cookie else {}
-        return self.receiver.ask("GET", path, headers, port=self.port)
-
-    def open(self):
-        answer = self.get(f"/?{self.address.query}")
-        expect(answer.status == 303 and answer.headers["Location"] == "/", f"the token: {answer.status}")
-        self.set_cookie = answer.headers["Set-Cookie"]
-        self.cookie = self.set_cookie.split(";")[0]
-        return self
-
-    def captures(self, **query):
-        """The ids of the captures in the list, in its order, and the address of the next page."""
-        answer = self.get("/?" + urllib.parse.urlencode(query))
-        expect(answer.status == 200, f"the list: {answer.status}")
-        source = answer.bytes.decode()
-        older = re.search(r'href="/\?([^"]*before=[0-9]+)"', source)
-        ids = re.findall(r'<img src="/thumbnails/([0-9a-f.-]+)"', source)
-        return ids, dict(urllib.parse.parse_qsl(older[1].replace("&amp;", "&"))) if older else None
 
 
 def needs_the_token(tools):
@@ -48,7 +15,8 @@ def needs_the_token(tools):
         file = receiver.folder / "operator-token"
         expect(stat.S_IMODE(file.stat().st_mode) == 0o600 and file.read_text() == operator.token, "the file differs")
         wrong = operator.token[:-1] + ("0" if operator.token[-1] != "0" else "1")
-        for path, status in [("/", 401), (f"/?token={wrong}", 403), ("/?token=", 403), ("/thumbnails/" + "0" * 36, 401)]:
+        for path, status in [("/", 401), (f"/?token={wrong}", 403), ("/?token=", 403), ("/thumbnails/" + "0" * 36, 401),
+                             ("/verify/" + "0" * 36, 401), (f"/verify/x?token={operator.token}", 401)]:
             answer = operator.get(path)
             expect(answer.status == status and "Set-Cookie" not in answer.headers, f"{path}: {answer.status}")
             expect("for the operator" in text_of(answer), text_of(answer))
@@ -61,7 +29,8 @@ def needs_the_token(tools):
             expect(operator.get("/", cookie).status == 401, f"{cookie[:12]} is accepted")
         # The list is not on the public port, and captures cannot be sent to the operator's.
         expect(receiver.ask("GET", "/", {"Cookie": operator.cookie}).status == 404, "the list is public")
-        expect(receiver.ask("POST", "/api/v1/captures", port=operator.port).status == 404, "the operator's port has the API")
+        api = receiver.ask("POST", "/api/v1/captures", {"Cookie": operator.cookie}, port=operator.port)
+        expect(api.status == 404, "the operator's port has the API")
         receiver.stop()
         receiver.start()
         expect(Operator(receiver).token == operator.token, "a restart changes the token")
@@ -90,8 +59,8 @@ def finds_captures(tools):
         expect(thumbnail.headers["Content-Type"] == "image/jpeg" and thumbnail.bytes[:2] == b"\xff\xd8", "no thumbnail")
         expect(len(thumbnail.bytes) < 30_000 and b"Exif" not in thumbnail.bytes, "the thumbnail is not small and bare")
         address = re.search(r'<th scope="row"><a href="([^"]+)"', operator.get("/").bytes.decode())[1]
-        expect(address == f"{receiver.url}/verify/{ids['c']}", f"the list links to {address}")
-        page(receiver, ids["c"])
+        expect(address == f"/verify/{ids['c']}", f"the list links to {address}")
+        expect(f"{receiver.url}{address}" in page(operator, ids["c"]), "the page lacks the address for others")
 
 
 def has_pages_of_50(tools):
@@ -110,8 +79,42 @@ def has_pages_of_50(tools):
         expect(operator.captures(**query)[0] == ids[50:100], "the next page of a search differs")
 
 
+def shows_the_stored_copies(tools):
+    """Only a stored copy that is unchanged is green; what was withheld is amber, on the page too."""
+    rig = tools.rig("list-states")
+    with receiving(tools, *LIST_OPTIONS) as receiver:
+        operator = Operator(receiver).open()
+        receiver.queue("pause")
+
+        def row(capture, *words, tones):
+            source = operator.get("/").bytes.decode()
+            found = next(row for row in source.split("<tr>") if f"/thumbnails/{capture}" in row)
+            said = re.sub("<[^>]*>", " ", found)
+            expect(all(word in said for word in words), f"the list says {said}, expected {words}")
+            expect(re.findall('class="badge ([a-z]+)"', found) == tones, f"{words}: the tones are {found}")
+
+        names = ("whole", "gone", "damaged", "passed on")
+        whole, gone, damaged, passed = (
+            upload(receiver, rig, name, lambda metadata, hour=hour: metadata.update(captured_at=f"2026-03-14T1{hour}:00:00Z"))[0]
+            for hour, name in enumerate(names))
+        withheld, _ = upload(receiver, rig, "withheld", redact="location.json")
+        receiver.queue("cancel", gone)
+        receiver.queue("prune", "--cancelled", gone)
+        damage(next((receiver.folder / "queue").rglob(f"{receiver.sha256(damaged)}.bundle")))
+        row(whole, "verified", "unchanged", tones=["good"])
+        row(withheld, "entries withheld", "unchanged", tones=["doubtful", "good"])
+        row(gone, "verified", "gone", tones=["bad"])
+        row(damaged, "verified", "damaged", tones=["bad"])
+        page(operator, withheld)
+        expect(b'class="verdict doubtful"' in operator.get(f"/verify/{withheld}").bytes, "the page of a withheld place is green")
+        receiver.queue("resume")
+        wait_until(lambda: passed.encode() in receiver.queue("prune", "--older-than", "0s"), "the queue releases the bytes")
+        row(passed, "verified", "passed on", tones=[])
+
+
 TESTS = [
     ("the list needs the operator's token, which becomes a cookie", needs_the_token),
     ("the list finds captures by day, device and verdict", finds_captures),
     ("the list has pages of 50 captures", has_pages_of_50),
+    ("the list says what became of the stored copies", shows_the_stored_copies),
 ]

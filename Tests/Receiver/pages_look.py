@@ -9,8 +9,8 @@ import pathlib
 
 from Kit.browser import Browser
 from Kit.outcomes import expect
+from Receiver.operators import LIST_OPTIONS, Operator
 from Receiver.pages import upload
-from Receiver.pages_list import LIST_OPTIONS, Operator
 from Receiver.support import RAW, receiving
 from ReportPages import judgements
 from ReportPages.shown_captures import turned
@@ -77,7 +77,10 @@ def looks_right(tools):
         receiver.command("revoke", receiver.device(lost))
         capture, _ = upload(receiver, rig, "look-withheld", redact="location.json")
         shown.pages["withheld"] = f"{receiver.url}/verify/{capture}"
+        marked, _ = upload(receiver, rig, "look-marked", options=("--withholdable", "photo.jpg"))
+        shown.pages["marked"] = f"{receiver.url}/verify/{marked}"
         shown.pages["list"] = f"{operator.address.scheme}://{operator.address.netloc}/"
+        shown.pages["operators"] = f"{shown.pages['list']}verify/{marked}"
         shown.browser.driver.get(f"{shown.pages['list']}?{operator.address.query}")
         expect("token" not in shown.browser.driver.current_url, "the token stays in the address")
         for name in shown.pages:
@@ -104,7 +107,7 @@ def shows_hostile_text_as_text(tools):
         for name, url in shown.pages.items():
             messages = shown.browser.open(url, 390)
             expect(not messages, f"{name}: the console says {messages[:2]}")
-            expect(shown.browser.driver.title.startswith("Verified: capture "), f"{name}: {shown.browser.driver.title!r}")
+            expect(shown.browser.driver.title.startswith("Verified on arrival, unchanged since: capture "), f"{name}: {shown.browser.driver.title!r}")
             live = shown.browser.ask(
                 "return document.querySelectorAll('script,iframe,object,embed,form,base').length + [...document."
                 "querySelectorAll('*')].filter(e => [...e.attributes].some(a => a.name.startsWith('on') || a.name === 'style'"

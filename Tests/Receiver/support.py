@@ -234,6 +234,10 @@ class Receiver(Client):
     def queue(self, *words, allowed=(0,)):
         return self.tools.run("capqueue", *words, "--queue", self.folder / "queue", allowed=allowed)
 
+    def sha256(self, capture):
+        """Returns the hash of the bundle that arrived."""
+        return json.loads(self.queue("show", capture, "--json"))["sha256"]
+
     def held(self):
         """Returns the ids of all captures in the receiver's queue."""
         lines = self.queue("list", "--json").decode().splitlines()

@@ -21,10 +21,10 @@ def saves_what_is_inside(page):
 
 
 def saved(page, path):
-    """Waits for a file that the browser saves. Chromium renames it when it is complete."""
+    """Waits for a file that the browser saves. Chromium takes its name with an empty file, and replaces it at the end."""
     page.browser.driver.implicitly_wait(0)
     for _ in range(600):
-        if path.exists():
+        if path.exists() and path.stat().st_size:
             return
         page.browser.ask_async("setTimeout(arguments[0], 50)")
     expect(False, f"{path.name} was not saved")

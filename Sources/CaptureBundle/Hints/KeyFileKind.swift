@@ -20,10 +20,14 @@ package struct KeyFileKind {
         } else if start.contains("PRIVATE KEY-----") {
             let half = FilePath(name).adding(".pub")
             let isBeside = isFile && FileStatus.exists(half)
+            // OpenSSL refuses the scrypt of an encrypted device key.
+            let isEncrypted = start.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
             let hint =
                 isBeside
                 ? "its public half is \(ShellWord.quote(half))"
-                : "to get its public half: openssl pkey -in \(word) -pubout -out NAME.pem"
+                : isEncrypted
+                    ? "to get its public half, in \(ShellWord.quote(half)): capbundle key recover --key \(word)"
+                    : "to get its public half: openssl pkey -in \(word) -pubout -out NAME.pem"
             self.init("a private key, which should stay secret", isFile ? [hint] : [])
         } else if start.contains("-----BEGIN CERTIFICATE-----") {
             let hint = "to get the public key in it: openssl x509 -in \(word) -pubkey -noout > NAME.pem"

@@ -22,28 +22,13 @@ package enum Unlisted {
         guard jpeg.count <= sizeLimit else { return "has more than \(sizeLimit) bytes" }
         let fields: PhotoFields
         do throws(PhotoFields.Failure) { fields = try PhotoFields(jpeg) } catch {
-            return "has no markers that lead to its end"
+            return "is broken before its end marker"
         }
         var names: [String] = []
         for name in fields.others where !names.contains(name) && names.count < 100 { names.append(name) }
         guard !names.isEmpty else { return nil }
         let more = names.count > 4 ? " and \(names.count - 3) more" : ""
         return "has \(names.prefix(more.isEmpty ? 4 : 3).joined(separator: ", "))\(more)"
-    }
-
-    package static func confidence(_ png: [UInt8]) -> String? {
-        guard let chunks = PNGChunks(png) else { return "is not a PNG" }
-        let outside = "has bytes outside its chunks"
-        for chunk in chunks {
-            switch chunk.type {
-            case "IHDR" where chunk.isFirst && chunk.data.count == 13: break
-            case "IDAT" where !chunk.isFirst: break
-            case "IEND" where !chunk.isFirst && chunk.data.isEmpty: return chunk.isLast ? nil : outside
-            case "IHDR", "IDAT", "IEND": return "has a chunk \(chunk.type) of another form"
-            default: return "has the chunk \(chunk.type)"
-            }
-        }
-        return outside
     }
 
     private static func metadata(_ json: [UInt8]) -> String? {

@@ -1,11 +1,23 @@
-/// The chunks of a PNG, in their order (PNG section 5.3). Their CRCs are not checked.
+import CaptureNative
+
+/// The chunks of a PNG, in their order (PNG section 5.3).
 package struct PNGChunks: Sequence, IteratorProtocol {
     package struct Chunk {
         package let type: String
         package let data: ArraySlice<UInt8>
+        /// Type and data, and their CRC as the file has it.
+        fileprivate let checked: ArraySlice<UInt8>
+        fileprivate let check: UInt32
         let isFirst: Bool
         /// Whether the file ends with this chunk.
         let isLast: Bool
+
+        /// Whether the CRC is right. Reading does not need that.
+        var isIntact: Bool {
+            var crc = CRC32()
+            crc.update(checked.span)
+            return crc.value == check
+        }
     }
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -21,12 +33,16 @@ package struct PNGChunks: Sequence, IteratorProtocol {
     /// - Returns: nil at the end, and for a chunk that the file cuts off.
     package mutating func next() -> Chunk? {
         guard position + 12 <= png.count else { return nil }
-        let length = png[position..<(position + 4)].reduce(0) { $0 << 8 | Int($1) }
+        let length = number(at: position)
         guard length <= png.count - position - 12 else { return nil }
         let start = position + 8
-        defer { position = start + length + 4 }
+        let end = start + length
+        defer { position = end + 4 }
         return Chunk(
-            type: String(decoding: png[(position + 4)..<start], as: UTF8.self), data: png[start..<(start + length)],
-            isFirst: position == Self.signature.count, isLast: start + length + 4 == png.count)
+            type: String(decoding: png[(position + 4)..<start], as: UTF8.self), data: png[start..<end],
+            checked: png[(start - 4)..<end], check: UInt32(number(at: end)),
+            isFirst: position == Self.signature.count, isLast: end + 4 == png.count)
     }
+
+    private func number(at place: Int) -> Int { png[place..<(place + 4)].reduce(0) { $0 << 8 | Int($1) } }
 }

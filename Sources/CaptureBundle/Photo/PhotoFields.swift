@@ -6,7 +6,7 @@ package struct PhotoFields {
     /// Names what else the original has; empty if it is as listed.
     package private(set) var others: [String] = []
 
-    /// The markers cannot be followed to the end of the picture.
+    /// The markers cannot be followed to the end of the picture, or a part of the picture is cut short.
     package struct Failure: Error {}
 
     private static let exif = Array("Exif\0\0".utf8)
@@ -18,18 +18,27 @@ package struct PhotoFields {
     package init(_ jpeg: [UInt8]) throws(Failure) {
         guard let image = JPEGSegments(jpeg), let end = image.end, let scan = image.scan else { throw Failure() }
         let hasPlainProfile = ColourProfile(jpeg, image)?.isPlain ?? false
-        var hasEXIF = false
+        var (hasEXIF, hasFrame) = (false, false)
         photo = Array(jpeg.prefix(2))
         photo.reserveCapacity(end)
         for (index, segment) in image.segments.enumerated() {
             let data = jpeg[segment.data]
             let isHeader = segment.marker >= 0xe0 && segment.range.lowerBound < scan
-            switch segment.marker {
-            case 0xda:
+            if let part = JPEGPart(segment.marker) {
+                guard let length = part.length(in: data) else { throw Failure() }
+                if part == .frame && hasFrame {
+                    others.append("a second frame header")
+                    continue
+                }
+                hasFrame = hasFrame || part == .frame
+                append(segment.marker, data.prefix(length), insteadOf: data, "bytes behind the fields of a segment")
+                guard part == .scan else { continue }
                 // The data of a scan have no length and end at the next segment.
                 let next = index + 1 < image.segments.count ? image.segments[index + 1].range.lowerBound : end - 2
-                photo += jpeg[segment.range.lowerBound..<next]
-            case 0xc0...0xc7, 0xc9...0xcf, 0xdb...0xdf: photo += jpeg[segment.range]
+                photo += jpeg[segment.range.upperBound..<next]
+                continue
+            }
+            switch segment.marker {
             case 0xe0 where isHeader && data.starts(with: Self.jfif) && data.count >= Self.jfifLength:
                 append(0xe0, data.prefix(Self.jfifLength - 2) + [0, 0], insteadOf: data, "a thumbnail in JFIF")
             case 0xee where isHeader && data.starts(with: Self.adobe) && data.count >= Self.adobeLength:
@@ -65,11 +74,62 @@ package struct PhotoFields {
         (0xe2, "MPF\0", "an index of other pictures (MPF)"),
         (0xe2, "ICC_PROFILE\0", "a colour profile that is not as listed"), (0xeb, "JP", "JUMBF (C2PA)"),
         (0xed, "Photoshop", "IPTC or other fields of Photoshop"), (0xfe, "", "a comment"),
+        (0xdc, "", "a DNL segment"), (0xde, "", "a DHP segment"), (0xdf, "", "an EXP segment"),
     ]
 
     private static func name(_ marker: UInt8, _ data: ArraySlice<UInt8>) -> String {
         let known = names.first { $0.marker == marker && data.starts(with: $0.start.utf8) }
         return known?.name ?? ((0xe0...0xef).contains(marker) ? "an APP\(marker - 0xe0) segment" : "a private segment")
+    }
+}
+
+/// A segment that describes the picture, and whose length follows from its own fields (ITU-T T.81 annex B).
+private enum JPEGPart {
+    case frame, scan, huffmanTables, arithmeticTables, quantisationTables, restartInterval
+
+    init?(_ marker: UInt8) {
+        switch marker {
+        case 0xc4: self = .huffmanTables
+        case 0xcc: self = .arithmeticTables
+        case 0xc0...0xc7, 0xc9...0xcf: self = .frame
+        case 0xda: self = .scan
+        case 0xdb: self = .quantisationTables
+        case 0xdd: self = .restartInterval
+        default: return nil
+        }
+    }
+
+    /// How many bytes of the data its fields take. What follows them has no meaning.
+    ///
+    /// - Returns: nil if the fields are cut short, and for a frame that does not say its number of lines.
+    func length(in data: ArraySlice<UInt8>) -> Int? {
+        let data = Array(data)
+        let length: Int
+        switch self {
+        case .frame:
+            guard data.count >= 6, data[1] != 0 || data[2] != 0 else { return nil }
+            length = 6 + 3 * Int(data[5])
+        case .scan: length = 4 + 2 * Int(data.first ?? 0)
+        case .restartInterval: length = 2
+        case .huffmanTables:
+            return Self.tables(in: data) { table in
+                table.count < 17 ? nil : 17 + table.dropFirst().prefix(16).reduce(0) { $0 + Int($1) }
+            }
+        case .quantisationTables:
+            return Self.tables(in: data) { table in table.first.map { $0 >> 4 == 0 ? 65 : 129 } }
+        case .arithmeticTables: return Self.tables(in: data) { _ in 2 }
+        }
+        return length <= data.count ? length : nil
+    }
+
+    /// The length of the whole tables at the beginning. Each begins with one of two classes and
+    /// one of four destinations.
+    private static func tables(in data: [UInt8], length: (ArraySlice<UInt8>) -> Int?) -> Int? {
+        var end = 0
+        while end < data.count, data[end] >> 4 < 2, data[end] & 0x0f < 4, let next = length(data[end...]),
+            end + next <= data.count
+        { end += next }
+        return end > 0 ? end : nil
     }
 }
 

@@ -43,6 +43,27 @@ extension DeviceKeyFile {
         package let startsChain: Bool
     }
 
+    /// Writes the public half again if it is missing or empty, for example after the key was restored from a backup.
+    ///
+    /// - Parameter passphrase: Opens an encrypted key, since nothing else tells its public half.
+    /// - Returns: Whether it was written.
+    /// - Throws: The errors of `load`; `key.state` if the key has several names; `output.unusable`, `io.failed`.
+    package func recoverPublicHalf(_ passphrase: Passphrase) throws(BundleError) -> Bool {
+        guard lacksPublicHalf else { return false }
+        let pem = try load(passphrase).publicPEM()
+        try refuseSecondName()
+        return try locked { () throws(BundleError) in
+            guard lacksPublicHalf else { return false }
+            try write(pem, to: publicPath, mode: 0o644, .replace)
+            return true
+        }
+    }
+
+    private var lacksPublicHalf: Bool {
+        guard let status = try? FileStatus.ofName(publicPath) else { return !FileStatus.exists(publicPath) }
+        return status.kind == .file && status.size == 0
+    }
+
     /// Makes a new state, or raises the counter and the link of an intact one. The next signature gets a higher counter
     /// than `counter` and than those of the last bundles. The next link follows the highest link of the last bundles.
     ///

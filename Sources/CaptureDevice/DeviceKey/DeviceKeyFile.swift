@@ -110,13 +110,12 @@ public struct DeviceKeyFile: Sendable {
         if FileStatus.exists(publicPath), try publicFile() != own {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
-                hints: [
-                    "move this file away and make it again: "
-                        + "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath))"
-                ])
+                hints: [elsewhere])
         }
         return own
     }
+
+    private var elsewhere: String { "move this file away, then make it again: capbundle key recover\(option)" }
 
     private func publicFile() throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
@@ -125,10 +124,7 @@ public struct DeviceKeyFile: Sendable {
         } catch {
             throw BundleError(
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
-                hints: [
-                    "to make it again: "
-                        + "openssl pkey -in \(ShellWord.quote(path)) -pubout -out \(ShellWord.quote(publicPath))"
-                ])
+                hints: ["to make it again: capbundle key recover\(option)"])
         }
         let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
         // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
@@ -136,7 +132,7 @@ public struct DeviceKeyFile: Sendable {
         if let known, known.keyID != point.keyID {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the state file belongs to \(known.keyID)",
-                file: publicPath)
+                file: publicPath, hints: [elsewhere])
         }
         return point
     }
@@ -275,7 +271,7 @@ extension DeviceKeyFile {
         try write(state.encode(), to: statePath, mode: 0o600, .replace)
     }
 
-    private func write(
+    func write(
         _ bytes: [UInt8], to file: FilePath, mode: UInt32, _ existing: AtomicFile.Existing
     ) throws(BundleError) {
         do {

@@ -78,7 +78,7 @@ extension FrameReader {
     private func rewritten(_ bytes: [UInt8], _ file: FilePath) throws(BundleError) -> [UInt8] {
         do throws(PhotoFields.Failure) { return try PhotoFields(bytes).photo } catch {
             throw BundleError(
-                .rawPosition, "cannot be rewritten: its markers do not lead to an end marker", file: file,
+                .rawPosition, "cannot be rewritten: it is broken before its end marker", file: file,
                 hints: ["leave out --rewrite-photo, and pack it with --keep-photo-location"])
         }
     }

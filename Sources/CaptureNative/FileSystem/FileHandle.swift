@@ -34,17 +34,20 @@ package final class FileHandle: Sendable {
 
     /// Opens a regular file for reading. Pipes, devices and folders are not opened.
     ///
-    /// - Returns: nil if the path is not a regular file.
-    package static func readingPlainFile(_ path: FilePath) throws(NativeError) -> FileHandle? {
+    /// - Returns: nil if the path is not a regular file; with `followsLinks` false, also if it is a symbolic link.
+    package static func readingPlainFile(
+        _ path: FilePath, followsLinks: Bool = true
+    ) throws(NativeError) -> FileHandle? {
         // If we opened a named pipe and closed it again, its writer would write to nobody and end.
-        if let status = try? FileStatus.of(path), status.kind != .file { return nil }
+        let status = try? followsLinks ? FileStatus.of(path) : .ofName(path)
+        if let status, status.kind != .file { return nil }
         // Another file may have this name by now. Without O_NONBLOCK, opening a pipe that has no writer would block forever.
         // The flag has no effect on regular files.
         let handle: FileHandle
         do {
-            handle = try open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+            handle = try open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
         } catch {
-            if error.isErrno(ENXIO, ENODEV) { return nil }
+            if error.isErrno(ENXIO, ENODEV) || !followsLinks && error.isErrno(ELOOP) { return nil }
             throw error
         }
         return try handle.status().kind == .file ? handle : nil

@@ -48,6 +48,12 @@ package enum ProcessEnvironment {
         return unsafe FilePath(platformString: folder)
     }
 
+    /// The name of a user in the user database; nil if it has none.
+    package static func userName(_ id: UInt32) -> String? {
+        guard let record = unsafe getpwuid(id), let name = unsafe record.pointee.pw_name else { return nil }
+        return unsafe String(cString: name)
+    }
+
     /// Throws if the permissions do not allow this user to create a file in the folder.
     package static func canWrite(folder: FilePath) throws(NativeError) {
         guard (unsafe folder.native { unsafe access($0, W_OK | X_OK) }) == 0 else { throw .system("access") }

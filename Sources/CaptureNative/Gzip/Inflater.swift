@@ -1,9 +1,15 @@
 import CZlib
 
-/// Inflates one raw deflate stream (RFC 1951) piece by piece, with zlib.
-///
-/// zlib never sees the gzip header and trailer; the code that reads the format checks those.
+/// Inflates one stream piece by piece, with zlib.
 package final class Inflater {
+    package enum Form: Int32, Sendable {
+        /// A deflate stream (RFC 1951). zlib never sees the gzip header and trailer; the code that reads the format
+        /// checks those.
+        case raw = -1
+        /// A zlib stream (RFC 1950) without a preset dictionary. It is finished only if its Adler-32 is right.
+        case zlib = 0
+    }
+
     package enum Outcome: Equatable, Sendable {
         /// The input is used up, but the stream has not ended.
         case needsInput
@@ -11,17 +17,20 @@ package final class Inflater {
         case outputFull
         /// A block ended, and another one must follow.
         case blockEnded
-        /// The deflate stream ended.
+        /// The stream ended.
         case finished
-        /// The bytes are not a deflate stream.
+        /// The bytes are not such a stream.
         case corrupt
     }
 
     private let stream: ZlibStream
+    /// Z_BLOCK would also stop before the Adler-32.
+    private let flush: Int32
 
-    package init() throws(NativeError) {
+    package init(_ form: Form = .raw) throws(NativeError) {
+        flush = form == .raw ? Z_BLOCK : Z_NO_FLUSH
         stream = try unsafe ZlibStream(
-            "inflateInit2", begin: { unsafe capture_inflate_init($0, -1) }, end: { unsafe inflateEnd($0) })
+            "inflateInit2", begin: { unsafe capture_inflate_init($0, form.rawValue) }, end: { unsafe inflateEnd($0) })
     }
 
     /// Inflates from `input` into `output` until one of them is used up, or a block or the stream ends.
@@ -31,7 +40,7 @@ package final class Inflater {
         _ input: Span<UInt8>, into output: inout [UInt8]
     ) throws(NativeError) -> (outcome: Outcome, consumed: Int, produced: Int) {
         let (status, consumed, produced) = unsafe stream.step(input, into: &output) {
-            unsafe CZlib.inflate($0, Z_BLOCK)
+            unsafe CZlib.inflate($0, flush)
         }
         switch status {
         case Z_STREAM_END: return (.finished, consumed, produced)

@@ -1,5 +1,6 @@
 public import CaptureBundle
 import CaptureNative
+import GRDB
 import QueueModel
 public import SystemPackage
 
@@ -52,6 +53,21 @@ extension UploadQueue {
                 return .failure(
                     bundle.report.faults.first ?? QueueError(.corruptRecord, "a bundle without a report"))
             })
+    }
+
+    /// Tries what keeping a bundle needs, and leaves nothing behind: room for a bundle like the last one, a synced file
+    /// in the spool, and a write to the database.
+    ///
+    /// - Throws: `limit.quota`, `limit.disk`, `io.failed`, or why the database cannot be used.
+    public func tryKeeping() throws {
+        let intake = try startPush(PushOptions())
+        let trial = [UInt8](repeating: 0, count: 65_536)
+        let size = max(trial.count, try store.read { try $0.lastBytes() })
+        intake.limits.giveBack(try intake.limits.reserve(size, of: "a bundle") { false })
+        let file = try intake.openIncoming()
+        try intake.write(trial.span, to: file)
+        try intake.synchronize(file)
+        try store.write { try $0.execute(sql: "PRAGMA user_version = 0") }
     }
 
     private static func options(_ destinations: [String]) -> PushOptions {

@@ -140,8 +140,12 @@ struct Intake: Sendable {
             return (.standardInput, "-")
         }
         do {
-            guard let handle = try FileHandle.readingPlainFile(path) else {
+            guard let handle = try FileHandle.readingPlainFile(path, followsLinks: !options.isFromInbox) else {
                 throw Self.notAFile(path)
+            }
+            // A name in the inbox may be a second one for a file that its sender may not read.
+            if options.isFromInbox, case let links = try handle.status().links, links != 1 {
+                throw BundleError(.inputUnreadable, "has \(links) names (hard links), expected one", file: path)
             }
             return (handle, path.string)
         } catch let error as BundleError {
@@ -173,7 +177,7 @@ struct Intake: Sendable {
         do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw QueueError.withHint(error) }
     }
 
-    private func synchronize(_ file: IncomingFile) throws {
+    func synchronize(_ file: IncomingFile) throws {
         do throws(NativeError) { try file.handle.synchronize() } catch { throw Self.full(queue.folder, error) }
     }
 

@@ -23,6 +23,8 @@ public struct PushOptions: Sendable {
     public var moves = false
     /// Whether to keep only the hash and the path, for a disk without room.
     public var isByReference = false
+    /// Whether others can change the folder of the bundles. Then a file must have one name, and links are not followed.
+    var isFromInbox = false
     /// Whether to refuse a bundle whose device is not trusted, or that is not acceptable.
     public var requiresTrust = false
     public var trust = TrustFile()

@@ -34,6 +34,8 @@ public struct QueueConcern: Hashable, Sendable {
         case cutShort = "run.limit"
         /// A capture has waited for longer than the user allows.
         case old = "captures.old"
+        /// Files lie in the inbox, or it cannot be read.
+        case inbox = "inbox.left"
         /// The wall clock cannot be right, so nothing is deleted.
         case clock = "clock.doubted"
     }
@@ -75,6 +77,7 @@ extension QueueStatus {
         case .spoolAbsent: isWhole && isSpoolAbsent ? 1 : 0
         case .overMark: isWhole && isOverMark ? 1 : 0
         case .clock: isWhole && clockDoubt != nil ? 1 : 0
+        case .inbox: isWhole ? inbox.map { $0.fault == nil ? $0.left : 1 } ?? 0 : 0
         default: 0
         }
     }
@@ -93,7 +96,7 @@ extension DestinationWork {
         case .untold: untoldSessions
         case .cutShort: cutShort?.captures ?? 0
         case .old: maxAge.map { (oldestWaiting?.ageMilliseconds ?? 0) > $0 ? 1 : 0 } ?? 0
-        case .atLimit, .lowDisk, .spoolAbsent, .overMark, .queuePaused, .clock: 0
+        case .atLimit, .lowDisk, .spoolAbsent, .overMark, .queuePaused, .inbox, .clock: 0
         }
     }
 }

@@ -2,6 +2,7 @@ import CaptureNative
 import GRDB
 import QueueModel
 import QueueTransports
+import SystemPackage
 
 /// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
 public struct QueueStatus: Hashable, Sendable {
@@ -57,6 +58,10 @@ public struct QueueStatus: Hashable, Sendable {
     /// What can be deleted so that the spool is below its limits again, and the disk has room; nil if nothing was uploaded
     /// or room is not short.
     public let releasable: Releasable?
+    var inbox: Inbox.Standing?
+
+    /// Why the inbox cannot be read; nil if it can, or if there is none.
+    public var inboxFault: String? { inbox?.fault }
 
     public var isOverMark: Bool { usedBytes > settings.warnAt }
 
@@ -116,7 +121,8 @@ extension UploadQueue {
                 // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
                 work: try DestinationWork.all(db, at: reading.wall),
                 traffic: try Traffic.all(db), isPaused: try db.text("SELECT paused FROM control") != nil,
-                clockDoubt: reading.doubt, releasable: releasable)
+                clockDoubt: reading.doubt, releasable: releasable,
+                inbox: settings.inbox.map { Inbox.Standing(FilePath($0), at: reading.wall) })
         }
     }
 

@@ -16,6 +16,7 @@ public final class QueueRunner: Sendable {
         var stop = StopRequest.none
         var sharedRun: SharedRun?
         var bell: Doorbell?
+        var inbox: Inbox?
         var result = RunResult()
         /// Deliveries that failed for good in this run and were not taken back.
         var failed: Set<[UInt8]> = []
@@ -42,6 +43,7 @@ public final class QueueRunner: Sendable {
         state.withLock { state in
             state.stop = atOnce || state.stop != .none ? .atOnce : .graceful
             state.bell?.ring()
+            state.inbox?.stop()
         }
     }
 
@@ -71,6 +73,7 @@ public final class QueueRunner: Sendable {
         Reserve(folder: folder).makeIfMissing()
         try queue.recoverClaims()
         try queue.recoverSessionEnds()
+        let inbox = try takeInbox()
         let first = try queue.store.write { db in
             let now = try queue.clock.look(db)
             try db.limitWaits(now, from: now.wall)
@@ -86,8 +89,20 @@ public final class QueueRunner: Sendable {
         }
         defer { state.withLock { $0.sharedRun = nil } }
         sharedRun.tell(QueueEvent(.started, at: first.wall))
-        try RunWatch(queue, options, sharedRun, bell, self).run()
+        try RunWatch(queue, options, sharedRun, bell, inbox, self).run()
         return try finish(sharedRun)
+    }
+
+    /// Takes what lies in the inbox before the run decides what is due.
+    private func takeInbox() throws -> Inbox {
+        let inbox = Inbox(queue, trust: options.trust)
+        try inbox.refresh()
+        let isStopped = state.withLock { state in
+            state.inbox = inbox
+            return state.stop != .none
+        }
+        if !isStopped { inbox.take() }
+        return inbox
     }
 
     private func finish(_ sharedRun: SharedRun) throws -> RunResult {

@@ -1,3 +1,4 @@
+public import CaptureBundle
 import QueueModel
 import QueueTransports
 
@@ -21,6 +22,8 @@ public struct RunOptions: Sendable {
     public var longest: Int?
     /// How long transfers may continue after the run was stopped, in milliseconds.
     public var grace = 10_000
+    /// The devices that the user trusts, for what is taken from the inbox.
+    public var trust = TrustFile()
 
     public init() {}
 

@@ -9,6 +9,7 @@ final class RunWatch {
     private let options: RunOptions
     private let sharedRun: SharedRun
     private let bell: Doorbell
+    private let inbox: Inbox
     private let runner: QueueRunner
     private let network = NetworkChanges()
     private let shares: TransportShares
@@ -29,11 +30,15 @@ final class RunWatch {
     /// How long the network must be quiet, in seconds (Spec/queue.md section 13).
     private static let quiet = 0.3
 
-    init(_ queue: UploadQueue, _ options: RunOptions, _ sharedRun: SharedRun, _ bell: Doorbell, _ runner: QueueRunner) {
+    init(
+        _ queue: UploadQueue, _ options: RunOptions, _ sharedRun: SharedRun, _ bell: Doorbell, _ inbox: Inbox,
+        _ runner: QueueRunner
+    ) {
         self.queue = queue
         self.options = options
         self.sharedRun = sharedRun
         self.bell = bell
+        self.inbox = inbox
         self.runner = runner
         progress = RunProgressFile(queue.folder)
         shares = TransportShares(queue.signers)
@@ -44,6 +49,7 @@ final class RunWatch {
         try refresh()
         while runner.stopRequest == .none, !runner.isFailed, !isOver, try !isDone() {
             try tellQuota()
+            seeToInbox()
             progress.write(sharedRun)
             let rang = wait()
             try queue.store.requireSameFile()
@@ -68,7 +74,7 @@ final class RunWatch {
         let now = MonotonicClock.seconds
         // While a transfer is under way, the progress is written each second.
         let isWorking = groups.values.contains { $0.states.contains(.working) }
-        var seconds = isWorking ? 1.0 : 60
+        var seconds = isWorking ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
         if let longest = options.longest { seconds = min(seconds, max(0, started + Double(longest) / 1000 - now)) }
         let handles = [bell.handle] + (network.map { [$0.handle] } ?? [])
@@ -104,6 +110,7 @@ final class RunWatch {
     // MARK: - What users changed
 
     private func refresh() throws {
+        try inbox.refresh()
         let paused = try queue.pausedWord()
         if sharedRun.isPaused != (paused != nil) {
             sharedRun.isPaused = paused != nil
@@ -196,6 +203,18 @@ final class RunWatch {
         sharedRun.tell(event)
     }
 
+    /// Takes what came into the inbox since the start, unless the run only sends what is due at its start.
+    private func seeToInbox() {
+        tellInbox()
+        guard options.mode != .once else { return }
+        let bell = bell
+        inbox.look { bell.ring() }
+    }
+
+    private func tellInbox() {
+        for text in inbox.takeTexts() { sharedRun.tell(QueueEvent(.warning, at: sharedRun.now, message: text)) }
+    }
+
     // MARK: - The end
 
     private func isDone() throws -> Bool {
@@ -215,6 +234,7 @@ final class RunWatch {
         }
         guard isToldAll else { return false }
         if options.mode == .once { return true }
+        if inbox.isBusy { return false }
         return try groups.values.allSatisfy(hasNothingToWaitFor)
     }
 
@@ -229,12 +249,13 @@ final class RunWatch {
     /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
         sharedRun.isStopping = true
+        inbox.stop()
         let cause = runner.stopRequest == .none && isOver ? options.cutShort : "the run was stopped"
         let all = Array(groups.values) + leaving
         for group in all { group.end() }
         let deadline = MonotonicClock.seconds + (runner.isFailed ? 0 : Double(options.grace) / 1000)
         var isStopped = false
-        while all.contains(where: { !$0.isOver }) {
+        while inbox.isTaking || all.contains(where: { !$0.isOver }) {
             sharedRun.stopWaiting("the run was stopped")
             if !isStopped, runner.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
                 sharedRun.stopTransfers(cause)
@@ -244,5 +265,6 @@ final class RunWatch {
             _ = FileHandle.wait(for: [bell.handle], milliseconds: 100)
             bell.drain()
         }
+        tellInbox()
     }
 }

@@ -142,7 +142,13 @@ public struct QueueFolder: Hashable, Sendable {
     /// - Throws: `queue.open`.
     static func requirePrivate(_ path: FilePath, _ status: FileStatus) throws(QueueError) {
         guard status.isThisUsers else {
-            throw QueueError(.openToOthers, "belongs to another user", of: path)
+            let name = ProcessEnvironment.userName(status.owner)
+            throw QueueError(
+                .openToOthers, "belongs to another user: \(name ?? "number \(status.owner)")", of: path,
+                hints: [
+                    "only \(name ?? "that user") can use this queue; others give it bundles through its inbox, a folder that "
+                        + "\(name ?? "that user") names with: capqueue config inbox FOLDER"
+                ])
         }
         guard !status.isWritableByOthers else {
             throw QueueError(

@@ -7,13 +7,13 @@ import SystemPackage
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Make and show the device key.",
+        abstract: "Make, show and keep the device key.",
         discussion: """
             Example:
               capbundle key new
               capbundle key public > my-rig.pem
             """,
-        subcommands: [New.self, Show.self, Public.self, Recover.self])
+        subcommands: [New.self, Show.self, Public.self, Passwd.self, Recover.self])
 
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -45,7 +45,9 @@ struct KeyCommand: ParsableCommand {
             let file = key.file
             let sealing =
                 try asks
-                ? PassphrasePrompt.askForNew()
+                ? PassphrasePrompt.askForNew(hints: [
+                    "to type it on a terminal: --passphrase", "to read it from a file: --passphrase-file FILE",
+                ])
                 : PassphraseFile.read(passphrase.passphraseFile, warn: diagnostic.warning)
             let device = try file.create(passphrase: sealing)
             let keyID = device.point.keyID.description
@@ -124,86 +126,6 @@ struct KeyCommand: ParsableCommand {
             switch format {
             case .pem: try Output.write(point.pem())
             case .jwk: try Output.json(point.jwk)
-            }
-        }
-    }
-
-    struct Recover: ParsableCommand {
-        static let configuration = CommandConfiguration(
-            commandName: "recover",
-            abstract: "Make a new state file for the key after it was lost or damaged.",
-            usage: """
-                capbundle key recover --counter N [options]
-                capbundle key recover (--last-bundle FILE)... [options]
-                """,
-            discussion: """
-                A counter must never be used twice, so give the highest one that this key ever signed with, or a \
-                higher one. "capbundle show" prints the counter of a bundle. The next signature gets the counter \
-                after it.
-
-                If the key made a chain, give the newest bundle of the chain. "pack --chain" continues after the \
-                highest link of the given bundles. If none of them has a chain and the chain is unknown, it begins \
-                at link 1: this is right only if the key never packed with --chain. The next counter is higher than \
-                all that are given.
-
-                Example:
-                  capbundle key recover --counter 4711
-                  capbundle key recover --last-bundle newest.bundle
-                  capbundle key recover --last-bundle new.bundle --last-bundle chained.bundle
-                """)
-
-        @OptionGroup var key: KeyOptions
-
-        @Option(help: "The highest counter that was ever used with this key.")
-        var counter: UInt32?
-
-        @Option(
-            help: ArgumentHelp(
-                "A bundle that this key signed: give its newest one, and the newest one of its chain if that is "
-                    + "another.",
-                discussion: "Can be given several times.", valueName: "file"),
-            completion: .file())
-        var lastBundle: [String] = []
-
-        @Flag(name: .customLong("realitycam"), help: "The key signs uploads to RealityCam, not bundles.")
-        var isForRealityCam = false
-
-        func validate() throws {
-            if counter == nil && lastBundle.isEmpty {
-                throw ValidationError("give --counter N, --last-bundle FILE, or both")
-            }
-            if !lastBundle.isEmpty && isForRealityCam {
-                throw ValidationError("--last-bundle does not work with --realitycam: such a key signs no bundle")
-            }
-        }
-
-        func run() throws {
-            let bundles = try lastBundle.map { path throws(BundleError) in
-                try DeviceKeyFile.LastBundle(BundleSource(path: FilePath(path)))
-            }
-            let recovered = try key.file.recover(
-                counter: counter, lastBundles: bundles, isForRealityCam: isForRealityCam)
-            let counter = recovered.state.counter
-            if counter < UInt32.max {
-                diagnostic.note("the next signature gets counter \(counter + 1)")
-            } else {
-                diagnostic.note("\(counter) is the last counter: this key cannot sign any more")
-            }
-            if let end = recovered.state.chain.end, end.seq > 0 {
-                diagnostic.note("the next link of the chain is \(end.seq + 1)")
-            }
-            if recovered.startsChain {
-                diagnostic.warning(
-                    "no given bundle has a chain, so the next pack --chain starts at link 1: this is right only if "
-                        + "the key never packed with --chain",
-                    hints: [
-                        "otherwise run this command again with the newest bundle of the chain, before you pack with "
-                            + "--chain"
-                    ])
-            }
-            if recovered.isNewSalt {
-                diagnostic.note(
-                    "the secret salt for positions is new: packing an old capture again gives other bytes")
             }
         }
     }

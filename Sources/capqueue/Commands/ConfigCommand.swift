@@ -11,7 +11,8 @@ struct ConfigCommand: ParsableCommand {
             retention: how long uploaded bytes are kept (7d). warn-at: push warns when the spool is larger than this \
             (500MB). limit: push never makes the spool larger than this (none). free-floor: push leaves this free on \
             the disk (5 % of it, at most 1GB; none for no floor). evict-uploaded: on lets push delete the oldest uploaded bundles, before \
-            their retention has passed, when limit or free-floor would refuse (off). require-trusted: push refuses a bundle whose device is not trusted (no).
+            their retention has passed, when limit or free-floor would refuse (off). require-trusted: push refuses a bundle whose device is not trusted (no). \
+            inbox: a folder from which run takes bundles that other users put there (none).
 
             Example:
               capqueue config
@@ -20,7 +21,7 @@ struct ConfigCommand: ParsableCommand {
               capqueue config --json
             """)
 
-    @Argument(help: "retention, warn-at, limit, free-floor, evict-uploaded or require-trusted.")
+    @Argument(help: "retention, warn-at, limit, free-floor, evict-uploaded, require-trusted or inbox.")
     var name: SettingName?
 
     @Argument(help: "The new value.")
@@ -67,6 +68,7 @@ extension QueueSettings {
         case .freeFloor: room.floor.map { .init("free_floor", .integer($0)) }
         case .evictUploaded: .init("evict_uploaded", .bool(evictsUploaded))
         case .requireTrusted: .init("require_trusted", .bool(requiresTrust))
+        case .inbox: inbox.map { .init("inbox", .string($0)) }
         }
     }
 }

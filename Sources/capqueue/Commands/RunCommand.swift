@@ -75,13 +75,16 @@ struct RunCommand: ParsableCommand {
         if onEvent == "" { throw ValidationError("--on-event is empty, expected a shell command") }
     }
 
-    private var options: RunOptions {
+    private func options(for queue: UploadQueue) throws -> RunOptions {
         var options = RunOptions()
         options.mode = watch ? .watch : untilEmpty ? .untilEmpty : .once
         options.destination = dest
         options.bytesPerSecond = bwlimit?.bytes
         options.longest = maxDuration?.age.milliseconds
         if let grace { options.grace = grace.age.milliseconds }
+        if try queue.settings().inbox != nil {
+            options.trust = try Environment.trustFile(nil, warn: diagnostic.warning)
+        }
         return options
     }
 
@@ -89,6 +92,7 @@ struct RunCommand: ParsableCommand {
         let exit = try queue.with(changes: true) { queue in
             let pausesTold = try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
+            let options = try options(for: queue)
             let kinds = try queue.destinations().reduce(into: [String: String]()) { $0[$1.name] = $1.kind }
             let screen = RunScreen(
                 style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode,

@@ -9,7 +9,7 @@ extension QueueConcern {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .overMark: .overMark
         case .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold,
-            .cutShort, .old, .clock:
+            .cutShort, .old, .inbox, .clock:
             .workLeft
         }
     }
@@ -66,6 +66,11 @@ extension QueueConcern {
         case .old:
             let oldest = work(status)?.oldestWaiting
             return "\(oldest?.id ?? "")\(place) has waited for \(Moment.age(oldest?.ageMilliseconds ?? 0))"
+        case .inbox:
+            let inbox = status.settings.inbox ?? ""
+            if let fault = status.inboxFault { return "the inbox \(inbox) cannot be read: \(fault)" }
+            return
+                "\(Quantity.count(count, "file")) in the inbox \(inbox) \(isOne ? "was" : "were") not taken for 10 minutes"
         case .clock:
             return
                 "the clock differs by \(Moment.age(status.clockDoubt ?? 0)) from the expected time, "
@@ -77,7 +82,7 @@ extension QueueConcern {
         switch code {
         case .failed: isAllQuarantined(status) ? "look for \(isOne ? "its" : "their") bytes again" : "list them"
         case .spoolAbsent, .absent: "mount it, then look again"
-        case .old: "see why"
+        case .old, .inbox: "see why"
         case .atLimit, .lowDisk, .overMark: room(status).advice
         case .unassigned: "add a destination"
         case .held, .salvaged:
@@ -107,6 +112,7 @@ extension QueueConcern {
         case .blocked, .untold: return "capqueue dest test \(name)"
         case .cutShort: return "capqueue run --dest \(name)"
         case .old: return "capqueue history \(work(status)?.oldestWaiting?.id ?? "")"
+        case .inbox: return "capqueue run"
         case .clock: return "capqueue prune --accept-clock"
         }
     }

@@ -38,14 +38,14 @@ enum PNGTarget: FuzzTarget {
     static let name = "png"
 
     static func seeds(_ samples: Samples) -> [[UInt8]] {
-        func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
-            [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: data.count >> $0) } + Array(type.utf8) + data + [0, 0, 0, 0]
+        func png(_ between: [UInt8]) -> [UInt8] {
+            PictureFiles.png(
+                width: 4, height: 3, bits: 8, colour: 0, rows: [[UInt8]](repeating: [0, 1, 2, 2], count: 3),
+                between: between)
         }
-        let start: [UInt8] =
-            [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + chunk("IHDR", Array(repeating: 0, count: 13))
         return [
-            start + chunk("eXIf", PhotoSeeds.tiffs(isLittle: true)[0]) + chunk("IEND", []),
-            start + chunk("tEXt", Array("Comment\0none".utf8)) + chunk("zTXt", Array("a\0\0".utf8)) + chunk("IEND", []),
+            png([]), png(PictureFiles.chunk("eXIf", PhotoSeeds.tiffs(isLittle: true)[0])),
+            png(PictureFiles.chunk("IDAT", [0x78, 0x20]) + PictureFiles.chunk("tEXt", Array("Comment\0none".utf8))),
         ]
     }
 

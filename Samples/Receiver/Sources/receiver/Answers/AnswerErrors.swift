@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureQueue
-import GRDB
 import Hummingbird
 import Logging
 import NIOCore
@@ -39,7 +38,7 @@ struct AnswerErrors: RouterMiddleware {
         case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:
             .storageFull
         case let error as BundleError where error.isDiskFull: .storageFull
-        case let error as DatabaseError where error.resultCode == .SQLITE_FULL: .storageFull
+        case let error as IndexFault where error.isDiskFull: .storageFull
         case Errno.noSpace, Errno.diskQuotaExceeded: .storageFull
         case let error as HTTPError where error.status == .notFound: .notFound
         case let error as HTTPError: APIError(error.status, "VALIDATION_ERROR", error.status.reasonPhrase)

@@ -19,9 +19,26 @@ struct ReceiverContext: RequestContext {
 
     /// Says that the headers were accepted. Only then does the client get `100 Continue`, and the body is read.
     func acceptBody() async throws { try await channel.triggerUserOutboundEvent(BodyAccepted()).get() }
+
+    /// Ends the body with 503, if it has not arrived yet.
+    func giveUpBody() { channel.triggerUserOutboundEvent(BodyGivenUp(), promise: nil) }
+
+    /// The address of the client, of which a proxy on this machine says what it is in X-Forwarded-For. Of an IPv6 address
+    /// these are the first four groups, because one client has all addresses of such a network.
+    func address(of request: Request) -> String {
+        var address = channel.remoteAddress?.ipAddress ?? ""
+        if address == "::1" || address.hasPrefix("127."), let named = request.headers[values: .forwardedFor].last {
+            address = named.components(separatedBy: ",").last?.trimmingCharacters(in: .whitespaces) ?? ""
+        }
+        guard !address.utf8.contains(UInt8(ascii: ".")) else { return address.components(separatedBy: ":").last ?? "" }
+        let halves = address.components(separatedBy: "::").map { $0.components(separatedBy: ":") }
+        let zeros = Array(repeating: "0", count: max(0, 8 - halves.reduce(0) { $0 + $1.count }))
+        return halves.joined(separator: zeros).prefix(4).joined(separator: ":")
+    }
 }
 
 extension HTTPField.Name {
+    static let forwardedFor = Self.known("X-Forwarded-For")
     static let requestID = Self.known("X-Request-Id")
     static let deviceID = Self.known("X-Device-Id")
     static let deviceTimestamp = Self.known("X-Device-Timestamp")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CaptureBundle
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,8 +41,17 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var operatorPort: Int?
 
-    @Flag(name: .customLong("hide-place"), help: "Show and hand out no place: neither on pages nor in downloads.")
-    var hidesPlace = false
+    @Option(
+        name: .customLong("depth-side"), help: "The maximum number of samples on a side of a depth map, at most 16384.")
+    var depthSide = 4096
+
+    @Flag(
+        name: .customLong("show-place"),
+        help: """
+            Show and hand out everything to anyone. By default, only the operator gets positions and what devices marked as \
+            withholdable.
+            """)
+    var showsPlace = false
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
@@ -50,6 +60,9 @@ struct ServeCommand: AsyncParsableCommand {
         }
         guard (1...1000).contains(capturesAtOnce) else {
             throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
+        }
+        guard (1...BundleLimits.depthSide).contains(depthSide) else {
+            throw ValidationError("--depth-side is \(depthSide), expected 1 to \(BundleLimits.depthSide)")
         }
         // Whatever has only zeros is the address 0.0.0.0 or ::.
         if publicURL == nil, host.utf8.allSatisfy({ "0.:".utf8.contains($0) }) {
@@ -64,7 +77,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = ReceiverSettings(
-            host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce, hidesPlace: hidesPlace,
+            host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce, depthSide: depthSide,
+            showsPlace: showsPlace,
             operatorPort: operatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1))
         try await Serving(folder: store.place, devices: store.devices(create: true), settings: settings).run()
     }

@@ -5,6 +5,9 @@ import NIOHTTPTypes
 /// Sent by the handler of a request once it accepts the headers and wants the body.
 struct BodyAccepted: Sendable {}
 
+/// Sent when another request needs the slot of this one.
+struct BodyGivenUp: Sendable {}
+
 /// The body of a request arrived more slowly than the limits allow.
 struct BodyTooSlow: Error {}
 
@@ -32,6 +35,7 @@ struct PacingLimits: Sendable {
 /// - Headers and idle connections have a deadline. After it, the connection is closed.
 /// - No byte of a body is read before the event `BodyAccepted`. A client that asked for it then gets `100 Continue`.
 /// - A body that is too slow ends with the error `BodyTooSlow`. Only the time in which we waited for the client counts.
+/// - The event `BodyGivenUp` ends a body with the error `APIError.busy`.
 /// - If the answer comes before the end of the body, it says `Connection: close`. The rest of the body is dropped for a
 ///   while, because a connection that is closed with unread bytes may lose the answer.
 final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
@@ -151,6 +155,10 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        if event is BodyGivenUp, case .body = phase {
+            setDeadline(nil, context)
+            context.fireErrorCaught(APIError.busy)
+        }
         guard event is BodyAccepted else {
             context.triggerUserOutboundEvent(event, promise: promise)
             return

@@ -34,26 +34,31 @@ struct Devices: Sendable {
     init(store: any ObjectStore) { self.store = store }
 
     /// Finds a device. - Parameter id: A UUID in lower case.
-    func device(_ id: String) throws -> RegisteredDevice? {
-        guard let bytes = try get("devices/\(id)") else { return nil }
-        guard let line = try? TrustFile(bytes: bytes, name: id).devices.first else {
-            throw StoreUnavailable("devices/\(id) is not a line of a trust file")
-        }
-        guard try get(Self.key(line)) == Array(id.utf8) else { return nil }
+    func device(_ id: String) throws -> RegisteredDevice? { try device(id, claim: 1) }
+
+    private func device(_ id: String, claim number: Int) throws -> RegisteredDevice? {
+        guard let bytes = try get(Self.claim(id, number)) else { return nil }
+        let line = try Self.line(bytes, of: id)
+        let owner = try get(Self.key(line))
+        guard owner == Array(id.utf8) else { return owner == nil ? nil : try device(id, claim: number + 1) }
         return RegisteredDevice(id: id, line: line, isRevoked: try get("revoked/\(id)") != nil)
     }
 
+    /// Finds the device of a key.
+    func device(key: Digest) throws -> RegisteredDevice? {
+        try get("keys/\(key)").flatMap { try device(String(decoding: $0, as: UTF8.self)) }
+    }
+
     func all() throws -> [RegisteredDevice] {
-        try reach { try store.names("devices/") }.compactMap { name in
-            try device(String(decoding: name.utf8.dropFirst("devices/".utf8.count), as: UTF8.self))
-        }
+        try ids("devices/").sorted().compactMap { try device($0) }
     }
 
     /// The ids of all devices that were revoked.
-    func revoked() throws -> Set<String> {
-        let prefix = "revoked/"
+    func revoked() throws -> Set<String> { try ids("revoked/") }
+
+    private func ids(_ prefix: String) throws -> Set<String> {
         let names = try reach { try store.names(prefix) }
-        return Set(names.map { String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) })
+        return Set(names.map { String(decoding: $0.utf8.dropFirst(prefix.utf8.count).prefix(36), as: UTF8.self) })
     }
 
     /// Revokes a device, or an invitation that was not used yet.
@@ -92,14 +97,36 @@ struct Devices: Sendable {
     /// Registers a device. The same registration again changes nothing and succeeds.
     ///
     /// The first key that creates `devices/ID` takes the invitation. The first device that creates `keys/KEYID` takes the
-    /// key. Only a device that has both is registered.
+    /// key. Only a device that has both is registered. If its key became another device at the same moment, the
+    /// invitation goes to the first other key that creates `devices/ID.2`, and so on.
     func register(_ id: String, _ line: TrustedDeviceLine) throws -> Registration {
-        let key = Self.key(line)
+        try register(id, line, claim: 1)
+    }
+
+    private func register(_ id: String, _ line: TrustedDeviceLine, claim number: Int) throws -> Registration {
+        let (key, owner, claim) = (Self.key(line), Array(id.utf8), Self.claim(id, number))
         let text = Array("\(line.text)\n".utf8)
-        if let owner = try get(key), owner != Array(id.utf8) { return .keyUsed }
-        if try !create("devices/\(id)", text), try get("devices/\(id)") != text { return .invitationUsed }
-        if try !create(key, Array(id.utf8)), try get(key) != Array(id.utf8) { return .keyUsed }
+        if let other = try get(key), other != owner { return .keyUsed }
+        if try !create(claim, text), let first = try get(claim), first != text {
+            guard let other = try get(Self.key(Self.line(first, of: id))), other != owner else {
+                return .invitationUsed
+            }
+            return try register(id, line, claim: number + 1)
+        }
+        if try !create(key, owner), try get(key) != owner { return .keyUsed }
         return .registered
+    }
+
+    /// The object with the line of the key that took an invitation.
+    private static func claim(_ id: String, _ number: Int) -> String {
+        "devices/\(id)" + (number == 1 ? "" : ".\(number)")
+    }
+
+    private static func line(_ bytes: [UInt8], of id: String) throws -> TrustedDeviceLine {
+        guard let line = try? TrustFile(bytes: bytes, name: id).devices.first else {
+            throw StoreUnavailable("devices/\(id) is not a line of a trust file")
+        }
+        return line
     }
 
     /// The object that names the device of a key.

@@ -8,11 +8,15 @@ struct HealthRoutes: Sendable {
     let slots: Slots
     let metrics: Metrics
     let threads: BlockingThreads
+    let health: Health
 
     func addRoutes(to router: Router<ReceiverContext>) {
         router.get("/healthz") { _, _ in
-            _ = try await threads.run { try index.count() }
-            return "ok\n"
+            let failing = await health.failing()
+            let text = failing.isEmpty ? "ok\n" : "failing: \(failing.joined(separator: ", "))\n"
+            return Response(
+                status: failing.isEmpty ? .ok : .serviceUnavailable, headers: [.contentType: "text/plain"],
+                body: .init(byteBuffer: ByteBuffer(string: text)))
         }
         router.get("/metrics") { _, _ in
             let text = try await threads.run {

@@ -9,7 +9,6 @@ final class BodyFile: Sendable {
     private struct State {
         let file: FileDescriptor
         let hash: DigestStream
-        var byteCount = 0
     }
 
     let path: FilePath
@@ -30,11 +29,10 @@ final class BodyFile: Sendable {
         try? FileManager.default.removeItem(atPath: path.string)
     }
 
-    private func append(_ bytes: [UInt8]) throws {
+    func append(_ bytes: [UInt8]) throws {
         try state.withLock { state in
             try state.file.writeAll(bytes)
             try state.hash.update(bytes.span)
-            state.byteCount += bytes.count
         }
     }
 
@@ -51,15 +49,14 @@ final class BodyFile: Sendable {
 
     private func finish() throws -> Digest { try state.withLock { try $0.hash.finish() } }
 
-    var byteCount: Int { state.withLock(\.byteCount) }
-
     /// Receives the body of a request.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The file, and the SHA-256 of its bytes.
     /// - Throws: 413 for a body that is too large; 400 for one that is cut short.
     static func receive(
-        _ request: Request, _ context: ReceiverContext, limit: Int, at path: FilePath, _ threads: BlockingThreads
+        _ request: Request, _ context: ReceiverContext, _ slot: Slots.Slot, limit: Int, at path: FilePath,
+        _ threads: BlockingThreads
     ) async throws -> (file: BodyFile, sha256: Digest) {
         let announced = try announcedLength(request, limit: limit)
         let body = try await threads.run { try BodyFile(path) }
@@ -68,6 +65,7 @@ final class BodyFile: Sendable {
         var gathered: [UInt8] = []
         for try await piece in request.body {
             count += piece.readableBytes
+            slot.received(piece.readableBytes)
             guard count <= limit else { throw APIError.tooLarge("the body has more than \(limit) bytes") }
             gathered += Array(buffer: piece)
             if gathered.count >= gatheredBytes {
@@ -76,6 +74,7 @@ final class BodyFile: Sendable {
                 try await threads.run { try body.append(bytes) }
             }
         }
+        slot.isWhole()
         let rest = gathered
         try await threads.run { try body.append(rest) }
         guard announced.map({ $0 == count }) ?? true else {

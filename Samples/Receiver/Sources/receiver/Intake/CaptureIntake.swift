@@ -12,6 +12,8 @@ struct CaptureIntake: Sendable {
     let publicURL: PublicURL
     /// Where other receivers find the captures; nil if there are no others.
     let sharedPhotos: SharedPhotos?
+    /// The maximum number of samples on a side of a depth map.
+    let depthSide: Int
 
     /// The limits of the upload contract in bytes.
     static let bodyLimit = 20 << 20
@@ -23,8 +25,8 @@ struct CaptureIntake: Sendable {
         let boundary = try FormType.boundary(of: request)
         let key = try idempotencyKey(request)
         _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
-        let id = try await slots.run(device: sender.device.id) {
-            try await receive(request, context, sender, boundary, key)
+        let id = try await slots.run(request, context, device: sender.device.id) { slot in
+            try await receive(request, context, slot, sender, boundary, key)
         }
         if let sharedPhotos {
             try await threads.run { try sharedPhotos.add(captures.capture(id), publicURL) }
@@ -33,10 +35,11 @@ struct CaptureIntake: Sendable {
     }
 
     private func receive(
-        _ request: Request, _ context: ReceiverContext, _ sender: Sender, _ boundary: [UInt8], _ key: String?
+        _ request: Request, _ context: ReceiverContext, _ slot: Slots.Slot, _ sender: Sender, _ boundary: [UInt8],
+        _ key: String?
     ) async throws -> String {
         let (body, sha256) = try await BodyFile.receive(
-            request, context, limit: Self.bodyLimit, at: folder.newBody(), threads)
+            request, context, slot, limit: Self.bodyLimit, at: folder.newBody(), threads)
         let identity = CaptureRequest(device: sender.device.id, bodySHA256: sha256, idempotencyKey: key)
         let arrival = try await threads.run {
             try sender.verify(body: sha256)
@@ -65,8 +68,11 @@ struct CaptureIntake: Sendable {
         guard let manifest = report.manifest else { throw APIError.internalError }
         try Self.check(manifest.entry(.photo), "photo", Self.photoLimit)
         try Self.check(manifest.entry(.depth), "depth map", Self.depthLimit)
-        return Captures.Arrival(
-            bundle: received, device: device, manifest: manifest, bodyByteCount: body.byteCount)
+        if let size = manifest.depth?.size, max(size.width, size.height) > depthSide {
+            throw APIError.tooLarge(
+                "the depth map has \(size.width)x\(size.height) samples, at most \(depthSide) on a side are allowed")
+        }
+        return Captures.Arrival(bundle: received, device: device, manifest: manifest)
     }
 
     private static func check(_ entry: ManifestEntry?, _ name: String, _ limit: Int) throws {

@@ -1,84 +1,132 @@
+import Hummingbird
 import Synchronization
 
-/// Limits how many bodies are received at the same time, in total and from one device.
+/// Limits how many bodies are received at the same time. While others wait, no address and no device keeps more slots than
+/// they get, and a body that takes long gives way.
 final class Slots: Sendable {
-    private struct Waiter {
-        let number: Int
+    /// The place of a request whose body is being received, or waits for that.
+    final class Slot: Sendable {
+        let address: String
+        /// The id of the device; empty for a request that names none.
         let device: String
-        let continuation: CheckedContinuation<Bool, Never>
+        private let disconnect: @Sendable () -> Void
+        private let progress = Mutex((start: ContinuousClock.now, bytes: 0, isWhole: false))
+
+        fileprivate init(_ address: String, _ device: String, _ disconnect: @escaping @Sendable () -> Void) {
+            self.address = address
+            self.device = device
+            self.disconnect = disconnect
+        }
+
+        func received(_ bytes: Int) { progress.withLock { $0.bytes += bytes } }
+
+        /// Says that the whole body arrived. From then on, no other request takes the slot.
+        func isWhole() { progress.withLock { $0.isWhole = true } }
+
+        fileprivate func begin() { progress.withLock { $0.start = .now } }
+
+        fileprivate func giveWay() { disconnect() }
+
+        /// How long the body has taken in seconds, and its bytes per second; nil if it arrived.
+        fileprivate var pace: (seconds: Double, rate: Double)? {
+            progress.withLock { progress in
+                let seconds = (ContinuousClock.now - progress.start) / .seconds(1)
+                return progress.isWhole ? nil : (seconds, Double(progress.bytes) / seconds)
+            }
+        }
     }
+
+    private typealias Waiter = (slot: Slot, continuation: CheckedContinuation<Bool, Never>)
 
     private struct State {
-        var free: Int
-        var taken: [String: Int] = [:]
+        var taken: [Slot] = []
         var waiting: [Waiter] = []
-        var lastNumber = 0
+
+        /// The numbers of slots that each address and each device has.
+        func shares() -> (Slot) -> (address: Int, device: Int) {
+            let addresses = taken.reduce(into: [String: Int]()) { $0[$1.address, default: 0] += 1 }
+            let devices = taken.reduce(into: [String: Int]()) { $0[$1.device, default: 0] += 1 }
+            return { (addresses[$0.address] ?? 0, devices[$0.device] ?? 0) }
+        }
+
+        /// The slot that a new request takes over: the slowest one of an address or a device that has at least two more,
+        /// or one that takes long. nil if there is none.
+        func loser(to new: Slot) -> Slot? {
+            let share = shares()
+            let own = share(new)
+            let candidates = taken.compactMap { slot -> (slot: Slot, order: (Int, Int, Double))? in
+                let (address, device) = share(slot)
+                guard let pace = slot.pace, address >= own.address,
+                    address > own.address + 1 || device > own.device + 1 || pace.seconds > Slots.long
+                else { return nil }
+                return (slot, (address, device, -pace.rate))
+            }
+            return candidates.max { $0.order < $1.order }?.slot
+        }
     }
 
-    private let state: Mutex<State>
-    private let perDevice: Int
+    private let count: Int
+    private let state = Mutex(State())
+    /// A body that takes longer, in seconds, may have to give way. The largest one has to be faster than 350 kB/s.
+    private static let long = 60.0
 
-    /// - Parameter perDevice: The limit for one device, so that it cannot take all slots.
-    init(_ count: Int, perDevice: Int) {
-        state = Mutex(State(free: count))
-        self.perDevice = perDevice
-    }
+    init(_ count: Int) { self.count = count }
 
-    var takenCount: Int { state.withLock { $0.taken.values.reduce(0, +) } }
+    var takenCount: Int { state.withLock(\.taken.count) }
 
     /// Runs `body` with a slot.
     ///
+    /// - Parameter device: The id of the device; empty for a request that names none.
     /// - Throws: 503 if no slot becomes free within `patience`.
     func run<Value>(
-        device: String, waiting patience: Duration = .seconds(5), _ body: () async throws -> Value
+        _ request: Request, _ context: ReceiverContext, device: String = "", waiting patience: Duration = .seconds(5),
+        _ body: (Slot) async throws -> Value
     ) async throws -> Value {
-        guard await take(device, patience) else { throw APIError.busy }
-        defer { giveBack(device) }
-        return try await body()
+        let slot = Slot(context.address(of: request), device) { context.giveUpBody() }
+        guard await take(slot, patience) else { throw APIError.busy }
+        defer { giveBack(slot) }
+        return try await body(slot)
     }
 
-    private func take(_ device: String, _ patience: Duration) async -> Bool {
+    private func take(_ slot: Slot, _ patience: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
-            let number: Int? = state.withLock { state in
-                if isFree(device, state) {
-                    grant(device, &state)
-                    return nil
+            let (isTaken, loser) = state.withLock { state -> (Bool, Slot?) in
+                let loser = state.taken.count < count ? nil : state.loser(to: slot)
+                state.taken.removeAll { $0 === loser }
+                guard state.taken.count < count else {
+                    state.waiting.append((slot, continuation))
+                    return (false, nil)
                 }
-                state.lastNumber += 1
-                state.waiting.append(
-                    Waiter(number: state.lastNumber, device: device, continuation: continuation))
-                return state.lastNumber
+                slot.begin()
+                state.taken.append(slot)
+                return (true, loser)
             }
-            guard let number else { return continuation.resume(returning: true) }
+            loser?.giveWay()
+            if isTaken { return continuation.resume(returning: true) }
             Task {
                 try? await Task.sleep(for: patience)
                 let late = state.withLock { state in
-                    state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+                    state.waiting.firstIndex { $0.slot === slot }.map { state.waiting.remove(at: $0) }
                 }
                 late?.continuation.resume(returning: false)
             }
         }
     }
 
-    private func giveBack(_ device: String) {
-        let next: Waiter? = state.withLock { state in
-            state.free += 1
-            let taken = (state.taken[device] ?? 1) - 1
-            state.taken[device] = taken == 0 ? nil : taken
-            guard let index = state.waiting.firstIndex(where: { isFree($0.device, state) }) else { return nil }
-            let next = state.waiting.remove(at: index)
-            grant(next.device, &state)
+    /// Gives a slot to the waiting request whose address and device have the fewest. It may have another owner already.
+    private func giveBack(_ slot: Slot) {
+        let next = state.withLock { state -> Waiter? in
+            guard let place = state.taken.firstIndex(where: { $0 === slot }) else { return nil }
+            state.taken.remove(at: place)
+            let (share, waiting) = (state.shares(), state.waiting)
+            guard let first = waiting.indices.min(by: { share(waiting[$0].slot) < share(waiting[$1].slot) }) else {
+                return nil
+            }
+            let next = state.waiting.remove(at: first)
+            next.slot.begin()
+            state.taken.append(next.slot)
             return next
         }
         next?.continuation.resume(returning: true)
-    }
-
-    private func isFree(_ device: String, _ state: State) -> Bool {
-        state.free > 0 && (state.taken[device] ?? 0) < perDevice
-    }
-
-    private func grant(_ device: String, _ state: inout State) {
-        state.free -= 1
-        state.taken[device, default: 0] += 1
     }
 }

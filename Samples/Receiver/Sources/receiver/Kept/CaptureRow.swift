@@ -12,11 +12,10 @@ struct CaptureRow: Sendable {
     let capturedAt: String
     /// Unix time in milliseconds.
     let receivedAt: Int
-    /// The verdict when the capture arrived.
+    /// The verdict when the capture arrived: `verified`, or `withheld` if it lacked entries.
     let verdict: String
     /// The hash of the photo in hex; nil if the bundle has no photo.
     let photoSHA256: String?
     /// Whether the bundle has a place that is not withheld.
     let hasPlace: Bool
-    let bodyByteCount: Int
 }

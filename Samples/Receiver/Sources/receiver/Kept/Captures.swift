@@ -12,7 +12,6 @@ struct Captures: Sendable {
         let bundle: ReceivedBundle
         let device: RegisteredDevice
         let manifest: Manifest
-        let bodyByteCount: Int
     }
 
     private let queue: UploadQueue

@@ -77,16 +77,15 @@ final class Keeper: Sendable {
         let checks = batch.map { waiting in Result { try index.check(waiting.request) } }
         let sound = zip(batch, checks).filter { (try? $1.get()) != nil }.map(\.0)
         var pushed = push(sound.map(\.arrival)).makeIterator()
-        var results = zip(batch, checks).map { waiting, check in
-            check.flatMap { pushed.next() ?? .failure(APIError.internalError) }
-                .map { CaptureIndex.Entry(request: waiting.request, id: $0, arrival: waiting.arrival) }
-        }
+        var results = checks.map { $0.flatMap { pushed.next() ?? .failure(APIError.internalError) } }
+        let kept = zip(batch, results).compactMap { waiting, id in (try? id.get()).map { (waiting, $0) } }
         do {
-            try index.write(results.compactMap { try? $0.get() }, at: UnixTime.now)
+            try index.write(
+                kept.map { waiting, id in NewCapture(id, waiting.arrival, at: UnixTime.now) }, kept.map(\.0.request))
         } catch {
             results = results.map { $0.flatMap { _ in .failure(error) } }
         }
-        for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result.map(\.id)) }
+        for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
     }
 
     /// Adds bundles to the queue together, for all its destinations.
@@ -100,6 +99,15 @@ final class Keeper: Sendable {
         } catch {
             return arrivals.map { _ in .failure(error) }
         }
+    }
+}
+
+extension NewCapture {
+    fileprivate init(_ id: String, _ arrival: Captures.Arrival, at now: Int) {
+        let report = arrival.bundle.report
+        self.init(
+            id: id, device: arrival.device, manifest: arrival.manifest, report: report, verdict: report.verdict.word,
+            receivedAt: now)
     }
 }
 

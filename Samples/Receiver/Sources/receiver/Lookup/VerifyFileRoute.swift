@@ -35,9 +35,9 @@ struct VerifyFileRoute: Sendable {
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let boundary = try FormType.boundary(of: request)
         _ = try BodyFile.announcedLength(request, limit: Self.limit)
-        let photo = try await slots.run(device: "") {
+        let photo = try await slots.run(request, context) { slot in
             let (body, _) = try await BodyFile.receive(
-                request, context, limit: Self.limit, at: folder.newBody(), threads)
+                request, context, slot, limit: Self.limit, at: folder.newBody(), threads)
             return try await threads.run {
                 try withExtendedLifetime(body) {
                     var form = try FormScanner(body.path, boundary: boundary)

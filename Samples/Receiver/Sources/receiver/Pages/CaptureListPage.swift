@@ -3,19 +3,17 @@ import CaptureBundle
 /// The operator's list: 50 captures on a page, the latest arrival first.
 struct CaptureListPage {
     private let search: CaptureSearch
-    private let rows: [CaptureRow]
+    private let rows: [(capture: CaptureRow, state: StoredBundles.State)]
     /// The number before which the next page begins; nil on the last page.
     private let next: Int?
     private let devices: [(id: String, name: String)]
     private let revoked: Set<String>
-    private let publicURL: PublicURL
 
     private static let length = 50
 
-    /// Reads the captures. It blocks.
-    init(_ search: CaptureSearch, _ shelf: CaptureShelf, _ publicURL: PublicURL) throws {
+    /// Reads the captures and their stored copies. It blocks.
+    init(_ search: CaptureSearch, _ shelf: CaptureShelf) throws {
         self.search = search
-        self.publicURL = publicURL
         let revoked = try shelf.devices.revoked()
         self.revoked = revoked
         devices = try shelf.captures.devices()
@@ -24,8 +22,8 @@ struct CaptureListPage {
             day: search.day, device: search.device,
             among: search.verdict.map { DeviceChoice(ids: revoked, isWanted: $0 == .revoked) },
             before: search.before, limit: Self.length + 1)
-        rows = Array(found.prefix(Self.length))
-        next = found.count > Self.length ? rows.last?.number : nil
+        rows = found.prefix(Self.length).map { ($0, shelf.bundles.state(of: $0.id)) }
+        next = found.count > Self.length ? rows.last?.capture.number : nil
     }
 
     var page: Page {
@@ -37,7 +35,8 @@ struct CaptureListPage {
             \(form)\(rows.isEmpty ? Self.nothing : table)\(older)
             """
         let footer: HTML = """
-            <p>A verdict in this list is that of the arrival. The page of a capture verifies the stored bundle again.</p>
+            <p>The stored copies were read for this list. A copy that was passed on is read when you open the page of its \
+            capture.</p>
 
             """
         return Page(title: "Received captures", content: content, footer: footer, hasForm: true)
@@ -76,27 +75,41 @@ struct CaptureListPage {
         <caption>\(rows.count == 1 ? "1 capture" : "\(rows.count) captures")\(next == nil ? "" : ", and older ones")\
         </caption>
         <thead><tr><th scope="col">Picture</th><th scope="col">Captured, as the device claims</th>\
-        <th scope="col">Device</th><th scope="col">Verdict</th><th scope="col">Place</th><th scope="col">Received</th>\
-        </tr></thead>
+        <th scope="col">Device</th><th scope="col">On arrival</th><th scope="col">Stored copy</th>\
+        <th scope="col">Place</th><th scope="col">Received</th></tr></thead>
         <tbody>
-        \(rows.map(row))</tbody>
+        \(rows.map { row($0.capture, $0.state) })</tbody>
         </table>
         </div>
 
         """
     }
 
-    private func row(_ row: CaptureRow) -> HTML {
-        let badge =
-            revoked.contains(row.device)
-            ? Tone.doubtful.badge("device revoked") : Tone.good.badge(row.verdict)
+    private func row(_ row: CaptureRow, _ state: StoredBundles.State) -> HTML {
+        let verdict: HTML =
+            if revoked.contains(row.device) {
+                Tone.doubtful.badge("device revoked")
+            } else if row.verdict == "verified" {
+                "verified"
+            } else {
+                Tone.doubtful.badge("verified, entries withheld")
+            }
         return """
             <tr><td><img src="/thumbnails/\(row.id)" width="96" height="72" alt="" loading="lazy"></td>\
-            <th scope="row"><a href="\(publicURL.page(of: row.id))">\(PageTime.html(written: row.capturedAt))</a></th>\
-            <td>\(foreign: row.deviceName)</td><td class="nowrap">\(badge)</td>\
+            <th scope="row"><a href="/verify/\(row.id)">\(PageTime.html(written: row.capturedAt))</a></th>\
+            <td>\(foreign: row.deviceName)</td><td>\(verdict)</td><td>\(Self.words(state))</td>\
             <td>\(row.hasPlace ? "in the bundle" : "not in the bundle")</td>\
             <td>\(PageTime.html(milliseconds: row.receivedAt))</td></tr>
 
             """
+    }
+
+    private static func words(_ state: StoredBundles.State) -> HTML {
+        switch state {
+        case .unchanged: Tone.good.badge("unchanged")
+        case .damaged: Tone.bad.badge("damaged")
+        case .passedOn: "passed on"
+        case .gone: Tone.bad.badge("gone")
+        }
     }
 }

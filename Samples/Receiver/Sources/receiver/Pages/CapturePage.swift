@@ -12,7 +12,7 @@ struct CapturePage {
         self.shown = shown
         report = shown.report
         id = shown.row.id
-        verdict = VerdictWords(shown.report, isRevoked: shown.device?.isRevoked ?? false)
+        verdict = VerdictWords(shown)
     }
 
     var page: Page {
@@ -20,18 +20,25 @@ struct CapturePage {
             \(verdict.tone.box(verdict.words, verdict.meaning))\(findings)\(pictures)<h2>What the capture says</h2>
             \(facts)\(limits)\(bundle)\(ownCheck)
             """
+        let others: HTML? =
+            shown.seesAll ? "<p>The address for others: <a href=\"\(address)\">\(address)</a></p>\n" : nil
         let footer: HTML = """
-            <p>This page was made when you opened it: the receiver read the stored bundle and verified it. You trust this \
-            server when you trust this page.</p>
+            \(others)<p>This page was made when you opened it: the receiver read the stored bundle and checked it. You trust \
+            this server when you trust this page.</p>
 
             """
         return Page(title: "\(verdict.words): capture \(id)", content: content, footer: footer)
     }
 
+    private var address: String { shown.publicURL.page(of: id) }
+
     private var findings: HTML? {
+        // A warning about an entry can repeat what the entry says.
+        let hidden = shown.hidden.map(\.description)
+        let warnings = report.warnings.filter { $0.entry.map { !hidden.contains($0) } ?? true }
         let lines =
             report.faults.map { VerdictWords.finding($0) }
-            + report.warnings.map { "warning: \(VerdictWords.finding($0))" }
+            + warnings.map { "warning: \(VerdictWords.finding($0))" }
         guard !lines.isEmpty else { return nil }
         return "<ul>\n\(lines.map { "<li>\(foreign: $0)</li>\n" as HTML })</ul>\n"
     }
@@ -39,21 +46,19 @@ struct CapturePage {
     // MARK: - Pictures
 
     private var pictures: HTML? {
-        guard shown.view.isSound else {
+        guard shown.checked.isSound else {
             return "<p>Photo and depth map are not shown, because the bundle is damaged.</p>\n"
         }
         let figures = [photo, depth].compactMap(\.self)
         let reason: HTML? =
-            shown.content.lacksPicture
+            shown.checked.lacksPicture
             ? "<p class=\"soft\">A picture is missing, because this receiver cannot decode it.</p>\n" : nil
         return "\(figures.isEmpty ? nil : "<div class=\"pictures\">\n\(figures)</div>\n" as HTML)\(reason)"
     }
 
     private var photo: HTML? {
-        guard let photo = shown.content.photo else {
-            guard report.withheld.contains(.photo) else { return nil }
-            return "<p>The photo is withheld: it was left out before the bundle was sent.</p>\n"
-        }
+        if let absence = absence(of: .photo) { return "<p>The photo is \(absence).</p>\n" }
+        guard let photo = shown.photo else { return nil }
         return """
             <figure><img src="\(id)/photo.jpg" width="\(photo.width)" height="\(photo.height)" \
             alt="The photo of this capture"><figcaption>The photo, encoded again for this page</figcaption></figure>
@@ -62,7 +67,7 @@ struct CapturePage {
     }
 
     private var depth: HTML? {
-        guard let depth = shown.content.depth else { return nil }
+        guard let depth = shown.depth else { return nil }
         return """
             <figure><img src="\(id)/depth.jpg" width="\(depth.width)" height="\(depth.height)" \
             alt="The depth map in false colours: near is bright, far is dark, grey is not measured">\
@@ -72,7 +77,7 @@ struct CapturePage {
     }
 
     private var scale: HTML {
-        guard let span = shown.content.depthSpan else { return "The depth map. No sample is measured." }
+        guard let span = shown.checked.depthSpan else { return "The depth map. No sample is measured." }
         return """
             The depth map in false colours. Grey is not measured.<span class="scale"></span>\
             <span class="ends"><span>\(Self.metres(span.lowerBound)) (near)</span>\
@@ -88,6 +93,7 @@ struct CapturePage {
         var rows: [(name: String, value: HTML)] = []
         rows.append(("Captured", captured))
         rows.append(("Received", "\(PageTime.html(milliseconds: shown.row.receivedAt)), by the clock of this receiver"))
+        rows.append(("Stored copy", shown.isAsItArrived ? "read now: as it arrived" : "read now: not as it arrived"))
         rows.append(("Device", device))
         if let manifest = report.manifest {
             rows.append(("Key id", "<span class=\"mono\">\(manifest.device.keyID.description)</span>"))
@@ -121,20 +127,25 @@ struct CapturePage {
     }
 
     private var place: HTML {
-        if shown.hidesPlace { return "not shown: the operator of this receiver hides all places" }
-        if let position = shown.view.position {
+        if let absence = absence(of: .location) { return absence }
+        if let position = shown.checked.position {
             return "latitude \(position.latitude), longitude \(position.longitude), as the device claims"
         }
-        guard report.manifest?.entry(.location) != nil else { return "not in the capture" }
-        if report.withheld.contains(.location) { return "withheld: it was left out before the bundle was sent" }
-        return "not shown, because the bundle is damaged"
+        return report.manifest?.entry(.location) == nil
+            ? "not in the capture" : "not shown, because the bundle is damaged"
+    }
+
+    /// Says why the reader does not get an entry of the capture; nil if nobody withholds it.
+    private func absence(of path: EntryPath) -> HTML? {
+        if report.withheld.contains(path) { return "withheld: it was left out before the bundle was sent" }
+        return shown.hides(path) ? "shown only to the operator of this receiver" : nil
     }
 
     private var depthFacts: HTML {
         guard let size = report.manifest?.depth?.size else { return "not in the capture" }
         let samples: HTML = "\(size.width) × \(size.height) samples"
-        if report.withheld.contains(.depth) { return "\(samples), withheld" }
-        guard let found = shown.view.depthStatistics else { return samples }
+        if let absence = absence(of: .depth) { return "\(samples), \(absence)" }
+        guard let found = shown.checked.depthStatistics else { return samples }
         guard let nearest = found.minimum, let farthest = found.maximum else { return "\(samples), none is measured" }
         let share = String(format: "%.1f\u{a0}%%", found.measuredShare * 100)
         return "\(samples), \(Self.metres(nearest)) to \(Self.metres(farthest)), \(share) measured"
@@ -156,35 +167,33 @@ struct CapturePage {
     }
 
     private var bundle: HTML {
-        let button: HTML = "<p><a class=\"button\" href=\"\(id)/bundle\" download>Download the bundle</a></p>\n"
-        let text: HTML
-        switch shown.content.download {
-        case .whole:
-            let lacking: HTML? = report.withheld.isEmpty ? nil : " The withheld parts are not in it."
-            text = """
-                \(button)<p>One signed file with the photo, the depth map and all facts, as it was sent.\(lacking)</p>
-
-                """
-        case .withoutPlace(let leftOut) where leftOut.isEmpty:
-            text = "\(button)<p>One signed file. It does not contain a place.</p>\n"
-        case .withoutPlace(let leftOut):
-            text = """
-                \(button)<p>One signed file without the place: \(leftOut.joined(separator: ", ")) \
-                \(leftOut.count == 1 ? "is" : "are") left out. The signature is still valid.</p>
-
-                """
-        case .refused(let reason):
-            text = "<p>The bundle cannot be downloaded, because the operator hides all places: \(reason).</p>\n"
+        if let refusal {
+            return "<h2>The bundle</h2>\n<p>Only the operator of this receiver can download it: \(refusal).</p>\n"
         }
-        return "<h2>The bundle</h2>\n\(text)"
+        let hidden = shown.hidden.map(\.description)
+        let content: HTML =
+            hidden.isEmpty
+            ? "One signed file with everything that arrived."
+            : """
+            One signed file without \(hidden.joined(separator: ", ")), which only the operator of this receiver can \
+            download. The signature is still valid.
+            """
+        return """
+            <h2>The bundle</h2>
+            <p><a class="button" href="\(id)/bundle" download>Download the bundle</a></p>
+            <p>\(content)</p>
+
+            """
     }
 
+    private var refusal: String? { shown.seesAll ? nil : shown.checked.refusal }
+
     private var ownCheck: HTML? {
-        if case .refused = shown.content.download { return nil }
+        guard refusal == nil else { return nil }
         guard let line = shown.device?.currentLine.text else { return nil }
-        let isWhole = report.withheld.isEmpty && !shown.hidesPlace
+        let isWhole = report.withheld.isEmpty && shown.hidden.isEmpty
         let withheld: HTML? = isWhole ? nil : " Check \u{201c}Accept bundles with withheld entries\u{201d} there."
-        let page: HTML = shown.hasVerifyPage ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"
+        let page: HTML = CompanionFile.verifyPage != nil ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"
         return """
             <h2>Check it yourself</h2>
             <p>Download the bundle. Then ask the owner of the device for the key id, not this server, and compare it with \

@@ -3,8 +3,10 @@ import SystemPackage
 
 /// Finds files that belong to this program.
 enum CompanionFile {
-    /// verify.html, the page that verifies bundles in a browser; nil if this machine does not have it.
-    static var verifyPage: FilePath? { find("verify.html", inClone: "Samples/verify.html") }
+    /// The bytes of verify.html, the page that verifies bundles in a browser; nil if this machine does not have it.
+    static let verifyPage = find("verify.html", inClone: "Samples/verify.html").flatMap {
+        FileManager.default.contents(atPath: $0.string).map { Array($0) }
+    }
 
     /// The program that decodes pictures; nil if it is neither beside this program nor in a clone.
     static var decoder: FilePath? { find("capbundle-decode", inClone: ".build/release/capbundle-decode") }

@@ -3,50 +3,24 @@ import Foundation
 import Hummingbird
 import SystemPackage
 
-/// The bundle that readers of a page may download.
-enum Download: Sendable {
-    /// The bundle as it was received.
-    case whole
-    /// A copy that lacks entries, so that it does not tell the place. It may be that it lacked them before.
-    case withoutPlace(leftOut: [String])
-    /// The place cannot be left out; the text says why.
-    case refused(String)
-}
-
-/// Makes copies of bundles that do not tell the place.
-struct PlaceHiding: Sendable {
-    /// Writes a copy to a path, unless the result is `refused`.
+/// The copy of a bundle that anyone may have: without the position, and without all that its device marked as withholdable.
+enum PublicCopy {
+    /// Writes the copy.
     ///
-    /// An entry that may tell the place is left out too, if the device has marked it as withholdable.
-    func copy(_ bundle: FilePath, to target: FilePath) throws -> Download {
+    /// - Parameter report: The report of the whole bundle.
+    /// - Returns: Why there is no such copy; nil if it was written.
+    static func write(_ bundle: FilePath, _ report: VerificationReport, to target: FilePath) throws -> String? {
         var others = EntrySelection()
-        while true {
-            do throws(BundleError) {
-                let redacted = try Redactor(hidingPositionAnd: others)
-                    .redact(BundleSource(file: bundle), to: .file(target))
-                return .withoutPlace(leftOut: (redacted.withheld + redacted.withheldBefore).map(\.path.description))
-            } catch {
-                switch error.code {
-                case .redactPosition:
-                    let telling = ([error] + error.further).compactMap { $0.entry.flatMap { EntryPath($0) } }
-                    let new = telling.filter { !others.contains($0) }
-                    guard !new.isEmpty else { return Self.refusal(telling) }
-                    for path in new { others.add(path) }
-                case .redactEntry:
-                    return Self.refusal(([error] + error.further).compactMap { $0.entry.flatMap { EntryPath($0) } })
-                case _ where error.verdict != nil:
-                    return .refused("the stored bundle is damaged")
-                default: throw error
-                }
-            }
+        for entry in report.manifest?.entries ?? [] where entry.isWithholdable { others.add(entry.path) }
+        do throws(BundleError) {
+            _ = try Redactor(hidingPositionAnd: others).redact(BundleSource(file: bundle), to: .file(target))
+            return nil
+        } catch {
+            if error.verdict != nil { return "the stored bundle is damaged" }
+            guard [.redactPosition, .redactEntry].contains(error.code) else { throw error }
+            let names = ([error] + error.further).compactMap(\.entry).joined(separator: " and ")
+            return "\(names) may tell the place, and the device did not mark this as withholdable"
         }
-    }
-
-    private static func refusal(_ entries: [EntryPath]) -> Download {
-        let names = entries.map(\.description).joined(separator: " and ")
-        return .refused(
-            "\(names.isEmpty ? "an entry" : names) may tell the place, and the device did not mark this as withholdable"
-        )
     }
 }
 

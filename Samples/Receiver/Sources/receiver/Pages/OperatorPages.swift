@@ -3,27 +3,41 @@ import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 
-/// The operator's pages: a list of all captures with a search. They need the operator's token.
+/// The operator's pages: a list of all captures with a search, and the page of each capture with all that it has.
 struct OperatorPages: Sendable {
     let pages: Pages
     let token: OperatorToken
-    let publicURL: PublicURL
 
     /// Adds the pages to the router of the operator's own port.
     func addRoutes(to router: Router<ReceiverContext>) {
+        router.addMiddleware { OperatorGate(token: token) }
         router.get("/") { request, context in
-            let query = request.uri.queryParameters
-            if let given = query["token"] { return open(with: String(given)) }
-            guard isOpen(request) else { return Self.closed(.unauthorized) }
-            let search = CaptureSearch(query)
-            return await pages.answer(context.logger) { _ in
-                try CaptureListPage(search, pages.shelf, publicURL).page.response()
+            let search = CaptureSearch(request.uri.queryParameters)
+            return await pages.answer(context.logger) { _ in try CaptureListPage(search, pages.shelf).page.response() }
+        }
+        router.get("thumbnails/:id") { _, context in
+            await pages.answer(context) { id, reach in
+                try pages.shelf.shown(id, reach, seesAll: true)?.checked.thumbnail?.response()
             }
         }
-        router.get("thumbnails/:id") { request, context in
-            guard isOpen(request) else { return Self.closed(.unauthorized) }
-            return await pages.answer(context) { id, reach in try pages.shelf.thumbnail(id, reach)?.response() }
+        pages.addRoutes(to: router, seesAll: true)
+    }
+}
+
+/// Lets only requests with the operator's token through.
+private struct OperatorGate: RouterMiddleware {
+    let token: OperatorToken
+
+    func handle(
+        _ request: Request, context: ReceiverContext,
+        next: (Request, ReceiverContext) async throws -> Response
+    ) async throws -> Response {
+        let given = request.uri.path == "/" ? request.uri.queryParameters["token"] : nil
+        if let given { return open(with: String(given)) }
+        guard request.cookies[token.cookieName].map({ token.accepts($0.value) }) ?? false else {
+            return Self.closed(.unauthorized)
         }
+        return try await next(request, context)
     }
 
     /// Exchanges the token of the printed address for a cookie, so that it does not stay in the address.
@@ -37,13 +51,9 @@ struct OperatorPages: Sendable {
         return response
     }
 
-    private func isOpen(_ request: Request) -> Bool {
-        request.cookies[token.cookieName].map { token.accepts($0.value) } ?? false
-    }
-
     private static func closed(_ status: HTTPResponse.Status) -> Response {
         Page.message(
-            status, "This list is for the operator",
+            status, "These pages are for the operator",
             "Open the address that the receiver printed when it started. It contains the operator's token."
         ).response()
     }

@@ -2,41 +2,68 @@ import CaptureBundle
 import CapturePages
 import Hummingbird
 
-/// Everything that the page about a capture shows. All of it comes from one reading of the stored bundle.
+/// Everything that the page about a capture shows.
 struct ShownCapture: Sendable {
     let row: CaptureRow
     /// The device as it is registered now; nil if it is not registered any more.
     let device: RegisteredDevice?
-    let view: BundleView
-    let content: PreparedContent
-    /// Whether the operator hides the place of all captures.
-    let hidesPlace: Bool
-    /// Whether this receiver has the page that verifies bundles.
-    let hasVerifyPage: Bool
+    let checked: CheckedBundle
+    /// Whether the stored bytes are those that arrived.
+    let isAsItArrived: Bool
+    /// Whether the reader may see the position and all that may be withheld.
+    let seesAll: Bool
+    let publicURL: PublicURL
 
-    var report: VerificationReport { view.report }
+    var report: VerificationReport { checked.report }
+    var photo: PagePicture? { hides(.photo) ? nil : checked.photo }
+    var depth: PagePicture? { hides(.depth) ? nil : checked.depth }
+
+    /// The entries that are in the bundle, but not for this reader.
+    var hidden: [EntryPath] {
+        guard !seesAll, let manifest = report.manifest else { return [] }
+        return manifest.entries.filter { $0.isWithholdable || $0.path == .location }.map(\.path)
+            .filter { !report.withheld.contains($0) }
+    }
+
+    func hides(_ path: EntryPath) -> Bool { hidden.contains(path) }
 }
 
-/// What is made from the bytes of a sound bundle. It never changes, so it is made once and kept for some time.
-struct PreparedContent: Sendable {
+/// What was found in the bytes of a bundle. The same bytes give the same, so it is kept for some time.
+struct CheckedBundle: Sendable {
+    let report: VerificationReport
+    let isSound: Bool
     let photo: PagePicture?
     let depth: PagePicture?
+    /// A small photo, or a small depth map if there is no photo.
+    let thumbnail: PagePicture?
     /// The depths of the brightest and the darkest colour in metres.
     let depthSpan: ClosedRange<Float>?
+    let depthStatistics: DepthStatistics?
+    let position: GeoPosition?
     /// Whether a picture could not be made.
     let lacksPicture: Bool
-    let download: Download
+    /// Why only the operator may have the bundle; nil if anyone may have a copy without what may be withheld.
+    let refusal: String?
 
-    init(_ pictures: BundlePictures.Made, _ download: Download) {
-        photo = pictures.photo.map { PagePicture($0) }
-        depth = pictures.depth.map { PagePicture($0) }
-        depthSpan = pictures.depthSpan
-        lacksPicture = pictures.reason != nil
-        self.download = download
+    init(_ view: BundleView, _ large: BundlePictures.Made, _ small: BundlePictures.Made, refusal: String?) {
+        report = view.report
+        isSound = view.isSound
+        photo = large.photo.map { PagePicture($0) }
+        depth = large.depth.map { PagePicture($0) }
+        thumbnail = (small.photo ?? small.depth).map { PagePicture($0) }
+        depthSpan = large.depthSpan
+        depthStatistics = view.depthStatistics
+        position = view.position
+        lacksPicture = large.reason != nil
+        self.refusal = refusal
     }
 
     /// The approximate number of bytes in memory.
-    var bytes: Int { (photo?.size ?? 0) + (depth?.size ?? 0) + 1000 }
+    var bytes: Int {
+        let entries = report.manifest?.entries ?? []
+        let metadata = entries.first { $0.path == .metadata }?.size ?? 0
+        return [photo, depth, thumbnail].reduce(2000 + 500 * entries.count + 10 * metadata) { $0 + ($1?.size ?? 0) }
+    }
 }
 
 /// A picture of a page. All responses share its bytes, however slowly they are read.

@@ -10,40 +10,61 @@ struct StoredBundles: Sendable {
     /// The folder for temporary files.
     let scratch: FilePath
 
-    /// Calls `body` with the path of the bundle. The file may be deleted afterwards.
+    /// Calls `body` with the path of the bundle, and with the hash of the bundle that arrived. The file may be deleted
+    /// afterwards.
     ///
     /// - Parameters:
     ///   - id: The whole id of a capture.
-    ///   - reach: Where the bytes may be read.
-    /// - Throws: `BundleGone` if neither the queue nor a destination has the bytes, `BundleElsewhere` if only a destination
-    ///   has them and `reach` is `queue`, `BundleUnavailable` if they cannot be fetched at the moment, and any error of
+    ///   - reach: What may be done to get the bytes.
+    /// - Throws: `BundleGone` if neither the queue nor a destination has the bytes, `OutOfReach` if only a destination
+    ///   has them and `reach` is less, `BundleUnavailable` if they cannot be fetched at the moment, and any error of
     ///   `body`.
-    func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath) throws -> Value) throws -> Value {
+    func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath, Digest) throws -> Value) throws -> Value {
         let record: CaptureRecord
         do { record = try queue.capture(id) } catch { throw BundleUnavailable("\(error)") }
         if let path = queue.path(of: record) {
-            do { return try body(path) } catch {
+            do { return try body(path, record.sha256) } catch {
                 // The queue may release the bytes at any time.
                 if FileManager.default.fileExists(atPath: path.string) { throw error }
             }
         }
         guard Self.isAtDestination(record) else { throw BundleGone() }
-        guard reach == .destinations else { throw BundleElsewhere() }
+        guard reach == .destinations else { throw OutOfReach() }
         return try withScratchFile { path in
             do {
                 _ = try queue.getRemote(record, to: .file(path))
             } catch {
                 throw BundleUnavailable("\(error)")
             }
-            return try body(path)
+            return try body(path, record.sha256)
         }
     }
 
-    /// Whether neither the queue nor a destination has the bytes: they were deleted or lost before they were passed on.
-    func isGone(_ id: String) throws -> Bool {
-        let record = try queue.capture(id)
-        if let path = queue.path(of: record), FileManager.default.fileExists(atPath: path.string) { return false }
-        return !Self.isAtDestination(record)
+    /// What is stored of a capture.
+    enum State: Sendable {
+        /// The queue's copy has the bytes that arrived.
+        case unchanged
+        case damaged
+        /// The queue has released the bytes. The copy at a destination was not read.
+        case passedOn
+        /// The bytes were deleted or lost before they were passed on.
+        case gone
+    }
+
+    /// Reads the queue's copy of a capture, and compares it with what arrived.
+    func state(of id: String) -> State {
+        guard let record = try? queue.capture(id) else { return .gone }
+        if let path = queue.path(of: record), let hash = try? Self.hash(path) {
+            return hash == record.sha256 ? .unchanged : .damaged
+        }
+        return Self.isAtDestination(record) ? .passedOn : record.holding == .quarantined ? .damaged : .gone
+    }
+
+    static func hash(_ path: FilePath) throws -> Digest {
+        let file = try FileHandle(forReadingFrom: URL(filePath: path.string))
+        let hash = try DigestStream()
+        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { try hash.update(Array(piece).span) }
+        return try hash.finish()
     }
 
     private static func isAtDestination(_ record: CaptureRecord) -> Bool {
@@ -58,15 +79,18 @@ struct StoredBundles: Sendable {
     }
 }
 
-/// Where bundles may be read.
+/// What may be done for a page.
 enum Reach: Sendable {
+    /// To hash a bundle in the queue, whose verification is known.
+    case known
+    /// To verify a bundle in the queue too, which can take seconds.
     case queue
-    /// The queue's destinations too. One that does not answer blocks the thread.
+    /// To fetch a bundle from the queue's destinations too. One that does not answer blocks the thread.
     case destinations
 }
 
-/// The queue has released the bytes of a capture, so that only its destinations have them.
-struct BundleElsewhere: Error {}
+/// A page needs more than its thread may do.
+struct OutOfReach: Error {}
 
 /// Neither the queue nor a destination has the bytes of a capture.
 struct BundleGone: Error {}

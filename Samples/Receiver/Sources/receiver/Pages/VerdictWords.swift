@@ -7,14 +7,25 @@ struct VerdictWords {
     /// What the verdict means for the reader of the page.
     let meaning: String
 
-    /// - Parameter isRevoked: Whether the operator has revoked the device's key.
-    init(_ report: VerificationReport, isRevoked: Bool) {
+    init(_ shown: ShownCapture) {
+        let report = shown.report
+        let isRevoked = shown.device?.isRevoked ?? false
         let signer = report.trustedDevice.map { "\u{201c}\($0.name)\u{201d}" } ?? "this device"
         switch report.verdict {
+        case _ where shown.checked.isSound && !shown.isAsItArrived:
+            tone = .bad
+            words = "REPLACED"
+            meaning = "The stored bundle is sound, but it is not the one that arrived. Do not rely on it."
+        case .verified where !report.withheld.isEmpty:
+            tone = .doubtful
+            words = "Verified on arrival, entries withheld"
+            meaning =
+                "Every byte that is here is as it was when \(signer) signed it. But somebody left out "
+                + "\(report.withheld.map(\.description).joined(separator: ", ")) before the bundle was sent."
         case .verified:
             tone = .good
-            words = "Verified"
-            meaning = "Every byte that is here is as it was when \(signer) signed it. This device is registered here."
+            words = "Verified on arrival, unchanged since"
+            meaning = "Every byte is as it was when \(signer) signed it. This device is registered here."
         case .unknownDevice:
             tone = .doubtful
             words = "Sound, but the device is unknown"

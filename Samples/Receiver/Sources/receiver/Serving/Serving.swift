@@ -30,31 +30,30 @@ struct Serving {
         defer { try? lock.close() }
         try folder.emptyBodies()
         let queue = try openQueue(logger)
-        let index = try CaptureIndex(folder.index)
-        if try index.count() == 0, try queue.status().totals.values.contains(where: { $0.captures > 0 }) {
-            logger.warning("\(folder.index) has no captures, but the queue has some, so their pages are missing")
-            logger.warning("if the index was lost, stop the receiver and restore it from a backup")
-        }
+        let index = try CaptureIndex(folder.index, logger)
+        try IndexRepair(
+            queue: queue, index: index, devices: devices,
+            bundles: StoredBundles(queue: queue, scratch: folder.bodies), logger: logger
+        ).run()
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let captures = Captures(queue, index, threads)
         let publicURL = PublicURL(settings.publicURL)
 
-        let verifyPage = CompanionFile.verifyPage.flatMap { FileManager.default.contents(atPath: $0.string) }
         let shelf = CaptureShelf(
-            captures: captures, queue: queue, devices: devices, scratch: folder.bodies, hidesPlace: settings.hidesPlace,
-            hasVerifyPage: verifyPage != nil, logger: logger)
-        let pages = Pages(shelf, verifyPage: verifyPage.map(Array.init), readers: threads)
+            captures: captures, queue: queue, devices: devices, scratch: folder.bodies, publicURL: publicURL,
+            logger: logger)
+        let pages = Pages(shelf, readers: threads)
         let lines = StartLines()
 
-        let router = try router(captures, queue, index, threads, publicURL)
-        pages.addRoutes(to: router)
+        let router = try router(captures, queue, index, threads, publicURL, logger)
+        pages.addRoutes(to: router, seesAll: settings.showsPlace)
         let application = application(
             router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
         ) { url in
             publicURL.listens(url)
             lines.say(url, at: 0)
         }
-        let operatorApplication = try operatorApplication(pages, publicURL, lines, logger)
+        let operatorApplication = try operatorApplication(pages, lines, logger)
         let work = QueueWork(queue.folder, logger)
         work.start()
         var configuration = ServiceGroupConfiguration(
@@ -88,10 +87,10 @@ struct Serving {
 
     private func router(
         _ captures: Captures, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads,
-        _ publicURL: PublicURL
+        _ publicURL: PublicURL, _ logger: Logger
     ) throws -> Router<ReceiverContext> {
         let sharedPhotos = try SharedPhotos(of: folder)
-        let slots = Slots(settings.capturesAtOnce, perDevice: max(1, settings.capturesAtOnce / 4))
+        let slots = Slots(settings.capturesAtOnce)
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware {
@@ -100,29 +99,30 @@ struct Serving {
         }
         let intake = CaptureIntake(
             folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
-            publicURL: publicURL, sharedPhotos: sharedPhotos)
+            publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
         let told = CaptureRoutes(captures: captures, devices: devices, threads: threads, publicURL: publicURL)
         router.post("/api/v1/captures") { try await intake.post($0, $1) }
         router.get("/api/v1/captures/{id}") { try await told.get($0, $1) }
         let registration = RegistrationRoute(devices: devices, threads: threads)
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
         let lookup = VerifyFileRoute(
-            folder: folder, captures: captures, devices: devices, slots: Slots(4, perDevice: 4), threads: threads,
+            folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
             publicURL: publicURL, sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
-        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads)
+        let health = Health(folder, queue, index, devices, threads, logger)
+        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads, health: health)
             .addRoutes(to: router)
         return router
     }
 
     /// The server of the operator's list. It listens on the loopback interface only.
     private func operatorApplication(
-        _ pages: Pages, _ publicURL: PublicURL, _ lines: StartLines, _ logger: Logger
+        _ pages: Pages, _ lines: StartLines, _ logger: Logger
     ) throws -> some ApplicationProtocol {
         let token = try OperatorToken(file: folder.operatorToken)
         let router = Router(context: ReceiverContext.self)
         router.addMiddleware { AnswerErrors() }
-        OperatorPages(pages: pages, token: token, publicURL: publicURL).addRoutes(to: router)
+        OperatorPages(pages: pages, token: token).addRoutes(to: router)
         return application(router, "127.0.0.1", settings.operatorPort, connections: 64, logger: logger) { url in
             lines.say("operator \(url)/?token=\(token.text)", at: 1)
         }

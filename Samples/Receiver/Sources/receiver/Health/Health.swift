@@ -1,0 +1,43 @@
+import CaptureQueue
+import Hummingbird
+import Logging
+
+/// Tries what a capture needs, at most once a minute.
+actor Health {
+    private let parts: [(name: String, attempt: @Sendable () throws -> Void)]
+    private let threads: BlockingThreads
+    private let logger: Logger
+    private var last: (at: ContinuousClock.Instant, failing: Task<[String], Never>)?
+
+    init(
+        _ folder: ReceiverFolder, _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices,
+        _ threads: BlockingThreads, _ logger: Logger
+    ) {
+        self.threads = threads
+        self.logger = logger
+        parts = [
+            ("bodies", { try BodyFile(folder.newBody()).append([UInt8](repeating: 0, count: 65_536)) }),
+            ("queue", { try queue.tryKeeping() }),
+            ("index", { try index.tryWriting() }),
+            ("devices", { _ = try devices.device("00000000-0000-0000-0000-000000000000") }),
+        ]
+    }
+
+    /// The names of the parts that fail.
+    func failing() async -> [String] {
+        if let last, last.at + .seconds(60) > .now { return await last.failing.value }
+        let (parts, threads, logger) = (parts, threads, logger)
+        let attempts = Task {
+            var failing: [String] = []
+            for part in parts {
+                do { try await threads.run(part.attempt) } catch {
+                    logger.error("a capture cannot be kept: \(part.name): \(error)")
+                    failing.append(part.name)
+                }
+            }
+            return failing
+        }
+        last = (.now, attempts)
+        return await attempts.value
+    }
+}

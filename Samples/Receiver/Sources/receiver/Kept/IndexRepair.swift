@@ -1,0 +1,68 @@
+import CaptureBundle
+import CaptureQueue
+import Logging
+
+/// Adds to the index the captures that only the queue knows. Then the index was lost or damaged, is an old copy, or could
+/// not be written when they came.
+struct IndexRepair {
+    let queue: UploadQueue
+    let index: CaptureIndex
+    let devices: Devices
+    let bundles: StoredBundles
+    let logger: Logger
+
+    /// How long destinations that fail may delay the start.
+    private static let patience = Duration.seconds(60)
+
+    func run() throws {
+        let known = try index.ids()
+        var missing: [CaptureRecord] = []
+        try queue.list {
+            if !known.contains($0.id) { missing.append($0) }
+            return true
+        }
+        guard !missing.isEmpty else { return }
+        logger.warning("the index lacks \(missing.count) captures of the queue; adding them from their bundles")
+        var delay = Duration.zero
+        var found: [NewCapture] = []
+        var lost: [String] = []
+        for (place, record) in missing.reversed().enumerated() {
+            let start = ContinuousClock.now
+            do {
+                found.append(try capture(record, delay < Self.patience ? .destinations : .queue))
+            } catch {
+                delay += ContinuousClock.now - start
+                lost.append("\(record.id): \(Self.words(error))")
+            }
+            guard found.count == 100 || place == missing.count - 1 else { continue }
+            try index.write(found)
+            found = []
+        }
+        logger.warning("added \(missing.count - lost.count) captures to the index")
+        if let first = lost.first { logger.warning("\(lost.count) captures have no page; the first is \(first)") }
+    }
+
+    private static func words(_ error: any Error) -> String {
+        switch error {
+        case is BundleGone: "neither the queue nor a destination has its bytes"
+        case is OutOfReach: "destinations failed for too long"
+        default: "\(error)"
+        }
+    }
+
+    private func capture(_ record: CaptureRecord, _ reach: Reach) throws -> NewCapture {
+        guard let device = try devices.device(key: record.device) else {
+            throw BundleUnavailable("its device is not registered")
+        }
+        let verifier = Verifier(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
+        let report = try bundles.withFile(of: record.id, reach) { path, _ in
+            try verifier.verify(BundleSource(file: path))
+        }
+        guard ![.altered, .malformed].contains(report.verdict), let manifest = report.manifest else {
+            throw BundleUnavailable("its stored bytes are damaged")
+        }
+        return NewCapture(
+            id: record.id, device: device, manifest: manifest, report: report, verdict: record.verdict,
+            receivedAt: record.pushedAt)
+    }
+}

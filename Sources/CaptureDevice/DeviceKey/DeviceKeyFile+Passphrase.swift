@@ -1,0 +1,30 @@
+import CaptureNative
+
+/// Changes the passphrase of a key.
+extension DeviceKeyFile {
+    /// Encrypts the key with another passphrase. The old file stays until the new one is synced and takes its name, so
+    /// the key is never missing. The state and the public half do not change.
+    ///
+    /// - Parameters:
+    ///   - old: Opens the key, if it is encrypted.
+    ///   - new: Gets the new passphrase, after the old one has opened the key; nil stores the key unencrypted.
+    /// - Throws: The errors of `load` and of `new`; `key.state` if the key has several names; `output.unusable`,
+    ///   `io.failed`.
+    package func changePassphrase(
+        _ old: Passphrase, to new: () throws(BundleError) -> [UInt8]?
+    ) throws(BundleError) {
+        let before = try readPrivate(path)
+        let device = try load(old)
+        // A rename would leave the other names with the old passphrase.
+        try refuseSecondName()
+        let passphrase = try new()
+        let pem = try native { () throws(NativeError) in try device.key.pem(passphrase: passphrase) }
+        try locked { () throws(BundleError) in
+            guard try readPrivate(path) == before else {
+                throw BundleError(.keyState, "was changed meanwhile; its passphrase is what it was", file: path)
+            }
+            try refuseSecondName()
+            try write(pem, to: realPath, mode: 0o600, .replace)
+        }
+    }
+}

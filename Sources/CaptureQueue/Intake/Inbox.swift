@@ -1,0 +1,207 @@
+import CaptureBundle
+import CaptureNative
+import QueueModel
+import QueueTransports
+import Synchronization
+import SystemPackage
+
+/// Takes bundles from a folder into which others put them (Spec/queue.md section 14).
+///
+/// One thread at a time takes. Another one looks for files, and asks for what there is to tell.
+final class Inbox: Sendable {
+    private struct Refused {
+        let status: FileStatus
+        /// When to try again, in seconds of the monotonic clock; nil for a file that has to change before that.
+        let again: Double?
+    }
+
+    private struct State {
+        var folder: FilePath?
+        /// Why the folder cannot be read, so that it is told once.
+        var fault: String?
+        var refused: [FilePath: Refused] = [:]
+        var texts: [String] = []
+        var isTaking = false
+        var isStopped = false
+    }
+
+    private let queue: UploadQueue
+    private let trust: TrustFile
+    private let state = Mutex(State())
+
+    init(_ queue: UploadQueue, trust: TrustFile) {
+        self.queue = queue
+        self.trust = trust
+    }
+
+    /// Reads the setting again.
+    func refresh() throws {
+        let folder = try queue.settings().inbox.map { FilePath($0) }
+        state.withLock { if $0.folder != folder { ($0.folder, $0.fault, $0.refused) = (folder, nil, [:]) } }
+    }
+
+    var isWatched: Bool { state.withLock { $0.folder != nil } }
+
+    /// Whether files are being taken, or there are files to take.
+    var isBusy: Bool { state.withLock(\.isTaking) || !waiting().isEmpty }
+
+    var isTaking: Bool { state.withLock(\.isTaking) }
+
+    /// Ends taking after the file that is being read.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Returns what was found since the last call, one text for each file.
+    func takeTexts() -> [String] {
+        state.withLock { state in
+            defer { state.texts = [] }
+            return state.texts
+        }
+    }
+
+    /// Takes what there is on a thread of its own, which calls `onEnd`. It does nothing while that thread works.
+    func look(onEnd: @escaping @Sendable () -> Void) {
+        guard !isTaking, !waiting().isEmpty else { return }
+        state.withLock { $0.isTaking = true }
+        let isStarted = Thread.start {
+            self.take()
+            self.state.withLock { $0.isTaking = false }
+            onEnd()
+        }
+        if !isStarted { state.withLock { $0.isTaking = false } }
+    }
+
+    /// Takes what there is. A file is deleted once the queue holds its bytes; a file that is refused stays.
+    func take() {
+        let files = waiting()
+        guard !files.isEmpty else { return }
+        var options = PushOptions()
+        options.moves = true
+        options.isFromInbox = true
+        options.trust = trust
+        let rest = Mutex(files[...])
+        do {
+            try queue.push(
+                next: {
+                    if self.state.withLock(\.isStopped) { return nil }
+                    return rest.withLock { $0.popFirst() }.map { .success(.file($0)) }
+                }, options: options
+            ) { file, result in note(FilePath(file), result) }
+        } catch {
+            // Nothing was taken, so each file is tried again.
+            for file in files { note(file, .failure(error)) }
+        }
+    }
+
+    private func note(_ file: FilePath, _ result: Result<Pushed, any Error>) {
+        let left = try? FileStatus.ofName(file)
+        switch result {
+        case .success(let pushed):
+            if let fault = pushed.trustFault, pushed.verdict != .unknownDevice {
+                tell("\(file): stored, but it is not acceptable: \(fault.message)")
+            }
+            // Without a note, it is another file that came under this name meanwhile.
+            guard let left, !pushed.notes.isEmpty else { return }
+            refuse(file, left, pushed.notes.joined(separator: "; "), isFinal: false)
+        case .failure(let error):
+            guard let left else { return }
+            let fault = error as? BundleError
+            refuse(file, left, fault?.description ?? "\(error)", isFinal: fault?.verdict != nil)
+        }
+    }
+
+    /// - Parameter isFinal: whether the same bytes will be refused again.
+    private func refuse(_ file: FilePath, _ status: FileStatus, _ text: String, isFinal: Bool) {
+        let again = isFinal ? nil : MonotonicClock.seconds + 60
+        let isKnown =
+            state.withLock { $0.refused.updateValue(Refused(status: status, again: again), forKey: file) }?
+            .status == status
+        if !isKnown { tell("left in the inbox: \(text)") }
+    }
+
+    private func tell(_ text: String) { state.withLock { $0.texts.append(text) } }
+
+    /// The files that are not refused, in bytewise order of their names.
+    private func waiting() -> [FilePath] {
+        guard let folder = state.withLock(\.folder) else { return [] }
+        let found: [Found]
+        do throws(NativeError) { found = try Self.files(in: folder) } catch {
+            let fault = error.text
+            let isKnown = state.withLock { state in
+                defer { state.fault = fault }
+                return state.fault == fault
+            }
+            if !isKnown { tell("\(folder): the inbox cannot be read: \(fault)") }
+            return []
+        }
+        let now = MonotonicClock.seconds
+        return state.withLock { state in
+            state.fault = nil
+            let old = state.refused
+            state.refused = [:]
+            return found.compactMap { file in
+                guard let known = old[file.path], known.status == file.status else { return file.path }
+                state.refused[file.path] = known
+                return known.again.map { $0 <= now } ?? false ? file.path : nil
+            }
+        }
+    }
+}
+
+extension Inbox {
+    typealias Found = (path: FilePath, status: FileStatus)
+
+    /// What lies in an inbox, for `status`.
+    struct Standing: Hashable, Sendable {
+        /// The files that have lain there for longer than `patience`.
+        var left = 0
+        /// Why the folder cannot be read.
+        var fault: String?
+
+        /// In milliseconds.
+        static let patience = 600_000
+
+        init(_ folder: FilePath, at now: Int) {
+            do throws(NativeError) {
+                // A sender can set the time of the last change to the bytes, but not that of the last change of all.
+                left = try Inbox.files(in: folder).count { now - $0.status.changed / 1_000_000 > Self.patience }
+            } catch {
+                fault = error.text
+            }
+        }
+    }
+
+    /// The files with finished names: `*.bundle`, not hidden. Subfolders are not searched.
+    private static func files(in folder: FilePath) throws(NativeError) -> [Found] {
+        try FolderNames(in: folder).components.compactMap { name in
+            let path = folder.appending(name)
+            guard FolderWalk.isNamedBundle(path), name.bytes.first != UInt8(ascii: "."),
+                let status = try? FileStatus.ofName(path), status.kind != .folder
+            else { return nil }
+            return (path, status)
+        }
+    }
+
+    /// Checks the folder for the setting.
+    ///
+    /// - Returns: its absolute path.
+    /// - Throws: `value.invalid`.
+    static func path(_ path: FilePath, of queue: QueueFolder) throws(QueueError) -> String {
+        let name = QueueSettings.Name.inbox.rawValue
+        guard let text = String(validating: path.absolute), let status = try? FileStatus.of(path),
+            status.kind == .folder
+        else { throw QueueError(.valueInvalid, "\(path) is not a folder", of: name) }
+        // In a sticky folder, only its owner may delete what others put there.
+        guard (try? ProcessEnvironment.canWrite(folder: path)) != nil, !status.isSticky || status.isThisUsers else {
+            throw QueueError(
+                .valueInvalid, "\(path) does not let you delete what others put there, expected a folder of yours",
+                of: name)
+        }
+        let (inbox, own) = (path.resolved, queue.path.resolved)
+        guard !inbox.starts(with: own), !own.starts(with: inbox) else {
+            throw QueueError(
+                .valueInvalid, "\(path) is in the queue's folder or around it, expected a folder apart from it",
+                of: name)
+        }
+        return text
+    }
+}

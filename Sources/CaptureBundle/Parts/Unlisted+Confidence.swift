@@ -1,7 +1,7 @@
 import CaptureNative
 
 extension Unlisted {
-    static func confidence(_ png: [UInt8]) -> String? {
+    package static func confidence(_ png: [UInt8]) -> String? {
         guard let chunks = PNGChunks(png) else { return "is not a PNG" }
         let outside = "has bytes outside its chunks"
         let notRows = "has image data that are not exactly its rows"

@@ -1,3 +1,4 @@
+package import CaptureBundle
 import CaptureNative
 
 /// Changes the passphrase of a key.

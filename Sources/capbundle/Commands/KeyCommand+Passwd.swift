@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureDevice
 import CommandSupport
 
 extension KeyCommand {

@@ -20,17 +20,40 @@ struct PushGroup {
         guard arrivals.contains(where: { (try? $0.get()) != nil }) else {
             return arrivals.map { $0.flatMap { _ in .failure(QueueError(.corruptRecord, "no arrival")) } }
         }
-        let pushed: [Result<Pushed, any Error>]
+        var pushed: [Result<Pushed, any Error>]
         do {
             pushed = try queue.store.turn { turn in try commit(arrivals, turn) }
+            for index in pushed.indices {
+                guard let arrival = try? arrivals[index].get(),
+                    case .failure(let refusal as QueueError) = pushed[index],
+                    let again = commitEvicting(arrival, after: refusal)
+                else { continue }
+                pushed[index] = again
+            }
         } catch {
-            return arrivals.map { $0.flatMap { _ in .failure(error) } }
+            return arrivals.map { $0.flatMap { .failure(QueueError.push(of: $0.name, error)) } }
         }
         // If the destinations cannot be read, no source file is removed.
         guard options.moves, let removal = try? SourceRemoval(queue) else { return pushed }
         return zip(arrivals, pushed).map { arrival, result in
             guard let arrival = try? arrival.get() else { return result }
             return result.map { removal.remove(arrival, $0) }
+        }
+    }
+
+    /// Makes room for a bundle that was refused, and commits it: it needed no room when it was read, because the queue
+    /// had its bytes. Not in the turn of the group, because deleting needs turns of its own.
+    ///
+    /// - Returns: nil if no room can be made.
+    private func commitEvicting(_ arrival: Arrival, after refusal: QueueError) -> Result<Pushed, any Error>? {
+        guard refusal.code == .quota || refusal.code == .freeDisk else { return nil }
+        do {
+            guard try intake.limits.makeRoom(for: arrival.facts.byteCount) else { return nil }
+            let note = intake.limits.takeNote()
+            return try queue.store.turn { turn in try commit([.success(arrival)], turn) }.first?
+                .map { pushed in note.map { pushed.adding(note: $0) } ?? pushed }
+        } catch {
+            return .failure(QueueError.push(of: arrival.name, error))
         }
     }
 
@@ -55,7 +78,7 @@ struct PushGroup {
             return results
         } catch let error as QueueError {
             takeBack(given, after: error)
-            throw QueueError.withHint(error)
+            throw error
         }
     }
 
@@ -94,7 +117,8 @@ struct PushGroup {
     }
 
     private func refusal(of arrival: Arrival, total: Int, _ db: Database) throws -> QueueError? {
-        if let refusal = try intake.limits.overLimit(arrival.name, total: total, db) { return refusal }
+        let size = arrival.facts.byteCount
+        if let refusal = try intake.limits.overLimit(arrival.name, size: size, total: total, db) { return refusal }
         return arrival.isReserved ? nil : try intake.limits.overFloor(arrival.name, size: 0, db)
     }
 
@@ -118,7 +142,7 @@ struct PushGroup {
         case .reference:
             // Bytes in the spool are better than a reference. The same reference again changes nothing.
             return arrival.reference == nil || !SourceCheck.isThere(record)
-        case .removing, .removed: return true
+        case .removing, .removed: return !intake.skips(record)
         }
     }
 
@@ -157,7 +181,7 @@ struct PushGroup {
             try queue.spool.settle(used)
         } catch {
             takeBack(given, after: error)
-            throw QueueError.withHint(error)
+            throw error
         }
         return given
     }

@@ -106,5 +106,5 @@ def all_of(scenes, bench):
 
 
 TESTS = [("each command that writes is tested on a full disk", every_command)]
-TESTS += [(f"{command}: whole files or none, and 74, however much room there is", long(functools.partial(all_of, scenes)))
-          for command, scenes in WRITING.items()]
+TESTS += [(f"{command}: whole files or none, and 74, however much room there is",
+           long(functools.partial(all_of, scenes))) for command, scenes in WRITING.items()]

@@ -16,7 +16,7 @@ CLONE_NEWNS = 0x20000
 # KiB that a disk has left in turn: no more than a page at first, and in the end more than any command needs.
 ROOMS = (*range(0, 64, 4), *range(64, 128, 16), *range(128, 512, 32), *range(512, 1024, 128), 1536, 2048, 4096, 6144)
 ENOUGH = 3  # rooms in a row in which a command succeeds, before larger ones are left out
-FULL = re.compile("no space left on device|disk is full|are free on the disk", re.IGNORECASE)
+FULL = re.compile("no space left on device|disk is full|are free on the disk|no room on the disk", re.IGNORECASE)
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
 
 

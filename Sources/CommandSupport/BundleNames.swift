@@ -73,7 +73,7 @@ package final class BundleNames: Sendable {
                 state.hasFound = true
                 return .failure(error)
             case .success(.rawCapture): continue
-            case .success(.temporary): state.leftOut += 1
+            case .success(.temporary), .success(.special): state.leftOut += 1
             case .success(.link):
                 state.links += 1
                 state.linksFolder = state.linksFolder ?? state.folder

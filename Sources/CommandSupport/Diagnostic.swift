@@ -81,7 +81,7 @@ package struct Diagnostic: Sendable {
 package struct CommandFailure: Sendable {
     package let code: String
     package let message: String
-    package let hints: [String]
+    package var hints: [String]
     package let status: ExitStatus
     /// Other errors that were found with it.
     private(set) var further: [BundleError] = []

@@ -5,7 +5,9 @@ interrupted. What else must hold is in the scene of the command.
 """
 import functools
 import shutil
+import types
 
+from Kit.disks import FULL, at_every_room
 from Kit.outcomes import IS_LONG, Failed, expect
 from Kit.kills import changes
 from Kit.injection import prefix, report, since, sweep, trace, without_unnamed_files
@@ -24,6 +26,7 @@ ERRORS = {
 }
 # `make test` tries EIO at one call of each name, and each other error at one call.
 KILLED = (-9, 137)
+NO_CALL = types.SimpleNamespace(name="", text="", is_after_naming=False)  # stands for the call where a full disk shows
 
 
 class Scene:
@@ -34,6 +37,7 @@ class Scene:
     lines = 3  # a message has at most as many
     may_end = False  # whether a run may end without the call that is to be killed
     places = ()  # what a message can name, beside the rig's folder
+    copes = False  # whether the command works on a full disk
 
     def __init__(self, bench):
         self.bench, self.extra = bench, ()
@@ -114,3 +118,19 @@ def fails(scene, bench):
         met = [(call, error) for call in calls if call.name in names]
         items += met if IS_LONG or error == "EIO" else met[-1:]
     report(sweep(items, scene.trial))
+
+
+def full(scene, bench):
+    """Runs the command where key, trust file, target and temporary files are on one disk with little room or none."""
+    scene = scene(bench)
+
+    def trial(rig, room, free):
+        ended = scene.run(rig).must(0, 74)
+        if ended.code:
+            scene.judge_message(rig, ended, "ENOSPC")
+            expect(FULL.search(ended.text), f"does not say that the disk is full: {ended.text!r}")
+        free()
+        scene.judge(rig, ended, NO_CALL, False)
+        return ended.code == 0
+
+    at_every_room(scene, trial)

@@ -1,14 +1,22 @@
 """File systems that a test mounts in its own mount namespace, invisible to other tests."""
 import contextlib
+import ctypes
 import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import threading
 
-from Kit.outcomes import Result, Skipped, expect
+from Kit.outcomes import Failed, Result, Skipped, expect
 
+CLONE_NEWNS = 0x20000
+# KiB that a disk has left in turn: no more than a page at first, and in the end more than any command needs.
+ROOMS = (*range(0, 64, 4), *range(64, 128, 16), *range(128, 512, 32), *range(512, 1024, 128), 1536, 2048, 4096, 6144)
+ENOUGH = 3  # rooms in a row in which a command succeeds, before larger ones are left out
+FULL = re.compile("no space left on device|disk is full|are free on the disk|no room on the disk", re.IGNORECASE)
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
 
 
@@ -91,3 +99,54 @@ def without_nameless_files():
 
 def small(size, options=""):
     return f'mount -t tmpfs -o size={size},mode=700{options} none "$0"'
+
+
+@functools.cache
+def _separated(_):
+    """Gives this thread, and what it starts, mounts of its own."""
+    require_mounts()
+    if ctypes.CDLL(None).unshare(CLONE_NEWNS):
+        raise Skipped("this process cannot have mounts of its own")
+    subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+
+
+@contextlib.contextmanager
+def nearly_full(rig, room):
+    """Makes the rig's folder a disk with room for `room` KiB more. The value is a function that empties the disk."""
+    _separated(threading.get_ident())
+    aside = rig.folder.with_name(f"{rig.folder.name}.aside")
+    shutil.copytree(rig.folder, aside, symlinks=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m,mode=755", "none", rig.folder], check=True)
+    filler = rig.folder / "filler"
+    try:
+        shutil.copytree(aside, rig.folder, symlinks=True, dirs_exist_ok=True)
+        with open(filler, "wb") as file:
+            there = os.statvfs(rig.folder)
+            os.posix_fallocate(file.fileno(), 0, there.f_bavail * there.f_frsize - room * 1024)
+        yield filler.unlink
+    finally:
+        subprocess.run(["umount", "-l", rig.folder], check=True)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def at_every_room(scene, trial):
+    """Runs `trial(rig, room, free)`, which says whether the command succeeded, with a new rig and more room each time.
+
+    Without any room the command must fail, unless the scene `copes` with a full disk; with enough it must succeed.
+    """
+    problems, successes = [], []
+    for room in ROOMS:
+        rig = scene.rig()
+        try:
+            with nearly_full(rig, room) as free:
+                successes.append(trial(rig, room, free))
+        except Failed as reason:
+            successes.append(False)
+            problems.append(f"{room} KiB: {reason}")
+        finally:
+            shutil.rmtree(rig.folder, ignore_errors=True)
+        if successes[-ENOUGH:] == [True] * ENOUGH:
+            break
+    expect(not problems, f"{len(problems)} of {len(successes)}: {'; '.join(problems[:3])}")
+    expect(successes[-1], "never succeeds")
+    expect(scene.copes or not successes[0], "succeeds on a full disk, so the test tests nothing")

@@ -42,6 +42,7 @@ class Scene:
 
     stdin = None
     codes = (0,)  # exit codes of an undisturbed run
+    copes = False  # whether the command may succeed on a full disk
 
     def __init__(self, bench):
         self.bench = bench

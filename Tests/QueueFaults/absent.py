@@ -55,6 +55,29 @@ def references(bench):
         rig.run("run").must(0, about=f"{name}: run with the file")
 
 
+def changed(bench):
+    """A reference that is there again with other bytes has not come back: check says that it was changed."""
+    rig = bench.rig()
+    rig.to_folder()
+    card = rig.out / "card"
+    card.mkdir()
+    (card / "a.bundle").write_bytes(bench.stock[0].data)
+    rig.run("push", "--reference", card / "a.bundle").must(0, about="push --reference")
+    card.rename(rig.out / "away")
+    rig.run("run").must(15, about="run without the disk")
+    said = rig.run("get", bench.stock[0].id, "-o", "x").must(66, about="get without the disk").text
+    expect("is its disk mounted?" in said and "push" not in said, f"get says {said!r}")
+    (rig.out / "away").rename(card)
+    (card / "a.bundle").write_bytes(bench.stock[0].data[:-1] + b"\1")
+    found = rig.run("check").must(74, about="check").out
+    expect(b"changed" in found and b"again" not in found, f"check prints {found!r}")
+    listed = rig.run("list").must(0).out
+    expect(b"(missing or changed)" in listed, f"list prints {listed!r}")
+    (card / "a.bundle").write_bytes(bench.stock[0].data)
+    rig.run("check").must(0, about="check with the right bytes")
+    rig.run("run").must(0, about="run")
+
+
 def spool(bench):
     """A spool that is empty though bundles are stored: push, run, prune change nothing. check --repair gives it up, and
     a later check takes back what is there again."""
@@ -69,6 +92,8 @@ def spool(bench):
         result = rig.run(*words).must(74, about=words[0])
         expect("is its disk mounted?" in result.text and not result.out, f"{words[0]} says {result.text!r}")
     rig.run("check").must(74, about="check")
+    said = rig.run("get", bench.stock[0].id, "-o", rig.out / "x").must(66, about="get").text
+    expect("is its disk mounted?" in said and "push" not in said, f"get says {said!r}")
     expect(b"capqueue check" in rig.run("status", "--check").must(15).out, "status does not name check")
     expect(rig.query("SELECT * FROM deliveries") == before and not list(place.iterdir()), "something was changed")
     rig.run("check", "--repair").must(74, about="check --repair")
@@ -102,6 +127,7 @@ def named(bench):
 
 TESTS = [
     ("references on a disk that is not mounted wait, and check takes them back", references),
+    ("a reference that is there again with other bytes is reported as changed", changed),
     ("without its spool a queue changes nothing until it is there again", spool),
     ("a named folder without a queue: only init, dest add and config make one", named),
 ]

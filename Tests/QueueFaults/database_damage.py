@@ -57,6 +57,8 @@ def salvaged(rig, held, about, released=False):
     expect(states == {"pending" if released else "held"}, f"{about}: salvage leaves captures {states}")
     expect(rig.run("config", "retention").must(0).out.strip() == b"9d", f"{about}: the retention is another one")
     rig.run("check", "--read-data").must(0, about=f"{about}: check after salvage")
+    said = rig.run("push", held[0].path).must(0, about=f"{about}: push after salvage").text
+    expect(("capqueue release" in said) != released, f"{about}: push of what is held says {said!r}")
 
 
 def spoilt(rig, held, about):

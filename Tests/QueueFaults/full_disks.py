@@ -5,7 +5,7 @@ import json
 from Kit.rigs import PHOTO
 from Kit.outcomes import IS_LONG, expect
 from Kit.invariants import words_for_people
-from Kit.disks import mounted, small
+from Kit.disks import FULL, mounted, small
 from Kit.queues import DAY, few, ids
 
 SIZES = ("768k", "400k", "256k", "512k", "1m", "1500k", "2m")
@@ -43,8 +43,10 @@ def sound(place, bundle, about):
     expect(out == bundle.data, f"{about}: get gives other bytes")
 
 
-def refuses(result, about):
-    words_for_people(result.must(74, about=about), about=about)
+def refuses(result, bundle, about):
+    """Checks that a push has failed, and names the bundle, what is full, and what to do."""
+    words_for_people(result.must(74, about=about), about=about).naming(bundle.path, about)
+    expect(FULL.search(result.text), f"{about}: does not say that the disk is full: {result.text!r}")
     expect(not result.out, f"{about}: prints {result.out[:100]!r}")
     expect("--reference" in result.text, f"{about}: does not name --reference: {result.text!r}")
 
@@ -63,9 +65,9 @@ def fills_up(bench):
                     break
                 expect(ids(result) == [bundle.id], f"{size}: prints {result.out!r}")
                 held.append(bundle)
-            refuses(result, size)
+            refuses(result, bundle, size)
             intact(place, held, size)
-            refuses(place.run("push", bundle.path), f"{size}, again")
+            refuses(place.run("push", bundle.path), bundle, f"{size}, again")
             intact(place, held, f"{size}, again")
             if held:
                 sound(place, held[0], size)
@@ -164,7 +166,8 @@ def prune_makes_room(bench):
                       f"stored_at = stored_at - {8 * DAY}",
                       f"UPDATE deliveries SET completed_at = completed_at - {8 * DAY}")
         full_to_the_last_byte(place)
-        refuses(place.run("push", new.path), "push on a full disk")
+        refuses(place.run("push", new.path), new, "push on a full disk")
+        refuses(place.run("push", kept[0].path), kept[0], "push on a full disk of what is held")
         result = place.run("prune").must(0, about="prune on a full disk")
         expect(sorted(ids(result)) == sorted(bundle.id for bundle in gone), f"prune prints {result.out!r}")
         expect(place.free() >= 5 * 60_000, f"prune frees {place.free()} bytes")

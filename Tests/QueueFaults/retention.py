@@ -2,10 +2,12 @@
 
 RetentionPolicyTests shows what may be deleted, for each state, receipt and age; LifeTests, that prune asks it.
 """
+import json
+
 from Kit.rigs import PHOTO
 from Kit.outcomes import PATIENCE, expect
 from Kit.invariants import clean, gives, holds
-from Kit.queues import few, ids
+from Kit.queues import few, ids, photo_of
 from Kit.tracing import require_strace, separate, strace
 
 
@@ -75,6 +77,12 @@ def room_by_deleting(bench):
     expect(b"capqueue prune --older-than 3d" in said, f"status --check prints {said!r}")
     expect(rig.prune("--older-than", "3d", "--dry-run") == [held[0].id], "another prune than was said")
     rig.run("config", "evict-uploaded", "on").must(0)
+    larger = bench.packed("larger", photo_of(1, sum(sizes)))
+    rig.run("config", "limit", str(len(larger.data))).must(0)
+    said = rig.run("push", larger.path).must(12, about="push where all that was uploaded is not enough").text
+    expect("not enough" in said and "evict-uploaded on" not in said, f"push says {said!r}")
+    expect(spooled(rig) == {bundle.id for bundle in held}, "something was deleted although that is not enough")
+    rig.run("config", "limit", str(sum(sizes))).must(0)
     rig.run("status", "--check").must(0, about="status --check where push makes room")
     said = rig.run("push", new[0].path, new[1].path).must(0, about="push that makes room").text
     expect("deleted to make room" in said, f"push says {said!r}")
@@ -89,7 +97,53 @@ def room_by_deleting(bench):
     clean(rig)
 
 
+def evicted_stays_uploaded(bench):
+    """With evict-uploaded, a push of what was evicted stores nothing and evicts nothing, unless --resend or another
+    destination needs the bytes. A new bundle in the same push finds room."""
+    rig, old, new = bench.rig(), bench.stock[:3], bench.stock[3:8]
+    for name in ("disk", "more"):
+        rig.to_folder(name)
+    rig.push(*old)
+    rig.run("run").must(0, about="run")
+    for days, bundle in zip((3, 2, 1), old):
+        rig.aged(bundle, days=days + 0.1)
+    rig.run("config", "limit", str(sum(len(bundle.data) for bundle in old))).must(0)
+    rig.run("config", "evict-uploaded", "on").must(0)
+    rig.push(*old, new[0])
+    expect(spooled(rig) == {old[1].id, old[2].id, new[0].id}, "another capture than the oldest was deleted")
+    again = rig.run("push", "--json", *(bundle.path for bundle in [*old, new[0]])).must(0, about="the same push again")
+    outcomes = [json.loads(line)["outcome"] for line in again.out.splitlines()]
+    expect(outcomes == ["uploaded-already", "held-already", "held-already", "held-already"], f"outcomes {outcomes}")
+    said = rig.run("push", old[0].path).must(0, about="push of what was evicted").text
+    expect("already uploaded" in said and "--resend" in said and "make room" not in said, f"says {said!r}")
+    expect(spooled(rig) == {old[1].id, old[2].id, new[0].id}, "a push of what was uploaded changes the spool")
+    moved = rig.out / "moved.bundle"
+    moved.write_bytes(old[0].data)
+    rig.run("push", "--move", moved).must(0, about="push --move of what was evicted")
+    expect(moved.read_bytes() == old[0].data, "push --move deletes a file that is not stored")
+    clean(rig)
+    rig.push(old[0], options=("--dest", "more"))
+    expect(spooled(rig) == {old[0].id, old[2].id, new[0].id}, "what another destination needs is not stored")
+    # The bytes of a capture that waits are damaged, so it needs room although the queue has it.
+    rig.spool_file(new[0]).write_bytes(new[0].data[:-1] + b"\1")
+    said = rig.push(new[0]).text
+    expect("make room" in said and spooled(rig) == {old[0].id, new[0].id}, f"the spool has {spooled(rig)}: {said!r}")
+    rig.run("run").must(0, about="run")
+    rig.run("config", "limit", str(len(new[1].data) - 1)).must(0)
+    said = rig.run("push", new[1].path).must(12, about="push of a bundle that is larger than the limit").text
+    expect("config limit" in said and "prune" not in said and "uploaded" not in said, f"says {said!r}")
+    expect(spooled(rig) == {old[0].id, new[0].id}, "something was deleted for a bundle that cannot fit")
+    rig.run("config", "--unset", "limit").must(0)
+    rig.push(old[1], options=("--resend",))
+    expect(rig.rows()[old[1].id]["state"] == "pending" and old[1].id in spooled(rig), "--resend does not store it")
+
+
+def spooled(rig):
+    return {id for id, row in rig.rows().items() if row["holding"] == "spool"}
+
+
 TESTS = [
+    ("with evict-uploaded, what was evicted is not stored again, and new bundles find room", evicted_stays_uploaded),
     ("a spool at its limit: push names the prune, or deletes what was uploaded", room_by_deleting),
     ("pushes beside a slow command are not lost", beside_slow_commands),
     ("nothing but the hash decides that a capture is held", alike_is_not_the_same),

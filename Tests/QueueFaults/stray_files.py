@@ -125,8 +125,8 @@ def check_beside_a_push(bench):
 
 
 def adopted(bench):
-    """adopt stores each bundle of a folder once, also beside another adopt. It follows no link, skips other files, and
-    says that nothing is new only if nothing was refused."""
+    """adopt stores each bundle of a folder once, also beside another adopt. It follows no link, skips other files, names
+    what is called a bundle and is no file, and says that nothing is new only if nothing was refused."""
     rig = bench.rig()
     place = rig.out / "old"
     (place / "deep/er").mkdir(parents=True)
@@ -146,9 +146,12 @@ def adopted(bench):
     expect(rows.keys() == {bundle.id for bundle in known}, f"adopt stores {len(rows)}")
     said = rig.run("adopt", place).must(1, 2, 66, about="adopt again").text
     expect("cut.bundle" in said and "nothing new" not in said, f"adopt says {said!r}")
+    expect("link.bundle: is a symbolic link" in said and "fifo.bundle: is not a regular file" in said and
+           "loop" not in said, f"adopt says {said!r}")
     expect([path.read_bytes() for path in paths] == [bundle.data for bundle in known], "adopt touches a file")
     (place / "cut.bundle").unlink()
     (place / "fifo.bundle").unlink()
+    (place / "link.bundle").rename(place / "link")
     said = rig.run("adopt", place).must(0, about="adopt of stored bundles").text
     expect("nothing new" in said and len(rig.rows()) == len(known), f"adopt says {said!r}")
 

@@ -11,6 +11,8 @@ package final class FolderWalk: Sendable {
         /// A file or folder whose name says that it is not complete. A folder is not entered.
         case temporary(FilePath)
         case link(FilePath)
+        /// A pipe, a socket or a device.
+        case special(FilePath)
     }
 
     /// A folder whose names are being returned.
@@ -77,20 +79,20 @@ package final class FolderWalk: Sendable {
             || [".tmp", ".part", ".partial", ".filepart", ".crdownload"].contains { Self.name(of: path, endsWith: $0) }
     }
 
-    /// Returns the next file, raw capture or link; nil at the end. For a folder that cannot be read it returns a failure, and
+    /// Returns the next file, raw capture, link or special file; nil at the end. For a folder that cannot be read it returns a failure, and
     /// the walk continues.
     package func next() -> Result<Found, BundleError>? {
         state.withLock { state in
             while let path = state.take() {
                 do throws(NativeError) {
                     let status = try FileStatus.ofName(path)
-                    if path != root && isTemporary(path) && (status.kind == .file || status.kind == .folder) {
-                        return .success(.temporary(path))
-                    }
+                    if path != root && isTemporary(path) { return .success(.temporary(path)) }
                     if status.kind == .file { return .success(.file(path)) }
                     if status.kind == .link && path != root { return .success(.link(path)) }
                     // Only the folder that the user named may be a link.
-                    guard status.kind == .folder || path == root && status.kind == .link else { continue }
+                    guard status.kind == .folder || path == root && status.kind == .link else {
+                        return .success(.special(path))
+                    }
                     guard leftOut == nil || path.resolved != leftOut else { continue }
                     let names = try FolderNames(in: path)
                     state.levels.append(Level(folder: path, names: names))

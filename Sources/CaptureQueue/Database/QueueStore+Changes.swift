@@ -25,9 +25,11 @@ extension Database {
         var idempotencyKey: KeyChange = .kept
         /// When a try ended; nil keeps the stored value.
         var triedAt: Int?
+        /// Whether the capture has no other delivery.
+        var isOnlyDelivery = false
     }
 
-    enum KeyChange {
+    enum KeyChange: Equatable {
         case kept, forgotten
         case made(String)
     }
@@ -52,7 +54,12 @@ extension Database {
             try run("UPDATE deliveries SET elapsed_from = \(Self.elapsed) WHERE id = ?", [delivery.number])
         }
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
-        if next != delivery.state { try refreshState(ofCapture: delivery.capture) }
+        guard next != delivery.state else { return true }
+        if change.isOnlyDelivery && next != .completed {
+            try setState(next, finishedAt: nil, isPartsOnly: false, ofCapture: delivery.capture)
+        } else {
+            try refreshState(ofCapture: delivery.capture)
+        }
         return true
     }
 
@@ -62,6 +69,10 @@ extension Database {
     private func update(
         _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange
     ) throws {
+        if next != .completed, change.changesOnlyState(of: delivery), receipt == delivery.receipt {
+            // SQLite writes each index that has a column of the statement, also where its value stays.
+            return try run("UPDATE deliveries SET state = ? WHERE id = ?", [next.rawValue, delivery.number])
+        }
         try run(
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
@@ -95,9 +106,18 @@ extension Database {
         let overall = DeliveryState.overall(try rows.map { try $0.state("state") })
         let landed = overall == .completed ? try rows.filter { try $0.state("state") == .completed } : []
         let isPartsOnly = try !landed.isEmpty && landed.allSatisfy { try $0.text("part") != nil }
+        try setState(
+            overall, finishedAt: try landed.compactMap { try $0.integer("completed_at") }.max(),
+            isPartsOnly: isPartsOnly,
+            ofCapture: sequence)
+    }
+
+    private func setState(
+        _ state: DeliveryState, finishedAt: Int?, isPartsOnly: Bool, ofCapture sequence: Int
+    ) throws {
         try run(
             "UPDATE captures SET state = ?, finished_at = ?, parts_only = ? WHERE seq = ?",
-            [overall.rawValue, try landed.compactMap { try $0.integer("completed_at") }.max(), isPartsOnly, sequence])
+            [state.rawValue, finishedAt, isPartsOnly, sequence])
     }
 
     /// Records where the bytes of a capture are now.
@@ -147,6 +167,18 @@ extension Database {
                 sequence, destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil, sequence,
             ])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
+    }
+}
+
+extension Database.DeliveryChange {
+    /// Whether the delivery has no claim, completion or error that ends now, and gets no other value.
+    fileprivate func changesOnlyState(of delivery: DeliveryRecord) -> Bool {
+        guard delivery.leaseUntil == nil, delivery.completedAt == nil, delivery.errorCode == nil, claim == nil,
+            completion == nil, failure == nil, triedAt == nil, remoteID == nil, remoteURL == nil,
+            idempotencyKey == .kept
+        else { return false }
+        return due ?? delivery.dueAt == delivery.dueAt && attempts ?? delivery.attempts == delivery.attempts
+            && isInDoubt ?? delivery.isInDoubt == delivery.isInDoubt && polls ?? delivery.polls == delivery.polls
     }
 }
 

@@ -9,8 +9,8 @@ extension UploadQueue {
     /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
     ///
     /// It does not follow symbolic links, and leaves out the queue's own folder and names of unfinished files. It
-    /// recognises known bundles by their headers, so a second search reads little. A file whose name ends with
-    /// `.bundle` is pushed whatever it holds, so that a damaged one is reported.
+    /// recognises known bundles by their headers, so a second search reads little. What has a name that ends with
+    /// `.bundle` is never skipped silently: a damaged file is pushed and so reported, a link or pipe is reported.
     ///
     /// - Parameters:
     ///   - deliver: gets the result for each bundle that was not stored yet.
@@ -37,7 +37,13 @@ extension UploadQueue {
                     switch found {
                     case .failure(let error): unreadable.withLock { $0.append(error) }
                     case .success(.rawCapture(let path)): rawFolders.withLock { $0.append(path) }
-                    case .success(.temporary), .success(.link): continue
+                    case .success(.temporary): continue
+                    case .success(.link(let path)):
+                        let error = Self.notAFile(path, "a symbolic link")
+                        unreadable.withLock { $0 += [error].compactMap(\.self) }
+                    case .success(.special(let path)):
+                        let error = Self.notAFile(path, "not a regular file")
+                        unreadable.withLock { $0 += [error].compactMap(\.self) }
                     case .success(.file(let path)):
                         // Push refuses a file that is a bundle only by its name, and says what is wrong with it.
                         guard let identity = BundlePeek.identity(of: path) else {
@@ -57,6 +63,12 @@ extension UploadQueue {
     package func holds(_ identity: Digest) throws -> Bool {
         guard let record = try store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
         return try isSafe(record)
+    }
+
+    /// The error for a name of a bundle that is not a file; nil for any other name.
+    private static func notAFile(_ path: FilePath, _ found: String) -> BundleError? {
+        guard FolderWalk.isNamedBundle(path) else { return nil }
+        return BundleError(.inputUnreadable, "is \(found), expected a bundle", file: path)
     }
 
     /// Whether the capture need not be pushed again: its bytes are there, or were released.

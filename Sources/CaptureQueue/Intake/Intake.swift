@@ -56,7 +56,7 @@ struct Intake: Sendable {
             return arrival
         } catch {
             limits.giveBack(reserved)
-            throw error
+            throw QueueError.push(of: name, error)
         }
     }
 
@@ -127,7 +127,7 @@ struct Intake: Sendable {
             sidecar.destinations = known + options.destinations.filter { !known.contains($0) }
         }
         let file = try openIncoming()
-        do throws(NativeError) { try file.handle.write(sidecar.encoded) } catch { throw Self.full(queue.folder, error) }
+        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.write(sidecar.encoded) }
         try synchronize(file)
         arrival.sidecar = (sidecar, file)
     }
@@ -173,17 +173,10 @@ struct Intake: Sendable {
             hints: ["add the bundles in it with: capqueue adopt \(name)"])
     }
 
-    func openIncoming() throws -> IncomingFile {
-        do throws(QueueError) { return try queue.spool.openIncoming() } catch { throw QueueError.withHint(error) }
-    }
+    func openIncoming() throws(QueueError) -> IncomingFile { try queue.spool.openIncoming() }
 
-    func synchronize(_ file: IncomingFile) throws {
-        do throws(NativeError) { try file.handle.synchronize() } catch { throw Self.full(queue.folder, error) }
-    }
-
-    /// Makes an error for a failed write; if the disk is full, the error has more hints.
-    static func full(_ folder: QueueFolder, _ error: NativeError) -> QueueError {
-        QueueError.withHint(.file(folder.spool, error))
+    func synchronize(_ file: IncomingFile) throws(QueueError) {
+        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.synchronize() }
     }
 
     /// Hashes the copy that the queue already has, or that a killed push left, before the turn to write is taken. A
@@ -202,8 +195,12 @@ struct Intake: Sendable {
     }
 
     private func isHeld(_ identity: Digest) throws -> Bool {
-        try queue.store.read { try CaptureRecord.one($0, identity: identity)?.holding.hasBytes ?? false }
+        guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+        return record.holding.hasBytes || skips(record)
     }
+
+    /// Whether the bytes of a known capture are not stored again.
+    func skips(_ record: CaptureRecord) -> Bool { limits.evictsUploaded && record.isUploaded(for: options) }
 
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
@@ -246,8 +243,7 @@ extension Intake {
     func write(_ piece: Span<UInt8>, to file: IncomingFile) throws(BundleError) {
         do throws(NativeError) { try file.handle.write(piece) } catch {
             var failure = BundleError(
-                .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool,
-                hints: error.isDiskFull ? QueueError.fullHints : [])
+                .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool)
             failure.isDiskFull = error.isDiskFull
             throw failure
         }

@@ -8,7 +8,7 @@ extension PushWriter {
     /// Stores the bytes of a known capture if they are needed, and sends it again as the options ask.
     func pushAgain(_ arrival: Arrival, _ record: CaptureRecord, needsBytes: Bool) throws -> Pushed {
         var notes: [String] = []
-        var outcome = Pushed.Outcome.heldAlready
+        var outcome = record.holding.hasBytes ? Pushed.Outcome.heldAlready : .uploadedAlready
         if needsBytes {
             try takeBytes(arrival, record)
             outcome = [.removed, .removing, .reference].contains(record.holding) ? .stored : .restored
@@ -35,8 +35,10 @@ extension PushWriter {
             notes.append("it stays in \(record.session.map { "session \($0)" } ?? "no session")")
         }
         let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
-        if outcome == .heldAlready || outcome == .stored && after.state == .completed {
-            notes.insert(Self.note(after, isStoredAgain: outcome == .stored), at: 0)
+        if !needsBytes || outcome == .stored && after.state == .completed {
+            notes.insert(Self.note(after, isStoredAgain: needsBytes), at: 0)
+        } else if after.state == .held {
+            notes.insert(Self.heldNote(after), at: 0)
         }
         return pushed(arrival, record.id, outcome, after.sha256, after.byteCount, notes)
     }
@@ -48,8 +50,14 @@ extension PushWriter {
         case .completed: "it was already uploaded; to send it again: --resend"
         case .permanentlyFailed, .conflict:
             "it is already in the queue and failed for good; to try again: capqueue retry \(record.id)"
+        case .held: "it is already in the queue; \(heldNote(record))"
         default: "it is already in the queue"
         }
+    }
+
+    /// A salvage holds what it finds, so that the user may not know of it.
+    private static func heldNote(_ record: CaptureRecord) -> String {
+        "it is held; to send it: capqueue release \(record.id)"
     }
 
     /// Makes the row refer to the new bytes.
@@ -131,6 +139,18 @@ extension PushWriter {
 }
 
 extension CaptureRecord {
+    /// Whether its bytes were deleted and a push need not store them: what the push asks for was uploaded, and a
+    /// destination has the whole bundle. `evict-uploaded` would delete the bytes again, and others for them.
+    func isUploaded(for options: PushOptions) -> Bool {
+        func has(_ delivery: DeliveryRecord) -> Bool { delivery.state == .completed && delivery.receipt != nil }
+        guard [.removing, .removed].contains(holding), state == .completed, !options.resends, !options.resendsLost
+        else {
+            return false
+        }
+        return deliveries.contains { has($0) && $0.part == nil }
+            && options.destinations.allSatisfy { name in deliveries.contains { $0.destination == name && has($0) } }
+    }
+
     /// The cancelled deliveries that this push revives: those to the named destinations, or all if nothing else is
     /// left. A delivery to a retired destination is never revived, because it takes no further captures.
     fileprivate func revived(by options: PushOptions, retired: [String]) -> [DeliveryRecord] {

@@ -20,17 +20,40 @@ struct PushGroup {
         guard arrivals.contains(where: { (try? $0.get()) != nil }) else {
             return arrivals.map { $0.flatMap { _ in .failure(QueueError(.corruptRecord, "no arrival")) } }
         }
-        let pushed: [Result<Pushed, any Error>]
+        var pushed: [Result<Pushed, any Error>]
         do {
             pushed = try queue.store.turn { turn in try commit(arrivals, turn) }
+            for index in pushed.indices {
+                guard let arrival = try? arrivals[index].get(),
+                    case .failure(let refusal as QueueError) = pushed[index],
+                    let again = commitEvicting(arrival, after: refusal)
+                else { continue }
+                pushed[index] = again
+            }
         } catch {
-            return arrivals.map { $0.flatMap { _ in .failure(error) } }
+            return arrivals.map { $0.flatMap { .failure(QueueError.push(of: $0.name, error)) } }
         }
         // If the destinations cannot be read, no source file is removed.
         guard options.moves, let removal = try? SourceRemoval(queue) else { return pushed }
         return zip(arrivals, pushed).map { arrival, result in
             guard let arrival = try? arrival.get() else { return result }
             return result.map { removal.remove(arrival, $0) }
+        }
+    }
+
+    /// Makes room for a bundle that was refused, and commits it: it needed no room when it was read, because the queue
+    /// had its bytes. Not in the turn of the group, because deleting needs turns of its own.
+    ///
+    /// - Returns: nil if no room can be made.
+    private func commitEvicting(_ arrival: Arrival, after refusal: QueueError) -> Result<Pushed, any Error>? {
+        guard refusal.code == .quota || refusal.code == .freeDisk else { return nil }
+        do {
+            guard try intake.limits.makeRoom(for: arrival.facts.byteCount) else { return nil }
+            let note = intake.limits.takeNote()
+            return try queue.store.turn { turn in try commit([.success(arrival)], turn) }.first?
+                .map { pushed in note.map { pushed.adding(note: $0) } ?? pushed }
+        } catch {
+            return .failure(QueueError.push(of: arrival.name, error))
         }
     }
 
@@ -55,7 +78,7 @@ struct PushGroup {
             return results
         } catch let error as QueueError {
             takeBack(given, after: error)
-            throw QueueError.withHint(error)
+            throw error
         }
     }
 
@@ -94,7 +117,8 @@ struct PushGroup {
     }
 
     private func refusal(of arrival: Arrival, total: Int, _ db: Database) throws -> QueueError? {
-        if let refusal = try intake.limits.overLimit(arrival.name, total: total, db) { return refusal }
+        let size = arrival.facts.byteCount
+        if let refusal = try intake.limits.overLimit(arrival.name, size: size, total: total, db) { return refusal }
         return arrival.isReserved ? nil : try intake.limits.overFloor(arrival.name, size: 0, db)
     }
 
@@ -118,16 +142,21 @@ struct PushGroup {
         case .reference:
             // Bytes in the spool are better than a reference. The same reference again changes nothing.
             return arrival.reference == nil || !SourceCheck.isThere(record)
-        case .removing, .removed: return true
+        case .removing, .removed: return !intake.skips(record)
         }
     }
 
     // MARK: - Names
 
-    /// - Returns: the hashes of the files that were given names now.
-    private func giveNames(_ plans: inout [Plan]) throws -> [Digest] {
+    /// A bundle of which files were given names now: the bundle, or only the sidecar of a reference.
+    private struct Given {
+        let sha256: Digest
+        let hasBundle: Bool
+    }
+
+    private func giveNames(_ plans: inout [Plan]) throws -> [Given] {
         var files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)] = []
-        var given: [Digest] = []
+        var given: [Given] = []
         var used: [Digest] = []
         for index in plans.indices {
             guard case .arrived(let arrival, let record, needsBytes: true) = plans[index] else { continue }
@@ -140,13 +169,14 @@ struct PushGroup {
                 // The sidecar goes first, because a kill could otherwise leave a bundle without its sidecar.
                 if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) {
                     files.append((sidecar, QueueFolder.shard(sha256), QueueFolder.sidecarName(sha256)))
+                    if arrival.file == nil { given.append(Given(sha256: sha256, hasBundle: false)) }
                 }
                 guard let file = arrival.file else { continue }
                 if try usesStray(arrival) {
                     used.append(sha256)
                 } else {
                     files.append((file, QueueFolder.shard(sha256), QueueFolder.bundleName(sha256)))
-                    given.append(sha256)
+                    given.append(Given(sha256: sha256, hasBundle: true))
                 }
             } catch {
                 plans[index] = .failed(error)
@@ -157,7 +187,7 @@ struct PushGroup {
             try queue.spool.settle(used)
         } catch {
             takeBack(given, after: error)
-            throw QueueError.withHint(error)
+            throw error
         }
         return given
     }
@@ -204,18 +234,24 @@ struct PushGroup {
 
     /// Removes the named files if it is certain that no row was written: the disk is full, the session has ended, or a
     /// destination takes no captures. After any other failure the rows may be on the disk, so the files stay.
-    private func takeBack(_ given: [Digest], after error: any Error) {
+    private func takeBack(_ given: [Given], after error: any Error) {
         guard let error = error as? QueueError,
             error.isDiskFull || error.code == .sessionEnded || error.code == .destinationUnknown
                 || error.code == .destinationRetired
         else { return }
-        for sha256 in given {
+        for file in given {
+            let sha256 = file.sha256
             let rows = try? queue.store.read {
                 try $0.integer(
                     "SELECT count(*) FROM captures WHERE sha256 = ? AND holding <> 'removed'", [sha256.data])
             }
-            guard let rows, let permit = RetentionPolicy.permitToTakeBack(sha256, rows: rows) else { continue }
-            try? queue.spool.remove(permit)
+            guard let rows else { continue }
+            let isThere = FileStatus.exists(queue.folder.bundlePath(sha256))
+            let permit =
+                file.hasBundle
+                ? RetentionPolicy.permitToTakeBack(sha256, rows: rows)
+                : RetentionPolicy.permitForSidecar(sha256, rows: rows, hasBundle: isThere)
+            if let permit { try? queue.spool.remove(permit) }
         }
     }
 }

@@ -43,10 +43,10 @@ final class PushLimits: Sendable {
         if settings.limit != nil, try isHeld() { return 0 }
         if try shortage(promising: size, isWritten: isWritten) == 0 { return size }
         if try isHeld() { return 0 }
-        if settings.evictsUploaded, try evict(promising: size, isWritten: isWritten) { return size }
+        if evictsUploaded, try evict(promising: size, isWritten: isWritten) { return size }
         let now = promised.withLock(\.self)
         let refusal = try queue.store.read { db in
-            try overLimit(name, total: now.used + size, db)
+            try overLimit(name, size: size, total: now.used + size, db)
                 ?? overFloor(name, size: now.unwritten + (isWritten ? 0 : size), db)
         }
         // Another push may have failed meanwhile, so that there is room now.
@@ -84,14 +84,35 @@ final class PushLimits: Sendable {
 
     /// - Returns: whether there was room then, and the bytes are promised.
     private func evict(promising size: Int, isWritten: Bool) throws -> Bool {
+        try evict(for: size) { try shortage(promising: size, isWritten: isWritten) }
+    }
+
+    /// Deletes uploaded bundles for one that is in a file already, but whose bytes nobody promised.
+    ///
+    /// - Returns: whether there is room now; false without `evict-uploaded`.
+    func makeRoom(for size: Int) throws -> Bool {
+        try evictsUploaded
+            && evict(for: size) {
+                let used = try queue.store.read { try queue.usedBytes($0) }
+                let room = try settings.room(at: queue.folder)
+                return max(
+                    settings.limit.map { used + size - $0 } ?? 0,
+                    room.isEnforced ? room.floor.map { $0 - room.free } ?? 0 : 0, 0)
+            }
+    }
+
+    /// - Parameter shortage: how many bytes are missing.
+    private func evict(for size: Int, _ shortage: () throws -> Int) throws -> Bool {
         try evicted.withLock { evicted in
-            let wanted = try shortage(promising: size, isWritten: isWritten)
+            let wanted = try shortage()
             guard wanted > 0 else { return true }
+            // A bundle that is larger than the limit never fits.
+            if let limit = settings.limit, size > limit { return false }
             let gone = try queue.evict(bytes: wanted)
             evicted.captures += gone.captures
             evicted.bytes += gone.bytes
             promised.withLock { $0.used -= gone.bytes }
-            return try shortage(promising: size, isWritten: isWritten) == 0
+            return try shortage() == 0
         }
     }
 
@@ -105,9 +126,19 @@ final class PushLimits: Sendable {
         }
     }
 
-    /// Returns the error for this many bytes in the spool; nil if `limit` allows them.
-    func overLimit(_ name: String, total: Int, _ db: Database) throws -> QueueError? {
+    var evictsUploaded: Bool { settings.evictsUploaded }
+
+    /// Returns the error for this many bytes in the spool, with those of the bundle; nil if `limit` allows them.
+    func overLimit(_ name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {
         guard let limit = settings.limit, total > limit else { return nil }
+        guard size <= limit else {
+            return QueueError(
+                .quota, "has \(size) bytes, more than the limit of the whole spool, which is \(limit)", of: name,
+                hints: [
+                    "change the limit with: capqueue config limit SIZE",
+                    "or push with --reference, which needs no space",
+                ])
+        }
         return QueueError(
             .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
             hints: try advice(bytes: total - limit, db) + ["or change the limit with: capqueue config limit SIZE"])
@@ -133,9 +164,13 @@ final class PushLimits: Sendable {
             if let found = try queue.releasable(bytes: bytes, db) {
                 let bundles = found.captures == 1 ? "1 uploaded bundle" : "\(found.captures) uploaded bundles"
                 let frees = "to delete \(bundles) (\(found.bytes) bytes): \(found.command)"
-                hints =
-                    settings.evictsUploaded
-                    ? [frees] : [frees, "to let push do that when it needs room: capqueue config evict-uploaded on"]
+                if !found.isEnough {
+                    hints = ["\(frees); that is not enough, so send what waits: capqueue run"]
+                } else if settings.evictsUploaded {
+                    hints = [frees]
+                } else {
+                    hints = [frees, "to let push do that when it needs room: capqueue config evict-uploaded on"]
+                }
             } else {
                 hints = [
                     "nothing can be deleted, because nothing is uploaded to all its destinations; send it: capqueue run"

@@ -40,6 +40,9 @@ public struct Pushed: Sendable {
         case stored
         /// The queue knew this capture and kept the bytes that it has.
         case heldAlready = "held-already"
+        /// The queue knew this capture. It was uploaded, its bytes were deleted, and with `evict-uploaded` they are not
+        /// stored again.
+        case uploadedAlready = "uploaded-already"
         /// The queue knew this capture. Its bytes were damaged or gone, and are now stored again.
         case restored
     }

@@ -131,7 +131,7 @@ extension UploadQueue {
             throw QueueError.corruptRecord("a delivery has no capture")
         }
         guard capture.holding.hasBytes else {
-            _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holding.words)"))
+            _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holdingWords)"))
             return nil
         }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }

@@ -1,3 +1,4 @@
+import CaptureBundle
 import QueueModel
 
 extension QueueError {
@@ -9,7 +10,20 @@ extension QueueError {
         return hinted
     }
 
-    static let fullHints = [
+    /// The error of a push that names the bundle for which there was no room; any other error as it is.
+    static func push(of name: String, _ error: any Error) -> any Error {
+        let cause: String
+        switch error {
+        case let error as QueueError where error.isDiskFull: cause = error.description
+        case let error as BundleError where error.isDiskFull: cause = error.description
+        default: return error
+        }
+        var named = QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, hints: fullHints)
+        named.isDiskFull = true
+        return named
+    }
+
+    private static let fullHints = [
         "free some space, with capqueue prune for example, and push again",
         "or push with --reference: the queue then keeps only the path and the hash",
     ]

@@ -3,6 +3,7 @@ import CaptureNative
 import GRDB
 import QueueModel
 import QueueTransports
+import SystemPackage
 
 extension UploadQueue {
     /// Lists the captures that wait to be sent, oldest first, for users who send them by other means.
@@ -32,7 +33,7 @@ extension UploadQueue {
                 .bytesAbsent,
                 record.holding == .removed || record.holding == .removing
                     ? "was uploaded or cancelled, and its bytes were deleted"
-                    : "its bytes are \(record.holding.words)",
+                    : "its bytes are \(record.holdingWords)",
                 of: record.id)
         }
         do throws(BundleError) {
@@ -45,9 +46,18 @@ extension UploadQueue {
                     "the bytes changed since they were pushed; nothing was written", of: record.id,
                     hints: ["set the damaged file aside with: capqueue check --read-data"])
             case .inputUnreadable where !FileStatus.exists(path):
+                if let root = absentFolder(of: path, record) {
+                    throw QueueError(.bytesAbsent, Absence.message(root), of: record.id)
+                }
                 throw QueueError(.bytesAbsent, "\(path) is missing", of: record.id, hints: ["push the bundle again"])
             default: throw error
             }
         }
+    }
+
+    /// The folder with which the bytes are absent, as on a disk that is not mounted; nil if they alone are missing.
+    private func absentFolder(of path: FilePath, _ record: CaptureRecord) -> FilePath? {
+        guard record.holding == .spool else { return Absence.root(of: path) }
+        return (try? spool.shards().isEmpty) ?? false ? folder.spool : nil
     }
 }

@@ -153,7 +153,7 @@ struct PruneSweep {
                     let item = try QueueStore.converting(queue.folder, { try item(row, policy, now, db) })
                 else {
                     throw record.state == .cancelled
-                        ? QueueError(.bytesAbsent, "its bytes are \(record.holding.words)", of: record.id)
+                        ? QueueError(.bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id)
                         : QueueError(
                             .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
                             hints: ["cancel it first: capqueue cancel \(record.id)"])

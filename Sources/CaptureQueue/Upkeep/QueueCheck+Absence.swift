@@ -18,9 +18,15 @@ extension QueueCheck {
         }
     }
 
+    /// Whether a capture waits for a file that was absent. Once it is there, its bytes are compared, because another
+    /// disk may be in that place.
+    static func awaitsFile(_ record: CaptureRecord) -> Bool {
+        record.deliveries.contains { $0.errorCode == Absence.code }
+    }
+
     /// Makes deliveries due that waited for a file which is there again.
     mutating func lookAgain(_ record: CaptureRecord, _ deliver: (CheckFinding) throws -> Void) throws {
-        guard !options.isDryRun, record.deliveries.contains(where: { $0.errorCode == Absence.code }) else { return }
+        guard !options.isDryRun, Self.awaitsFile(record) else { return }
         try queue.store.write { db in try db.comeBack(record, at: queue.clock.look(db)) }
         let path = queue.path(of: record) ?? queue.folder.path
         try tell(.absent, record.id, path, "the file is there again", isRepaired: true, deliver)

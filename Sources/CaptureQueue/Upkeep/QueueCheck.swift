@@ -140,7 +140,10 @@ struct QueueCheck {
             let spool = queue.spool
             try OrderedWork.run(
                 threads: options.readShare > 0 ? Thread.processors : 1, next: { work.withLock { $0.next() } },
-                work: { pair in (pair.0, StoredBytesCheck(folder, spool).judge(pair.0, reads: pair.1)) },
+                work: { pair in
+                    let reads = pair.1 || Self.awaitsFile(pair.0)
+                    return (pair.0, StoredBytesCheck(folder, spool).judge(pair.0, reads: reads))
+                },
                 deliver: { (item: (CaptureRecord, StoredBytesCheck.Verdict)) throws(any Error) -> Bool in
                     try take(item.0, item.1, deliver)
                     return true
@@ -212,7 +215,8 @@ struct QueueCheck {
             let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
             guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
             // A push may have stored the bytes again while we waited for the turn.
-            let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: options.readShare > 0).fault
+            let reads = options.readShare > 0 || Self.awaitsFile(now)
+            let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: reads).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
             return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
         }

@@ -9,6 +9,8 @@ public struct Releasable: Hashable, Sendable {
     public let age: QueueAge?
     public internal(set) var captures: Int
     public internal(set) var bytes: Int
+    /// Whether that is as much as was asked for.
+    public internal(set) var isEnough = true
 
     public var command: String { "capqueue prune" + (age.map { " --older-than \($0.text)" } ?? "") }
 }
@@ -48,14 +50,26 @@ extension UploadQueue {
         let limit = try clock.read(db).believed - (isDue ? QueueAge(retention).milliseconds : rounded.milliseconds)
         let deleted = found.filter { $0.since <= limit }
         return Releasable(
-            age: isDue ? nil : rounded, captures: deleted.count, bytes: deleted.reduce(0) { $0 + $1.bytes })
+            age: isDue ? nil : rounded, captures: deleted.count, bytes: deleted.reduce(0) { $0 + $1.bytes },
+            isEnough: enough != nil || found.count == Self.looks)
+    }
+
+    private func canEvict(bytes wanted: Int) throws -> Bool {
+        var sweep = PruneSweep(self, .uploaded(isDryRun: true))
+        var place = PruneSweep.Place(stage: .delivered)
+        var bytes = 0
+        while bytes < wanted, let batch = try sweep.next(&place, limit: Self.looks) {
+            bytes += batch.reduce(0) { $0 + $1.bytes }
+        }
+        return bytes >= wanted
     }
 
     /// Deletes what was uploaded, oldest first, until this many bytes are free. Everything else that section 8 of
-    /// Spec/queue.md demands of a deletion holds, too.
+    /// Spec/queue.md demands of a deletion holds, too. Nothing is deleted if that would not be enough.
     ///
     /// - Returns: how many captures were deleted, and their bytes.
     func evict(bytes wanted: Int) throws -> (captures: Int, bytes: Int) {
+        guard try canEvict(bytes: wanted) else { return (0, 0) }
         var sweep = PruneSweep(self, .uploaded(isDryRun: false))
         var place = PruneSweep.Place(stage: .delivered)
         var evicted = (captures: 0, bytes: 0)

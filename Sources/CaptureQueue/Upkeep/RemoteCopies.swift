@@ -54,8 +54,8 @@ extension UploadQueue {
         throw QueueError(
             .bytesAbsent,
             troubles.isEmpty
-                ? "its bytes are \(record.holding.words), and no destination has them"
-                : "its bytes are \(record.holding.words) here, and no destination returns them: "
+                ? "its bytes are \(record.holdingWords), and no destination has them"
+                : "its bytes are \(record.holdingWords) here, and no destination returns them: "
                     + troubles.joined(separator: "; "), of: record.id)
     }
 

@@ -131,6 +131,7 @@ extension UploadQueue {
         guard !deliveries.isEmpty else { return false }
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
+            details.isOnlyDelivery = record.deliveries.count == 1
             if change.sends { details.due = try db.due(of: delivery, now) }
             // The retry table starts again. The delivery stays behind those that were not tried.
             if change == .retry { details.attempts = 0 }
@@ -142,7 +143,7 @@ extension UploadQueue {
     private static func refusal(_ change: UserChange, _ record: CaptureRecord) -> QueueError {
         if change.sends, !record.holding.hasBytes, record.state != .completed {
             return QueueError(
-                .bytesAbsent, "its bytes are \(record.holding.words)", of: record.id,
+                .bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id,
                 hints: ["push the bundle again"])
         }
         return QueueError(

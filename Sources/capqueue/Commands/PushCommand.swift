@@ -17,7 +17,8 @@ struct PushCommand: ParsableCommand {
         discussion: """
             Each bundle is verified, copied and synced to the disk; then its id is printed, one a line. A bad bundle \
             gives the exit code of "capbundle verify", and the others are still added. If a capture is already in the \
-            queue, its id is printed; if its bytes were deleted, they are stored again.
+            queue, its id is printed; if its bytes were deleted, they are stored again (with config evict-uploaded \
+            only if it is not uploaded, or with --resend).
 
             Nothing is sent until you add a destination and start "capqueue run". From a bundle to a server:
               capqueue push cap.bundle
@@ -173,6 +174,7 @@ final class PushTelling {
     /// The files that an unknown device signed: the first, and how many.
     private var unknown: (first: String, count: Int)?
     private var hasWarnedOfTrust = false
+    private var told: Set<[UInt8]> = []
 
     init(isQuiet: Bool, isJSON: Bool) {
         self.isQuiet = isQuiet
@@ -193,7 +195,7 @@ final class PushTelling {
                 )
             }
         case .failure(let error):
-            let status = try tell(error)
+            let status = try tell(error, after: &told)
             worst = ExitStatus.worst([worst, status])
             guard isJSON, let failure = CommandFailure(of: error) else { return }
             try Output.json(

@@ -83,7 +83,7 @@ struct CaptureColumns {
         case .reference: words.append("(by reference)")
         case .removing, .removed: words.append("(deleted)")
         case .quarantined: words.append("(damaged)")
-        case .missing: words.append("(missing)")
+        case .missing: words.append(record.reference == nil ? "(missing)" : "(missing or changed)")
         }
         return words
     }

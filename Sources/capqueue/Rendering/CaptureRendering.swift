@@ -45,7 +45,8 @@ extension CaptureRecord {
         case .removing: "being deleted"
         case .removed: "deleted\(removedAt.map { " on \(Moment.text($0))" } ?? "")"
         case .quarantined: "damaged, set aside in the quarantine folder"
-        case .missing: "missing; push the bundle again"
+        case .missing:
+            (reference.map { "\(Visible.text($0)) is missing or was changed" } ?? "missing") + "; push the bundle again"
         }
     }
 }

@@ -42,6 +42,8 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
 extension QueueError.Code {
     public static let busy = Self("queue.busy")
     public static let newer = Self("queue.newer")
+    /// The queue was made by a tool from before the first release.
+    public static let older = Self("queue.older")
     public static let missing = Self("queue.missing")
     public static let unusable = Self("queue.unusable")
     public static let openToOthers = Self("queue.open")

@@ -44,9 +44,12 @@ extension QueueStore {
         return queue
     }
 
-    static func migrate(_ queue: DatabaseQueue, _ folder: QueueFolder) throws {
+    /// - Parameter migrator: the versions that this tool knows, or more of them in a test.
+    static func migrate(
+        _ queue: DatabaseQueue, _ folder: QueueFolder, _ migrator: DatabaseMigrator = Schema.migrator
+    ) throws {
         // Another process may have migrated the database while we waited.
-        if try queue.read({ try Schema.isCurrent($0) }) { return }
+        if try queue.read({ try Schema.isCurrent($0, migrator) }) { return }
         try queue.read { try Schema.requireOurs($0, in: folder) }
         let isNew = try queue.read { try Schema.isNew($0) }
         // A running run of an earlier version would continue by the old rules.
@@ -58,11 +61,11 @@ extension QueueStore {
             }
         guard isNew || runLock != nil else {
             throw QueueError(
-                .busy, "a run of an older capqueue is active, so the queue cannot be changed to version \(V7.name)",
+                .busy, "a run of an older capqueue is active, so its database cannot be changed",
                 of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
         }
         defer { runLock?.release() }
-        try Schema.migrator.migrate(queue)
+        try migrator.migrate(queue)
         // Before anything is promised, the names of the database and its files must be on the disk.
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
         // Sync the parent folder too. That fails if another user owns the parent; then the folder existed before.

@@ -7,18 +7,15 @@ enum Schema {
     /// "capq", by which `file` and other tools recognise the database.
     static let applicationID = 0x6361_7071
 
+    /// The only version. Versions 1 to 7 were never in a release.
+    static let version = "v8"
+
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
-        migrator.registerMigration(V1.name) { db in
+        migrator.registerMigration(version) { db in
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-            try V1.apply(db)
+            try Tables.make(db)
         }
-        migrator.registerMigration(V2.name) { db in try V2.apply(db) }
-        migrator.registerMigration(V3.name) { db in try V3.apply(db) }
-        migrator.registerMigration(V4.name) { db in try V4.apply(db) }
-        migrator.registerMigration(V5.name) { db in try V5.apply(db) }
-        migrator.registerMigration(V6.name) { db in try V6.apply(db) }
-        migrator.registerMigration(V7.name) { db in try V7.apply(db) }
         return migrator
     }
 
@@ -44,7 +41,7 @@ enum Schema {
     }
 
     /// Whether it is our database, with all migrations that we know and no others.
-    static func isCurrent(_ db: Database) throws -> Bool {
+    static func isCurrent(_ db: Database, _ migrator: DatabaseMigrator = migrator) throws -> Bool {
         try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
             && !migrator.hasBeenSuperseded(db) && migrator.hasCompletedMigrations(db)
     }
@@ -56,8 +53,8 @@ enum Schema {
 
     /// Checks that it is our database. This needs the turn to write, because a database is incomplete while it is made.
     ///
-    /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.damaged` for a
-    ///   database that is not ours.
+    /// - Throws: `queue.newer` for a database with a migration that this tool does not know; `queue.older` for one from
+    ///   before the first release; `queue.damaged` for a database that is not ours.
     static func requireOurs(_ db: Database, in folder: QueueFolder) throws {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'") ?? 0
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
@@ -75,10 +72,14 @@ enum Schema {
             }
             return
         }
-        guard try tables == 0 || !migrator.hasBeenSuperseded(db) else {
+        guard try tables > 0, migrator.hasBeenSuperseded(db) else { return }
+        if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains("v1") {
             throw QueueError(
-                .newer, "was made by a newer capqueue; this one supports versions up to \(V7.name)", of: folder.path,
-                hints: ["install a newer capqueue; nothing was changed"])
+                .older, "was made by a capqueue from before the first release, which this one cannot read",
+                of: folder.path, hints: [QueueError.salvageHint])
         }
+        throw QueueError(
+            .newer, "was made by a newer capqueue; this one supports versions up to \(version)", of: folder.path,
+            hints: ["install a newer capqueue; nothing was changed"])
     }
 }

@@ -21,7 +21,7 @@ extension ExitStatus {
     init(_ error: QueueError) {
         switch error.code {
         case .busy: self = .queueBusy
-        case .newer: self = .queueNewer
+        case .newer, .older: self = .queueNewer
         case .quota, .freeDisk: self = .limit
         case .missing, .idUnknown, .sessionUnknown, .bytesAbsent: self = .noInput
         case .unusable: self = .cannotCreate

@@ -10,7 +10,8 @@ struct AdoptCommand: ParsableCommand {
         abstract: "Add all bundles below a folder that are not yet in the queue.",
         discussion: """
             Finds bundles that nobody has pushed. Each capture is added once, however often this runs; symbolic links \
-            are not followed. A file that is a bundle only by its name, *.bundle, is an error. Unfinished files, whose \
+            are not followed. A file that is a bundle only by its name, *.bundle, is an error; a link or pipe of that \
+            name is named. Unfinished files, whose \
             names begin with "." or end with .tmp, .part, .partial, .filepart or .crdownload, are left alone. With \
             --pack, folders with photo.jpg and metadata.json are packed on the way.
 
@@ -42,9 +43,10 @@ struct AdoptCommand: ParsableCommand {
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let raw = RawCaptureOptions(withoutDepth: noDepth, location: location)
         let options = try push.options()
-        var (count, rawCaptures) = (0, 0)
+        var count = 0
+        var left = LeftAlone()
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            rawCaptures = try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) {
+            left = try queue.adopt(FilePath(path), options: options, packing: packer.map { ($0, raw) }) {
                 file, result in
                 // A bundle that is twice in the folder is pushed once; do not report the second copy.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
@@ -58,10 +60,11 @@ struct AdoptCommand: ParsableCommand {
         } else if telling.worst == .success {
             diagnostic.note("nothing new in \(path)")
         }
-        if rawCaptures > 0 {
-            let isOne = rawCaptures == 1
+        for fault in left.notFiles { diagnostic.warning("\(fault)") }
+        if left.rawCaptures > 0 {
+            let isOne = left.rawCaptures == 1
             diagnostic.note(
-                "\(Quantity.count(rawCaptures, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
+                "\(Quantity.count(left.rawCaptures, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
                     + "with photo.jpg and metadata.json; adopt expects bundles",
                 hints: [
                     "pack and add them with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"

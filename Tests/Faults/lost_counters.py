@@ -57,7 +57,6 @@ def wrong_numbers(bench):
     rig = bench.rig()
     for text in ("-1", "", "x", str(TOP + 1), "1.5", "9" * 40, "0x10"):
         rig.run("key", "recover", f"--counter={text}").must(64, about=f"--counter={text}")
-    rig.run("key", "recover").must(64)
     expect(rig.state() == 0, "the state was changed")
 
 
@@ -88,6 +87,25 @@ def swapped_public_half(bench):
     rig.verify(rig.bundle())
 
 
+def swapped_encrypted(bench):
+    """An encrypted key without its state: key recover opens the key, and refuses another key's public half."""
+    rig, other = bench.rig(empty=True), bench.rig(empty=True)
+    secret = rig.folder / "secret"
+    secret.write_text("a passphrase\n")
+    secret.chmod(0o600)
+    rig.run("key", "new", "--passphrase-file", secret).must(0)
+    other.run("key", "new").must(0)
+    half = rig.keys / "device.key.pub"
+    own = half.read_bytes()
+    half.write_bytes((other.keys / "device.key.pub").read_bytes())
+    (rig.keys / "device.key.state").unlink()
+    recover = ("key", "recover", "--counter", "5", "--passphrase-file", secret)
+    rig.run(*recover).must(78).naming("device.key.pub")
+    expect(not (rig.keys / "device.key.state").exists(), "a state was made for another key")
+    half.write_bytes(own)
+    rig.run(*recover).must(0)
+
+
 def foreign_state(bench):
     """A sound state of another key has that key's counter: it is refused, and key recover does not change it."""
     other = bench.rig(empty=True)
@@ -110,4 +128,5 @@ TESTS = [
     ("key recover refuses an invalid counter: 64", wrong_numbers),
     ("odd files in the place of the state or the lock", odd_files),
     ("another key's public half", swapped_public_half),
+    ("another key's public half beside an encrypted key without a state", swapped_encrypted),
 ]

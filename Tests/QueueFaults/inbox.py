@@ -1,6 +1,7 @@
 """Other users give a queue bundles through its inbox; none of them can use the queue, or make it send other files."""
 import os
 import shutil
+import subprocess
 
 from Kit.disks import without_nameless_files
 from Kit.invariants import clean, gives, holds
@@ -72,14 +73,35 @@ def links(bench):
     expect(len(list(place.iterdir())) == 3 and secret.stat().st_nlink == 2, "a file was changed")
 
 
-def watched(bench):
-    """run --watch takes what comes, and names a bad file once."""
+def renamed_over(bench):
+    """A file that gets the name of another one while that is being deleted stays. strace delays the deletion."""
+    if not shutil.which("strace"):
+        raise Skipped("strace is missing")
     rig, place = with_inbox(bench)
+    first, second = bench.stock[:2]
+    file = send(rig, first, place)
+    delay = ("strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=unlinkat,renameat2",
+             "-e", "inject=unlinkat,renameat2:delay_enter=300000")
+    with subprocess.Popen([*delay, *rig.argv("run")], env=rig.env, stdin=subprocess.DEVNULL) as run:
+        wait_until(lambda: first.id in rig.rows(), "not taken")
+        shutil.copy(second.path, place / ".second")
+        (place / ".second").rename(file)
+        run.wait()
+    rig.run("run").must(0, 15, about="run")
+    holds(rig, first, second, rows=clean(rig))
+
+
+def watched(bench):
+    """run --watch takes what comes, sends it, and names a bad file once."""
+    rig, place = with_inbox(bench)
+    rig.to_folder("disk")
     (place / "bad.bundle").write_bytes(bench.stock[0].data[:-600])
     with rig.begin("run", "--watch") as tool:
         for number, bundle in enumerate(bench.stock[:3]):
             file = send(rig, bundle, place, f"n{number}")
             wait_until(lambda file=file: not file.exists(), f"{file.name} is not taken")
+            # A run that is not told of it looks again after a minute.
+            wait_until(lambda id=bundle.id: rig.rows()[id]["state"] == "completed", f"{file.name} is not sent", 40)
         tool.terminate()
         said = tool.communicate()[1].decode()
     expect(said.count("bad.bundle") == 1, f"run says {said!r}")
@@ -90,5 +112,6 @@ TESTS = [
     ("another user gets 77 and the way to the inbox; run takes what is put there", of_another_user),
     ("a sender that still has the file open changes nothing", still_open),
     ("links and pipes in the inbox stay there, and are named", links),
-    ("run --watch takes what comes, and names a bad file once", long(watched)),
+    ("a file that gets the name of another one while that is deleted is not lost", long(renamed_over)),
+    ("run --watch takes what comes, sends it, and names a bad file once", long(watched)),
 ]

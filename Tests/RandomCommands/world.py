@@ -19,7 +19,8 @@ class Ended(Result):
     def __init__(self, words, result, existed):
         super().__init__(result.code, result.out, result.err)
         self.words, self.existed = words, existed  # whether there was a queue before
-        self.killed = result.code in KILLED
+        # timeout answers 124 if the command ended in the moment of the signal.
+        self.killed = result.code in (*KILLED, 124)
 
     @property
     def lines(self):

@@ -92,7 +92,7 @@ def made_again(tools):
             path.unlink()
         receiver.start()
         expect({row[0] for row in rows(index)} == {second, third}, f"the index has {rows(index)}")
-        expect(f"1 captures have no page; the first is {first}" in receiver.said(), "the log does not name the lost capture")
+        expect(f"captures without a page: 1; the first is {first}" in receiver.said(), "the log does not name the lost capture")
 
 
 def execute(index, script):

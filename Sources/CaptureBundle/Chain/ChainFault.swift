@@ -5,7 +5,7 @@ extension BundleError.Code {
 }
 
 /// A link of a chain, with all copies of it.
-package struct ChainLink: Sendable {
+package struct WalkedLink: Sendable {
     /// The copy with the lowest counter; of several such copies the first one.
     let record: LinkRecord
     package private(set) var copies = 1
@@ -113,7 +113,7 @@ package struct ChainSummary: Sendable {
     package internal(set) var missing = 0
     package internal(set) var faults = 0
     /// The link with the highest number; of several such links the one with the lowest hash.
-    package internal(set) var newest: ChainLink?
+    package internal(set) var newest: WalkedLink?
     /// The links that claim an earlier time than the link that they follow.
     package private(set) var earlierTimes = 0
     /// The number of the first such link.
@@ -127,7 +127,7 @@ package struct ChainSummary: Sendable {
 
     package var key: Digest { words.digest }
 
-    mutating func addEarlierTime(_ link: ChainLink) {
+    mutating func addEarlierTime(_ link: WalkedLink) {
         earlierTimes += 1
         firstEarlierTime = firstEarlierTime ?? link.seq
     }

@@ -4,7 +4,7 @@ package struct ChainWalk {
     package enum Event: Sendable {
         /// The events up to the next `end` are about the device with this key id.
         case begin(Digest)
-        case link(ChainLink)
+        case link(WalkedLink)
         /// These links follow each other without a fault.
         case run(ClosedRange<Int>)
         case fault(ChainFault)
@@ -31,7 +31,7 @@ package struct ChainWalk {
 
         init(_ seq: Int) { self.seq = seq }
 
-        mutating func add(_ link: ChainLink) {
+        mutating func add(_ link: WalkedLink) {
             let member = Member(
                 manifest: link.record.manifest, highestCounter: link.highestCounter, time: link.record.time)
             members.append(member)
@@ -39,11 +39,11 @@ package struct ChainWalk {
             if names.count < 2 { names.append(link.name) }
         }
 
-        mutating func addStranger(_ link: ChainLink) {
+        mutating func addStranger(_ link: WalkedLink) {
             stranger = .another(stranger, ChainFault(.stranger, seq...seq, names: [link.name]))
         }
 
-        mutating func addDisorder(_ link: ChainLink, after seq: Int, _ followed: Member) {
+        mutating func addDisorder(_ link: WalkedLink, after seq: Int, _ followed: Member) {
             let kind = ChainFault.Kind.order(counter: link.counter, seq: seq, before: followed.highestCounter)
             disorder = .another(disorder, ChainFault(kind, self.seq...self.seq, names: [link.name]))
         }
@@ -65,7 +65,7 @@ package struct ChainWalk {
         }
     }
 
-    private var link: ChainLink?
+    private var link: WalkedLink?
     private var level: Level?
     private var before: Level?
     private var run: ClosedRange<Int>?
@@ -89,7 +89,7 @@ package struct ChainWalk {
         }
         if let level, level.seq != record.seq { try closeLevel(emit) }
         level = level ?? Level(record.seq)
-        link = ChainLink(record)
+        link = WalkedLink(record)
     }
 
     /// Call it after the last record.
@@ -110,7 +110,7 @@ package struct ChainWalk {
     }
 
     /// Compares a link with the link that it follows.
-    private mutating func judge(_ link: ChainLink) {
+    private mutating func judge(_ link: WalkedLink) {
         guard let before else { return }
         let followed = before.seq == link.seq - 1 ? before.member(link.record.prev) : before.lowest
         guard let followed else {

@@ -4,7 +4,7 @@ extension Unlisted {
     package static func confidence(_ png: [UInt8]) -> String? {
         guard let chunks = PNGChunks(png) else { return "is not a PNG" }
         let outside = "has bytes outside its chunks"
-        let notRows = "has image data that are not exactly its rows"
+        let notRows = "has image data with extra, missing or invalid rows"
         var rows: GreyRows?
         for chunk in chunks {
             guard chunk.isIntact else { return "has a chunk \(chunk.type) with a wrong CRC" }

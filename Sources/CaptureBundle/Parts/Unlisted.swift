@@ -22,7 +22,7 @@ package enum Unlisted {
         guard jpeg.count <= sizeLimit else { return "has more than \(sizeLimit) bytes" }
         let fields: PhotoFields
         do throws(PhotoFields.Failure) { fields = try PhotoFields(jpeg) } catch {
-            return "is broken before its end marker"
+            return "is broken, or does not say how many lines it has"
         }
         var names: [String] = []
         for name in fields.others where !names.contains(name) && names.count < 100 { names.append(name) }

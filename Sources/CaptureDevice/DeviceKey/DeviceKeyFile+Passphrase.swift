@@ -22,7 +22,8 @@ extension DeviceKeyFile {
         let pem = try native { () throws(NativeError) in try device.key.pem(passphrase: passphrase) }
         try locked { () throws(BundleError) in
             guard try readPrivate(path) == before else {
-                throw BundleError(.keyState, "was changed meanwhile; its passphrase is what it was", file: path)
+                throw BundleError(
+                    .keyState, "was changed by another process meanwhile; nothing was written", file: path)
             }
             try refuseSecondName()
             try write(pem, to: realPath, mode: 0o600, .replace)

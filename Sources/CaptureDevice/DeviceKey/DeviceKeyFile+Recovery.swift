@@ -49,7 +49,12 @@ extension DeviceKeyFile {
     /// - Returns: Whether it was written.
     /// - Throws: The errors of `load`; `key.state` if the key has several names; `output.unusable`, `io.failed`.
     package func recoverPublicHalf(_ passphrase: Passphrase) throws(BundleError) -> Bool {
-        guard lacksPublicHalf else { return false }
+        guard lacksPublicHalf else {
+            // Only a sound state tells without the passphrase to which encrypted key a public half belongs.
+            let half = try publicKey()
+            if (try? readState(of: half.keyID)) == nil, try load(passphrase).point != half { throw foreignPublicHalf }
+            return false
+        }
         let pem = try load(passphrase).publicPEM()
         try refuseSecondName()
         return try locked { () throws(BundleError) in
@@ -57,6 +62,11 @@ extension DeviceKeyFile {
             try write(pem, to: publicPath, mode: 0o644, .replace)
             return true
         }
+    }
+
+    private var foreignPublicHalf: BundleError {
+        BundleError(
+            .keyDamaged, "is the public half of another key", file: publicPath, hints: [elsewhere])
     }
 
     private var lacksPublicHalf: Bool {

@@ -115,7 +115,7 @@ public struct DeviceKeyFile: Sendable {
         return own
     }
 
-    private var elsewhere: String { "move this file away, then make it again: capbundle key recover\(option)" }
+    var elsewhere: String { "move this file away, then make it again: capbundle key recover\(option)" }
 
     private func publicFile() throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
@@ -126,7 +126,11 @@ public struct DeviceKeyFile: Sendable {
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
                 hints: ["to make it again: capbundle key recover\(option)"])
         }
-        let point = try PublicKeyFile.point(pem: bytes, name: publicPath.string)
+        guard let point = try? PublicKeyFile.point(pem: bytes, name: publicPath.string) else {
+            throw BundleError(
+                .keyDamaged, "is not the PEM file with the public half of the key", file: publicPath, hints: [elsewhere]
+            )
+        }
         // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {

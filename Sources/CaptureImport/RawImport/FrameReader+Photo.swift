@@ -78,7 +78,7 @@ extension FrameReader {
     private func rewritten(_ bytes: [UInt8], _ file: FilePath) throws(BundleError) -> [UInt8] {
         do throws(PhotoFields.Failure) { return try PhotoFields(bytes).photo } catch {
             throw BundleError(
-                .rawPosition, "cannot be rewritten: it is broken before its end marker", file: file,
+                .rawPosition, "cannot be rewritten: it is broken, or does not say how many lines it has", file: file,
                 hints: ["leave out --rewrite-photo, and pack it with --keep-photo-location"])
         }
     }

@@ -171,7 +171,7 @@ extension Database {
 }
 
 extension Database.DeliveryChange {
-    /// Whether the delivery has no claim, completion or error that ends now, and gets no other value.
+    /// Whether only the state of the delivery changes.
     fileprivate func changesOnlyState(of delivery: DeliveryRecord) -> Bool {
         guard delivery.leaseUntil == nil, delivery.completedAt == nil, delivery.errorCode == nil, claim == nil,
             completion == nil, failure == nil, triedAt == nil, remoteID == nil, remoteURL == nil,

@@ -22,6 +22,8 @@ final class Inbox: Sendable {
         var refused: [FilePath: Refused] = [:]
         var texts: [String] = []
         var isTaking = false
+        /// Whether files were taken that the run does not know of yet.
+        var hasTaken = false
         var isStopped = false
     }
 
@@ -47,7 +49,15 @@ final class Inbox: Sendable {
 
     var isTaking: Bool { state.withLock(\.isTaking) }
 
-    /// Ends taking after the file that is being read.
+    /// Whether files were taken since the last call.
+    func takeNews() -> Bool {
+        state.withLock { state in
+            defer { state.hasTaken = false }
+            return state.hasTaken
+        }
+    }
+
+    /// Stops after the file that is being read.
     func stop() { state.withLock { $0.isStopped = true } }
 
     /// Returns what was found since the last call, one text for each file.
@@ -64,7 +74,7 @@ final class Inbox: Sendable {
         state.withLock { $0.isTaking = true }
         let isStarted = Thread.start {
             self.take()
-            self.state.withLock { $0.isTaking = false }
+            self.state.withLock { ($0.isTaking, $0.hasTaken) = (false, true) }
             onEnd()
         }
         if !isStarted { state.withLock { $0.isTaking = false } }
@@ -120,7 +130,7 @@ final class Inbox: Sendable {
 
     private func tell(_ text: String) { state.withLock { $0.texts.append(text) } }
 
-    /// The files that are not refused, in bytewise order of their names.
+    /// The files to try now, in bytewise order of their names.
     private func waiting() -> [FilePath] {
         guard let folder = state.withLock(\.folder) else { return [] }
         let found: [Found]

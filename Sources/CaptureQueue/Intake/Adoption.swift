@@ -5,22 +5,31 @@ import QueueTransports
 import Synchronization
 public import SystemPackage
 
+/// What `adopt` found and left alone.
+public struct LeftAlone: Sendable {
+    /// Raw captures, which are not packed.
+    public var rawCaptures: [FilePath] = []
+    /// Links, pipes and devices that are called a bundle.
+    public var notFiles: [BundleError] = []
+
+    public init(notFiles: [BundleError] = []) { self.notFiles = notFiles }
+}
+
 extension UploadQueue {
     /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
     ///
     /// It does not follow symbolic links, and leaves out the queue's own folder and names of unfinished files. It
     /// recognises known bundles by their headers, so a second search reads little. What has a name that ends with
-    /// `.bundle` is never skipped silently: a damaged file is pushed and so reported, a link or pipe is reported.
+    /// `.bundle` is never skipped silently: a damaged file is pushed and so reported, a link or pipe is returned.
     ///
     /// - Parameters:
     ///   - deliver: gets the result for each bundle that was not stored yet.
-    /// - Returns: the raw captures that were found, which are not packed.
     /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
     @discardableResult
     public func adopt(
         _ path: FilePath, options: PushOptions = PushOptions(),
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
-    ) throws -> [FilePath] {
+    ) throws -> LeftAlone {
         let status: FileStatus
         do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
         guard status.kind == .folder else {
@@ -31,6 +40,7 @@ extension UploadQueue {
         let walk = FolderWalk(path, leavesOut: folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])
         let rawFolders = Mutex<[FilePath]>([])
+        let notFiles = Mutex<[BundleError]>([])
         try push(
             next: {
                 while let found = walk.next() {
@@ -40,10 +50,10 @@ extension UploadQueue {
                     case .success(.temporary): continue
                     case .success(.link(let path)):
                         let error = Self.notAFile(path, "a symbolic link")
-                        unreadable.withLock { $0 += [error].compactMap(\.self) }
+                        notFiles.withLock { $0 += [error].compactMap(\.self) }
                     case .success(.special(let path)):
                         let error = Self.notAFile(path, "not a regular file")
-                        unreadable.withLock { $0 += [error].compactMap(\.self) }
+                        notFiles.withLock { $0 += [error].compactMap(\.self) }
                     case .success(.file(let path)):
                         // Push refuses a file that is a bundle only by its name, and says what is wrong with it.
                         guard let identity = BundlePeek.identity(of: path) else {
@@ -56,7 +66,9 @@ extension UploadQueue {
                 return nil
             }, options: options, deliver: deliver)
         for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
-        return rawFolders.withLock(\.self)
+        var left = LeftAlone(notFiles: notFiles.withLock(\.self))
+        left.rawCaptures = rawFolders.withLock(\.self)
+        return left
     }
 
     /// Whether a capture with this identity (Spec/queue.md section 3) need not be pushed.
@@ -68,7 +80,7 @@ extension UploadQueue {
     /// The error for a name of a bundle that is not a file; nil for any other name.
     private static func notAFile(_ path: FilePath, _ found: String) -> BundleError? {
         guard FolderWalk.isNamedBundle(path) else { return nil }
-        return BundleError(.inputUnreadable, "is \(found), expected a bundle", file: path)
+        return BundleError(.inputUnreadable, "is \(found), and is left alone", file: path)
     }
 
     /// Whether the capture need not be pushed again: its bytes are there, or were released.

@@ -47,7 +47,7 @@ struct Intake: Sendable {
         do {
             var arrival = try take(handle, name, status, place)
             limits.written(reserved)
-            let isLate = size == 0 && !options.isByReference
+            let isLate = reserved == 0 && !options.isByReference
             let late = try limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
                 try isHeld(arrival.facts.identity)
             }
@@ -200,7 +200,9 @@ struct Intake: Sendable {
     }
 
     /// Whether the bytes of a known capture are not stored again.
-    func skips(_ record: CaptureRecord) -> Bool { limits.evictsUploaded && record.isUploaded(for: options) }
+    func skips(_ record: CaptureRecord) -> Bool {
+        limits.evictsUploaded && !options.isFromInbox && record.isUploaded(for: options)
+    }
 
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?

@@ -148,7 +148,7 @@ struct PushGroup {
 
     // MARK: - Names
 
-    /// A bundle of which files were given names now: the bundle, or only the sidecar of a reference.
+    /// What this group has renamed into the spool: a bundle with its sidecar, or only the sidecar of a reference.
     private struct Given {
         let sha256: Digest
         let hasBundle: Bool

@@ -28,13 +28,13 @@ final class PushLimits: Sendable {
         promised = Mutex(Promised(used: used))
     }
 
-    /// Reserves space before a file is copied. A pipe is checked after it has been read. With
-    /// `evict-uploaded`, uploaded bundles are deleted first.
+    /// Reserves space before a file is copied. A pipe is checked after it has been read. With `evict-uploaded`, so is a
+    /// file for which uploaded bundles have to be deleted: nothing is deleted for what turns out to be no bundle.
     ///
     /// - Parameters:
-    ///   - isWritten: whether the file system counts the bytes already.
+    ///   - isWritten: whether the bytes are in a verified file, which the file system counts already.
     ///   - isHeld: whether the queue already holds the bundle, so that it needs no more space.
-    /// - Returns: the number of reserved bytes, for `written` or `giveBack`; 0 if nothing was checked.
+    /// - Returns: the number of reserved bytes, for `written` or `giveBack`; 0 if nothing was reserved.
     /// - Throws: `limit.quota`, `limit.disk`.
     func reserve(
         _ size: Int, of name: String, isWritten: Bool = false, isHeld: () throws -> Bool
@@ -43,7 +43,10 @@ final class PushLimits: Sendable {
         if settings.limit != nil, try isHeld() { return 0 }
         if try shortage(promising: size, isWritten: isWritten) == 0 { return size }
         if try isHeld() { return 0 }
-        if evictsUploaded, try evict(promising: size, isWritten: isWritten) { return size }
+        if evictsUploaded {
+            if isWritten, try evict(promising: size) { return size }
+            if !isWritten, try mayFindRoom(for: size) { return 0 }
+        }
         let now = promised.withLock(\.self)
         let refusal = try queue.store.read { db in
             try overLimit(name, size: size, total: now.used + size, db)
@@ -67,7 +70,7 @@ final class PushLimits: Sendable {
 
     /// Promises the bytes if there is room for them.
     ///
-    /// - Returns: how many bytes are missing; 0 if they are promised now.
+    /// - Returns: how many bytes must be freed; 0 if they are promised now.
     private func shortage(promising size: Int, isWritten: Bool) throws -> Int {
         try promised.withLock { promised in
             var next = promised
@@ -83,8 +86,21 @@ final class PushLimits: Sendable {
     }
 
     /// - Returns: whether there was room then, and the bytes are promised.
-    private func evict(promising size: Int, isWritten: Bool) throws -> Bool {
-        try evict(for: size) { try shortage(promising: size, isWritten: isWritten) }
+    private func evict(promising size: Int) throws -> Bool {
+        try evict(for: size) { try shortage(promising: size, isWritten: true) }
+    }
+
+    /// Whether a file can be written before anything is deleted for it, and deleting will then be enough.
+    private func mayFindRoom(for size: Int) throws -> Bool {
+        if let limit = settings.limit, size > limit { return false }
+        let now = promised.withLock(\.self)
+        let room = try settings.room(at: queue.folder)
+        guard room.free - now.unwritten > size else { return false }
+        let floor = room.isEnforced ? room.floor : nil
+        return try queue.canEvict(
+            bytes: max(
+                settings.limit.map { now.used + size - $0 } ?? 0,
+                floor.map { $0 - (room.free - now.unwritten - size) } ?? 0))
     }
 
     /// Deletes uploaded bundles for one that is in a file already, but whose bytes nobody promised.
@@ -101,7 +117,7 @@ final class PushLimits: Sendable {
             }
     }
 
-    /// - Parameter shortage: how many bytes are missing.
+    /// - Parameter shortage: how many bytes must be freed.
     private func evict(for size: Int, _ shortage: () throws -> Int) throws -> Bool {
         try evicted.withLock { evicted in
             let wanted = try shortage()

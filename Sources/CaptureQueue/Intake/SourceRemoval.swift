@@ -31,14 +31,32 @@ struct SourceRemoval {
             guard now.kind != .link else {
                 return pushed.adding(note: "\(source.path) is not removed: it is a symbolic link")
             }
-            guard now == source.status else {
+            guard now == source.status, try Self.removed(source.path, source.status) else {
                 return pushed.adding(note: "\(source.path) is not removed: it changed while it was read")
             }
-            if let name = source.path.name { _ = try FolderHandle(source.path.folder).removeFile(name) }
             return pushed
         } catch {
             return pushed.adding(note: "\(source.path) cannot be removed: \(error.text)")
         }
+    }
+
+    /// Removes a file. It gets a hidden name first, and only then it is certain that it is the file that was read:
+    /// another one may have taken its name meanwhile.
+    ///
+    /// - Returns: false for another file, which gets its name back.
+    private static func removed(_ path: FilePath, _ read: FileStatus) throws(NativeError) -> Bool {
+        guard let name = path.name, let bytes = try? RandomBytes.make(8),
+            let aside = FilePath.Component(Array(".\(Hex.encode(bytes)).tmp".utf8))
+        else { return false }
+        let folder = try FolderHandle(path.folder)
+        try folder.move(name, to: folder, as: aside)
+        let now = try folder.status(of: aside)
+        guard now?.isSameFile(as: read) ?? false, now?.size == read.size, now?.modified == read.modified else {
+            try folder.move(aside, to: folder, as: name)
+            return false
+        }
+        _ = try folder.removeFile(aside)
+        return true
     }
 
     /// Whether the queue holds the bytes. New bytes were hashed while they were stored. Older bytes are read again and

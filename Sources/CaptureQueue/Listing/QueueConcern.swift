@@ -34,7 +34,7 @@ public struct QueueConcern: Hashable, Sendable {
         case cutShort = "run.limit"
         /// A capture has waited for longer than the user allows.
         case old = "captures.old"
-        /// Files lie in the inbox, or it cannot be read.
+        /// A file has been in the inbox for more than 10 minutes, or the inbox cannot be read.
         case inbox = "inbox.left"
         /// The wall clock cannot be right, so nothing is deleted.
         case clock = "clock.doubted"

@@ -9,7 +9,7 @@ public struct Releasable: Hashable, Sendable {
     public let age: QueueAge?
     public internal(set) var captures: Int
     public internal(set) var bytes: Int
-    /// Whether that is as much as was asked for.
+    /// Whether deleting them frees enough.
     public internal(set) var isEnough = true
 
     public var command: String { "capqueue prune" + (age.map { " --older-than \($0.text)" } ?? "") }
@@ -54,7 +54,8 @@ extension UploadQueue {
             isEnough: enough != nil || found.count == Self.looks)
     }
 
-    private func canEvict(bytes wanted: Int) throws -> Bool {
+    /// Whether deleting what was uploaded would free this many bytes.
+    func canEvict(bytes wanted: Int) throws -> Bool {
         var sweep = PruneSweep(self, .uploaded(isDryRun: true))
         var place = PruneSweep.Place(stage: .delivered)
         var bytes = 0

@@ -141,7 +141,8 @@ final class RunWatch {
         let isChanged = try queue.hasChangedSince(&version)
         // What another process has just stored may be far ahead of this run's clock.
         if isChanged, abs(clockOffset) > 1000 { try limitWaits() }
-        if isChanged || sharedRun.takeMoved() {
+        // What this process pushes from the inbox is not a change of another one.
+        if inbox.takeNews() || sharedRun.takeMoved() || isChanged {
             for group in groups.values { group.wake() }
         }
     }

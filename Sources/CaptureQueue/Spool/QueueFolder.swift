@@ -146,8 +146,8 @@ public struct QueueFolder: Hashable, Sendable {
             throw QueueError(
                 .openToOthers, "belongs to another user: \(name ?? "number \(status.owner)")", of: path,
                 hints: [
-                    "only \(name ?? "that user") can use this queue; others give it bundles through its inbox, a folder that "
-                        + "\(name ?? "that user") names with: capqueue config inbox FOLDER"
+                    "only \(name ?? "that user") can use this queue",
+                    "to let others give it bundles, \(name ?? "that user") names a folder: capqueue config inbox FOLDER",
                 ])
         }
         guard !status.isWritableByOthers else {

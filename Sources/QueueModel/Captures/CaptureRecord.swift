@@ -54,9 +54,9 @@ public struct CaptureRecord: Hashable, Sendable {
     /// The deliveries, in the order in which they were made.
     public package(set) var deliveries: [DeliveryRecord]
 
-    /// Where the bytes are, in the word for messages after "its bytes are".
+    /// Completes the sentence "its bytes are …" in messages.
     package var holdingWords: String {
-        holding == .missing && reference != nil ? "missing, or not those that were pushed" : holding.words
+        holding == .missing && reference != nil ? "missing or changed" : holding.words
     }
 
     /// The bundle's own id: the first 36 characters.

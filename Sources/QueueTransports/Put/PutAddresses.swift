@@ -86,7 +86,7 @@ final class PutAddresses {
             }
         return Block(
             .address,
-            "\(source) gives several captures the same URL: this one would replace \(id); "
+            "\(source) gives several captures the same place: this one would replace \(id); "
                 + "each needs a URL of its own, for example with its SHA-256 in the path")
     }
 

@@ -54,7 +54,7 @@ extension KeyCommand {
                 ])
             }
             diagnostic.note(
-                isRemoving ? "\(file.path) is not encrypted any more" : "\(file.path) opens with the new passphrase")
+                isRemoving ? "\(file.path) is stored unencrypted" : "\(file.path) opens with the new passphrase")
         }
     }
 }

@@ -7,7 +7,7 @@ import SystemPackage
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Make, show and keep the device key.",
+        abstract: "Make, show and recover the device key, and change its passphrase.",
         discussion: """
             Example:
               capbundle key new

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What a line of the trust file says of a device besides its key and level.
+/// The optional fields of a line of the trust file: App ID and period.
 struct TrustLimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
     var rpid: String?

@@ -86,7 +86,7 @@ final class ChainRendering {
         }
     }
 
-    private func words(_ newest: ChainLink) throws(BundleError) -> String {
+    private func words(_ newest: WalkedLink) throws(BundleError) -> String {
         let file = Visible.text(try chains.file(newest.name))
         let time = newest.capturedAt.map { ", \($0)" } ?? ""
         return "newest: link \(newest.seq) in \(file), counter \(newest.counter)\(time)"

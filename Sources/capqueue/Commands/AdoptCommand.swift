@@ -13,7 +13,8 @@ struct AdoptCommand: ParsableCommand {
         abstract: "Add all bundles below a folder that are not yet in the queue.",
         discussion: """
             Finds bundles that nobody has pushed. Each capture is added once, however often this runs; symbolic links \
-            are not followed. A file that is a bundle only by its name, *.bundle, is an error. Unfinished files, whose \
+            are not followed. A file that is a bundle only by its name, *.bundle, is an error; a link or pipe of that \
+            name is named. Unfinished files, whose \
             names begin with "." or end with .tmp, .part, .partial, .filepart or .crdownload, are left alone. With \
             --pack, folders with photo.jpg and metadata.json are packed on the way.
 
@@ -44,7 +45,8 @@ struct AdoptCommand: ParsableCommand {
         let telling = PushTelling(isQuiet: false, isJSON: format.json)
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let options = try push.options()
-        var (count, rawCaptures) = (0, 0)
+        var count = 0
+        var left = LeftAlone()
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
             func tell(_ file: String, _ result: Result<Pushed, any Error>) throws {
                 // A bundle that is twice in the folder is pushed once; do not report the second copy.
@@ -52,11 +54,12 @@ struct AdoptCommand: ParsableCommand {
                 if case .success = result { count += 1 }
                 try telling.say(file, result)
             }
-            let raws = try queue.adopt(FilePath(path), options: options, deliver: tell)
+            left = try queue.adopt(FilePath(path), options: options, deliver: tell)
             if let packer {
-                for raw in raws { try pack(raw, with: packer, into: queue, options).map { try tell(raw.string, $0) } }
-            } else {
-                rawCaptures = raws.count
+                for raw in left.rawCaptures {
+                    if let result = pack(raw, with: packer, into: queue, options) { try tell(raw.string, result) }
+                }
+                left.rawCaptures = []
             }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
@@ -65,10 +68,11 @@ struct AdoptCommand: ParsableCommand {
         } else if telling.worst == .success {
             diagnostic.note("nothing new in \(path)")
         }
-        if rawCaptures > 0 {
-            let isOne = rawCaptures == 1
+        for fault in left.notFiles { diagnostic.warning("\(fault)") }
+        if !left.rawCaptures.isEmpty {
+            let isOne = left.rawCaptures.count == 1
             diagnostic.note(
-                "\(Quantity.count(rawCaptures, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
+                "\(Quantity.count(left.rawCaptures.count, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
                     + "with photo.jpg and metadata.json; adopt expects bundles",
                 hints: [
                     "pack and add them with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"

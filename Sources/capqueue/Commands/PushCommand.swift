@@ -17,8 +17,8 @@ struct PushCommand: ParsableCommand {
         discussion: """
             Each bundle is verified, copied and synced to the disk; then its id is printed, one a line. A bad bundle \
             gives the exit code of "capbundle verify", and the others are still added. If a capture is already in the \
-            queue, its id is printed; if its bytes were deleted, they are stored again (with config evict-uploaded \
-            only if it is not uploaded, or with --resend).
+            queue, its id is printed; if its bytes were deleted, they are stored again. If evict-uploaded is on and \
+            the capture is uploaded, only --resend stores them again.
 
             Nothing is sent until you add a destination and start "capqueue run". From a bundle to a server:
               capqueue push cap.bundle

@@ -70,7 +70,7 @@ extension QueueConcern {
             let inbox = status.settings.inbox ?? ""
             if let fault = status.inboxFault { return "the inbox \(inbox) cannot be read: \(fault)" }
             return
-                "\(Quantity.count(count, "file")) in the inbox \(inbox) \(isOne ? "was" : "were") not taken for 10 minutes"
+                "\(Quantity.count(count, "file")) in the inbox \(inbox) \(isOne ? "has" : "have") been there for more than 10 minutes"
         case .clock:
             return
                 "the clock differs by \(Moment.age(status.clockDoubt ?? 0)) from the expected time, "

@@ -1,8 +1,8 @@
 import Hummingbird
 import Synchronization
 
-/// Limits how many bodies are received at the same time. While others wait, no address and no device keeps more slots than
-/// they get, and a body that takes long gives way.
+/// Limits how many bodies are received at the same time. A new request takes a slot from an address or device that has at
+/// least two more, or from a body that takes longer than a minute.
 final class Slots: Sendable {
     /// The place of a request whose body is being received, or waits for that.
     final class Slot: Sendable {

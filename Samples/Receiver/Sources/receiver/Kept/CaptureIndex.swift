@@ -18,7 +18,8 @@ struct CaptureIndex: Sendable {
     private let path: FilePath
     private let database: DatabasePool
 
-    /// Opens the index, and creates it if it is missing. A damaged one gets another name, and an empty one its place.
+    /// Opens the index, and creates it if it is missing. A damaged index is
+    /// renamed, and an empty one is created.
     init(_ path: FilePath, _ logger: Logger) throws {
         self.path = path
         do {

@@ -2,8 +2,8 @@ import CaptureBundle
 import CaptureQueue
 import Logging
 
-/// Adds to the index the captures that only the queue knows. Then the index was lost or damaged, is an old copy, or could
-/// not be written when they came.
+/// Adds to the index the captures that only the queue knows. There are such if the index was lost, damaged or replaced by
+/// an old copy, or if writing it failed when they came.
 struct IndexRepair {
     let queue: UploadQueue
     let index: CaptureIndex
@@ -38,8 +38,8 @@ struct IndexRepair {
             try index.write(found)
             found = []
         }
-        logger.warning("added \(missing.count - lost.count) captures to the index")
-        if let first = lost.first { logger.warning("\(lost.count) captures have no page; the first is \(first)") }
+        logger.warning("captures added to the index: \(missing.count - lost.count)")
+        if let first = lost.first { logger.warning("captures without a page: \(lost.count); the first is \(first)") }
     }
 
     private static func words(_ error: any Error) -> String {

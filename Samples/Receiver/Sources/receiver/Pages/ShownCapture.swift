@@ -28,7 +28,8 @@ struct ShownCapture: Sendable {
     func hides(_ path: EntryPath) -> Bool { hidden.contains(path) }
 }
 
-/// What was found in the bytes of a bundle. The same bytes give the same, so it is kept for some time.
+/// What was found in the bytes of a bundle. It depends only on the bytes and on the device's line of the
+/// trust file, so it is cached.
 struct CheckedBundle: Sendable {
     let report: VerificationReport
     let isSound: Bool

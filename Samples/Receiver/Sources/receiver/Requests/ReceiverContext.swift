@@ -23,8 +23,8 @@ struct ReceiverContext: RequestContext {
     /// Ends the body with 503, if it has not arrived yet.
     func giveUpBody() { channel.triggerUserOutboundEvent(BodyGivenUp(), promise: nil) }
 
-    /// The address of the client, of which a proxy on this machine says what it is in X-Forwarded-For. Of an IPv6 address
-    /// these are the first four groups, because one client has all addresses of such a network.
+    /// The client's address. If a proxy on this machine sent the request, it is taken from X-Forwarded-For. For IPv6, only
+    /// the first four groups: one client has all addresses of such a network.
     func address(of request: Request) -> String {
         var address = channel.remoteAddress?.ipAddress ?? ""
         if address == "::1" || address.hasPrefix("127."), let named = request.headers[values: .forwardedFor].last {

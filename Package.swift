@@ -150,7 +150,6 @@ let package = Package(
                 "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative",
                 "CaptureTestSupport", system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Databases"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

@@ -15,7 +15,6 @@ from QueueFaults.many_processes import locked
 
 COUNT = 12 if IS_LONG else 5  # captures; with 12, tables and indexes have their own pages
 SPOILT = (0, 74)
-DATABASES = pathlib.Path(__file__).resolve().parents[1] / "CaptureQueueTests/Databases"
 ASKING = few([["list"], ["push", "NEW"], ["check", "--repair"], ["status"], ["prune", "--dry-run"], ["check"]], 3)
 
 
@@ -177,24 +176,16 @@ def digests(rig):
     return {name: hashlib.sha256((rig.queue / name).read_bytes()).hexdigest() for name in rig.names()}
 
 
-def beside_an_older_run(bench):
-    """While an older run is alive, each command exits with 10, and the database is not changed."""
-    made = "SELECT max(identifier) FROM grdb_migrations"
-    for saved in few(["v3.sqlite", "v2.sqlite", "v1.sqlite"]):
-        rig = bench.rig()
-        for name in (".", "spool", "incoming", "quarantine"):
-            (rig.queue / name).mkdir(mode=0o700)
-        shutil.copy(DATABASES / saved, rig.queue / "queue.sqlite")
-        (rig.queue / "queue.sqlite").chmod(0o600)
-        before = rig.query(made)
-        (rig.queue / "run.lock").touch(0o600)
-        with locked(rig.queue / "run.lock"):
-            for words in (["list"], ["status"], ["push", bench.stock[0].path], ["run"]):
-                result = refused(rig.run(*words), 10, about=f"{saved}: {words[0]} beside an older run")
-                expect("stop that run" in result.text, f"{words[0]} says {result.text!r}")
-            expect(rig.query(made) == before, "the database was changed")
-        expect(rig.rows(), f"{saved}: nothing is listed after the run has ended")
-        expect(rig.query(made) != before, "the database was not changed after the run has ended")
+def older(bench):
+    """A database from before the first release is refused with 11 and not changed; salvage finds all its bundles."""
+    rig, held = filled(bench)
+    with rig.database() as database:
+        database.execute("UPDATE grdb_migrations SET identifier = 'v1'")
+    for words in (["list"], ["push", bench.stock[30].path], ["run"], ["check", "--repair"]):
+        result = refused(rig.run(*words), 11, about=" ".join(map(str, words)))
+        expect("before the first release" in result.text and "capqueue salvage" in result.text, f"says {result.text!r}")
+    rig.run("salvage").must(0, about="salvage of an older queue")
+    holds(rig, *held, rows=rig.rows())
 
 
 TESTS = [
@@ -202,5 +193,5 @@ TESTS = [
     ("no database under its name: 74 and salvage, nothing is deleted; salvage finds all", no_database),
     ("salvage without a database and sidecars; it skips a damaged bundle, and keeps it", salvage_without_sidecars),
     ("a queue of a newer tool: 11, untouched", newer),
-    ("an older run blocks its queue: every command of this version exits with 10", beside_an_older_run),
+    ("a queue from before the first release: 11, untouched; salvage finds all", older),
 ]

@@ -72,7 +72,7 @@ enum Schema {
             }
             return
         }
-        guard try tables > 0, migrator.hasBeenSuperseded(db) else { return }
+        guard tables > 0, try migrator.hasBeenSuperseded(db) else { return }
         if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains("v1") {
             throw QueueError(
                 .older, "was made by a capqueue from before the first release, which this one cannot read",

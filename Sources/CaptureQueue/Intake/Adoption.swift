@@ -1,4 +1,4 @@
-package import CaptureBundle
+public import CaptureBundle
 import CaptureNative
 import QueueModel
 import QueueTransports

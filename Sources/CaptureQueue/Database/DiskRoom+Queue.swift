@@ -14,14 +14,6 @@ extension QueueSettings {
     }
 }
 
-extension UploadQueue {
-    /// The room on the disk, and what `push` leaves free.
-    public func diskRoom() throws -> DiskRoom {
-        let (settings, next) = try store.read { (try QueueSettings($0), try $0.lastBytes()) }
-        return try settings.room(at: folder, next: next)
-    }
-}
-
 extension Database {
     /// The size of the capture that was pushed last, as a measure for the next one.
     func lastBytes() throws -> Int { try integer("SELECT bytes FROM captures ORDER BY seq DESC LIMIT 1") ?? 0 }

@@ -34,7 +34,9 @@ struct PushGroup {
             return arrivals.map { $0.flatMap { .failure(QueueError.push(of: $0.name, error)) } }
         }
         // If the destinations cannot be read, no source file is removed.
-        guard options.moves, let removal = try? SourceRemoval(queue) else { return pushed }
+        guard options.moves, let removal = try? SourceRemoval(queue, isInbox: options.isFromInbox) else {
+            return pushed
+        }
         return zip(arrivals, pushed).map { arrival, result in
             guard let arrival = try? arrival.get() else { return result }
             return result.map { removal.remove(arrival, $0) }

@@ -10,8 +10,12 @@ struct SourceRemoval {
     /// Folders in which nothing is deleted: the queue's own folder, and folder destinations.
     private let kept: [FilePath]
 
-    init(_ queue: UploadQueue) throws {
+    /// Whether others give names to files in the folder.
+    private let isInbox: Bool
+
+    init(_ queue: UploadQueue, isInbox: Bool) throws {
         self.queue = queue
+        self.isInbox = isInbox
         let folders = try queue.destinations().compactMap(\.folder)
         kept = ([queue.folder.path] + folders).map(\.resolved)
     }
@@ -31,7 +35,7 @@ struct SourceRemoval {
             guard now.kind != .link else {
                 return pushed.adding(note: "\(source.path) is not removed: it is a symbolic link")
             }
-            guard now == source.status, try Self.removed(source.path, source.status) else {
+            guard now == source.status, try remove(source.path, source.status) else {
                 return pushed.adding(note: "\(source.path) is not removed: it changed while it was read")
             }
             return pushed
@@ -40,15 +44,16 @@ struct SourceRemoval {
         }
     }
 
-    /// Removes a file. It gets a hidden name first, and only then it is certain that it is the file that was read:
-    /// another one may have taken its name meanwhile.
+    /// Removes a file. In the inbox it gets a hidden name first, and only then it is certain that it is the file that was
+    /// read: its sender may have given its name to another one meanwhile. A kill can leave the hidden name behind.
     ///
     /// - Returns: false for another file, which gets its name back.
-    private static func removed(_ path: FilePath, _ read: FileStatus) throws(NativeError) -> Bool {
+    private func remove(_ path: FilePath, _ read: FileStatus) throws(NativeError) -> Bool {
         guard let name = path.name, let bytes = try? RandomBytes.make(8),
             let aside = FilePath.Component(Array(".\(Hex.encode(bytes)).tmp".utf8))
         else { return false }
         let folder = try FolderHandle(path.folder)
+        guard isInbox else { return try folder.removeFile(name) }
         try folder.move(name, to: folder, as: aside)
         let now = try folder.status(of: aside)
         guard now?.isSameFile(as: read) ?? false, now?.size == read.size, now?.modified == read.modified else {

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureImport
 import CaptureDevice
 import CaptureTestSupport
 import Foundation

@@ -4,8 +4,8 @@ import SystemPackage
 import Testing
 
 @testable import CaptureBundle
-@testable import CaptureDevice
-@testable import CaptureImport
+import CaptureDevice
+import CaptureImport
 
 /// Entries are withheld and put back; the device's signature stays valid.
 struct WithholdingTests {

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureImport
 import CaptureDevice
 import Foundation
 public import SystemPackage

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 extension RawTree {
     /// A folder with these files, of which most are empty.

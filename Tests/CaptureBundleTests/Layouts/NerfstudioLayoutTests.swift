@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// nerfstudio's transforms.json.
 struct NerfstudioLayoutTests {

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// 3D Scanner App: which frames there are, and what their files say.
 struct ScannerAppLayoutTests {

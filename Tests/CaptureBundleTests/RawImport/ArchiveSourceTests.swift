@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureDevice
 import CaptureTestSupport
 import Foundation
 import SystemPackage

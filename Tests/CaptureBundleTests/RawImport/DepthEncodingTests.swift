@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureDevice
 import CaptureImport
 import CaptureTestSupport
 import Foundation

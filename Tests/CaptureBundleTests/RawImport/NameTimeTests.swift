@@ -1,7 +1,7 @@
 import Testing
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// Times in the names of files (Spec/raw-captures.md section 5.1).
 struct NameTimeTests {

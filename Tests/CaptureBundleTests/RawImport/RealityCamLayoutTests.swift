@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureDevice
 import CaptureNative
 import CaptureTestSupport
 import Foundation

@@ -3,7 +3,7 @@ import Foundation
 import SystemPackage
 
 @testable import CaptureBundle
-@testable import CaptureDevice
+import CaptureDevice
 
 /// The files from which the seeds are made: the vectors and the sample capture.
 struct Samples {

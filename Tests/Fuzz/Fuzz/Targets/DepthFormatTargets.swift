@@ -1,7 +1,7 @@
 import CaptureNative
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// NumPy's arrays.
 enum NumpyTarget: FuzzTarget {

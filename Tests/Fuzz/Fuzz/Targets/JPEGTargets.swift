@@ -1,7 +1,7 @@
 import CaptureTestSupport
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// The structure of a JPEG file and the facts in its segments.
 enum JPEGTarget: FuzzTarget {

@@ -1,7 +1,7 @@
 import SystemPackage
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// The files of an export in memory.
 private struct MemoryStorage: RawTreeStorage {

@@ -1,7 +1,7 @@
 import CaptureTestSupport
 
 @testable import CaptureBundle
-@testable import CaptureImport
+import CaptureImport
 
 /// EXIF alone, as in a HEIF or PNG file.
 enum ExifTarget: FuzzTarget {

@@ -2,7 +2,7 @@ import CaptureTestSupport
 import SystemPackage
 
 @testable import CaptureBundle
-@testable import CaptureDevice
+import CaptureDevice
 
 /// The trust file.
 enum TrustTarget: FuzzTarget {

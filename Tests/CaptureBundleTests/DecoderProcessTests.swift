@@ -69,8 +69,7 @@ struct DecoderProcessTests {
 
     @Test func endsAProcessThatTakesTooLong() throws {
         let folder = try TemporaryFolder()
-        try folder.write(Array("#!/bin/sh\necho $$ >\"$0.number\"\nsleep 600\n".utf8), to: "slow")
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("slow"))
+        try write("#!/bin/sh\necho $$ >\"$0.number\"\nsleep 600\n", to: folder.path("slow"))
         let decoder = PictureDecoder(executable: FilePath(folder.path("slow")), timeLimit: 0.5)
         let failure = try #require(throws: PictureFailure.self) { try decoder.samples(picture, .png) }
         #expect(failure.kind == .late)
@@ -93,8 +92,7 @@ struct DecoderProcessTests {
         try folder.write([], to: library)
         let program = Places.product("capbundle-decode").path()
         let script = "#!/bin/sh\nLD_LIBRARY_PATH='\(folder.path)' exec '\(program)' \"$@\"\n"
-        try folder.write(Array(script.utf8), to: "decode")
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("decode"))
+        try write(script, to: folder.path("decode"))
         let decoder = PictureDecoder(executable: FilePath(folder.path("decode")))
         let error = try #require(throws: (any Error).self) {
             switch package {
@@ -109,5 +107,15 @@ struct DecoderProcessTests {
         #expect(shown?.hints == ["install it: sudo apt-get install \(package)"])
         // What needs no library still works.
         #expect(try decoder.samples(picture, .png).uint16?.count == 6)
+    }
+
+    /// Writes a program with a shell: one that this process has open for writing cannot be started, and a process that
+    /// another test starts meanwhile inherits the open file for a moment.
+    private func write(_ script: String, to path: String) throws {
+        let shell = Process()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", "printf %s \"$1\" > \"$0\" && chmod 700 \"$0\"", path, script]
+        try shell.run()
+        shell.waitUntilExit()
     }
 }

@@ -133,6 +133,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "CaptureImportTests",
+            dependencies: [
+                "CaptureImport", "CaptureDevice", "CapturePages", "PictureClient", "CaptureBundle", "CaptureNative",
+                "CaptureTestSupport", "capbundle-decode", system,
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "QueueModelTests",
             dependencies: ["QueueModel", "CaptureBundle", "CaptureTestSupport"],
             swiftSettings: strict),

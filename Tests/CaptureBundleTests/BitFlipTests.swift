@@ -1,8 +1,8 @@
 import CaptureBundle
-import PictureClient
 import CaptureNative
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import Testing
 
 /// A changed bit of a form that has a check is refused, or what is read is what the undamaged file gives

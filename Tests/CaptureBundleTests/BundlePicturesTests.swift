@@ -1,10 +1,10 @@
 import CaptureBundle
-import CaptureImport
 import CaptureDevice
+import CaptureImport
 import CapturePages
-import PictureClient
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import SystemPackage
 import Testing
 

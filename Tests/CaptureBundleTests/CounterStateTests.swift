@@ -1,6 +1,6 @@
 import CaptureBundle
-import CaptureImport
 import CaptureDevice
+import CaptureImport
 import CaptureTestSupport
 import Foundation
 import Glibc

@@ -1,8 +1,8 @@
 import CaptureBundle
-import PictureClient
 import CaptureNative
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import SystemPackage
 import Testing
 

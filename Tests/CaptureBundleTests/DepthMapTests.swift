@@ -1,6 +1,6 @@
 import CaptureBundle
-import CapturePages
 import CaptureNative
+import CapturePages
 import CaptureTestSupport
 import SystemPackage
 import Testing

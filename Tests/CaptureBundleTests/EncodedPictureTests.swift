@@ -1,7 +1,7 @@
 import CaptureBundle
-import PictureClient
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import Testing
 
 /// Pictures that the tools of Debian's libtiff-tools and openexr have written again, in other forms.

@@ -1,9 +1,9 @@
 import CaptureBundle
 import CaptureImport
-import PictureClient
 import CaptureNative
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import SystemPackage
 import Testing
 

@@ -1,8 +1,8 @@
 import CaptureBundle
 import CaptureDevice
 import CaptureImport
-import CapturePages
 import CaptureNative
+import CapturePages
 import CaptureTestSupport
 import Foundation
 import Testing

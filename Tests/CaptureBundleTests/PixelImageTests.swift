@@ -1,6 +1,6 @@
 import CaptureBundle
-import PictureClient
 import CaptureTestSupport
+import PictureClient
 import Testing
 
 /// Resizing of pictures. A judge of Tests/Judges compares how they are turned.

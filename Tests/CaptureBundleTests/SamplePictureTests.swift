@@ -1,7 +1,7 @@
 import CaptureBundle
-import PictureClient
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import SystemPackage
 import Testing
 

@@ -1,11 +1,11 @@
+import CaptureDevice
+import CaptureImport
 import CaptureTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
 @testable import CaptureBundle
-import CaptureDevice
-import CaptureImport
 
 /// Entries are withheld and put back; the device's signature stays valid.
 struct WithholdingTests {

@@ -1,4 +1,3 @@
-@testable import CaptureQueue
 import CaptureBundle
 import CaptureNative
 import CaptureTestSupport
@@ -6,6 +5,8 @@ import Foundation
 import GRDB
 import SystemPackage
 import Testing
+
+@testable import CaptureQueue
 
 /// Databases of other versions: refused, or brought to the next version.
 struct MigrationTests {
@@ -21,11 +22,11 @@ struct MigrationTests {
         try database.close()
     }
 
-    private func refusal() throws -> QueueError? {
-        do {
+    private func refusal() -> QueueError? {
+        do throws(QueueError) {
             try UploadQueue(at: folder).close()
             return nil
-        } catch let error as QueueError {
+        } catch {
             return error
         }
     }
@@ -33,11 +34,11 @@ struct MigrationTests {
     @Test func refusesAQueueFromBeforeTheFirstRelease() throws {
         try UploadQueue(at: folder, createIfMissing: true).close()
         try execute("DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES ('v1'), ('v2'), ('v3')")
-        let error = try #require(try refusal())
+        let error = try #require(refusal())
         #expect(error.code == .older && error.message.contains("before the first release"))
         #expect(error.hints.contains { $0.contains("salvage") })
         _ = try UploadQueue.salvage(folder, releases: false) { _ in }
-        #expect(try refusal() == nil)
+        #expect(refusal() == nil)
     }
 
     /// What the next version needs: a migration that keeps all rows, waits for the end of a run, and is refused by this
@@ -56,6 +57,6 @@ struct MigrationTests {
         let ids = try database.read { try String.fetchAll($0, sql: "SELECT id FROM captures WHERE colour IS NULL") }
         #expect(ids == [pushed.id])
         try database.close()
-        #expect(try refusal()?.code == .newer)
+        #expect(refusal()?.code == .newer)
     }
 }

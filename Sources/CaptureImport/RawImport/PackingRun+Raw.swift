@@ -54,20 +54,27 @@ extension PackingRun {
     ) -> [Item] {
         do throws(BundleError) {
             let source = try opened.get()
-            return source.frames.map { frame in
-                let made = result { () throws(BundleError) in
-                    folder.appending(try bundleName(source, frame))
-                }
-                let place = (try? made.get()).map { replaces ? OutputPlace.replacing($0) : .file($0) }
-                return Item(
-                    raw: source.raw, frame: frame.name, output: place ?? .file(""),
-                    reading: made.map { _ in
-                        { () throws(BundleError) in try FrameReader.read(frame, of: source, options, decoder) }
-                    })
-            }
+            return source.frames.map { frame in item(frame, of: source, folder, replaces: replaces, options, decoder) }
         } catch {
             let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
             return [Item(raw: path, frame: nil, output: .file(""), reading: .failure(error))]
+        }
+    }
+
+    private static func item(
+        _ frame: RawFrame, of source: RawSource, _ folder: FilePath, replaces: Bool, _ options: RawCaptureOptions,
+        _ decoder: PictureDecoder
+    ) -> Item {
+        do throws(BundleError) {
+            let path = folder.appending(try bundleName(source, frame))
+            let reading: Reading = { () throws(BundleError) -> RawCapture in
+                try FrameReader.read(frame, of: source, options, decoder)
+            }
+            return Item(
+                raw: source.raw, frame: frame.name, output: replaces ? .replacing(path) : .file(path),
+                reading: .success(reading))
+        } catch {
+            return Item(raw: source.raw, frame: frame.name, output: .file(""), reading: .failure(error))
         }
     }
 

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CurlClient
 import QueueModel
 import QueueTransports
@@ -114,7 +115,8 @@ struct DestinationSettingsTests {
 
     @Test(arguments: ["http", "put", "s3", "folder", "carrier-pigeon"])
     func blocksADestinationWhoseSettingsCannotBeRead(_ kind: String) throws {
-        let transport = TransportShares().make(destination(kind, ["path": "/mnt", "url": "https://a.example/#x"])) {
+        let transport = TransportShares(.none).make(destination(kind, ["path": "/mnt", "url": "https://a.example/#x"]))
+        {
             _ in
         }
         let test = transport.test(SendControl())

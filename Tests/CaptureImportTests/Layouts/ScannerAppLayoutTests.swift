@@ -1,10 +1,10 @@
+import CaptureBundle
 import CaptureTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
-@testable import CaptureBundle
-import CaptureImport
+@testable import CaptureImport
 
 /// 3D Scanner App: which frames there are, and what their files say.
 struct ScannerAppLayoutTests {

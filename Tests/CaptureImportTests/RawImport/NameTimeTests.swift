@@ -1,7 +1,7 @@
+import CaptureBundle
 import Testing
 
-@testable import CaptureBundle
-import CaptureImport
+@testable import CaptureImport
 
 /// Times in the names of files (Spec/raw-captures.md section 5.1).
 struct NameTimeTests {

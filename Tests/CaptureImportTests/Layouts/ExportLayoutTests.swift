@@ -1,10 +1,10 @@
+import CaptureBundle
 import CaptureTestSupport
 import Foundation
 import SystemPackage
 import Testing
 
-@testable import CaptureBundle
-import CaptureImport
+@testable import CaptureImport
 
 extension RawTree {
     /// A folder with these files, of which most are empty.

@@ -1,11 +1,11 @@
 import CaptureBundle
 import CaptureDevice
 import CaptureImport
-import CapturePages
-import PictureClient
 import CaptureNative
+import CapturePages
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import SystemPackage
 import Testing
 
@@ -13,6 +13,7 @@ import Testing
 struct ImportRoom {
     let folder: TemporaryFolder
     let packer: Packer
+    let decoder = PictureDecoder(executable: FilePath(Places.product("capbundle-decode").path()))
     private let trust: TrustFile
 
     init() throws {
@@ -21,8 +22,7 @@ struct ImportRoom {
         var trust = TrustFile()
         try trust.add(TrustedDeviceLine(name: "rig", point: key.create(passphrase: nil).point))
         self.trust = trust
-        packer = Packer(
-            key: key, decoder: PictureDecoder(executable: FilePath(Places.product("capbundle-decode").path())))
+        packer = Packer(key: key)
     }
 
     /// What became of a raw capture: a verified bundle whose upload body gives the same bundle back.
@@ -53,7 +53,7 @@ struct ImportRoom {
         change(&options)
         let path: FilePath = raw.hasPrefix("/") ? FilePath(raw) : folder.path(raw)
         let bundle: FilePath = folder.path("made.bundle")
-        let packed = try packer.pack(path, to: .replacing(bundle), options: options)
+        let packed = try packer.pack(path, to: .replacing(bundle), options: options, decoder: decoder)
         return Made(packed: packed, entries: try goTheWholeWay("made.bundle"))
     }
 
@@ -90,7 +90,8 @@ struct ImportRoom {
         return try #require(
             throws: BundleError.self,
             performing: {
-                _ = try packer.pack(folder.path(raw), to: .file(folder.path("refused.bundle")), options: options)
+                _ = try packer.pack(
+                    folder.path(raw), to: .file(folder.path("refused.bundle")), options: options, decoder: decoder)
             })
     }
 
@@ -99,7 +100,8 @@ struct ImportRoom {
         var options = RawCaptureOptions()
         change(&options)
         let run = try PackingRun(
-            [folder.path(raw) as FilePath], into: folder.path("out"), packer: packer, options: options)
+            [folder.path(raw) as FilePath], into: folder.path("out"), packer: packer, options: options,
+            decoder: decoder)
         try run.pack { item, result in
             if case .failure(let error) = result { Issue.record("\(item.frame ?? ""): \(error)") }
         }

@@ -1,8 +1,8 @@
 import CaptureBundle
 import CaptureImport
-import PictureClient
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import SystemPackage
 import Testing
 

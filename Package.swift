@@ -177,7 +177,10 @@ if Context.environment["CAPBUNDLE_FUZZ"] != nil {
         .target(name: "CSanitizers", path: "Tests/Fuzz/CSanitizers"),
         .executableTarget(
             name: "Fuzz",
-            dependencies: ["CSanitizers", "CaptureBundle", "CaptureNative", "CaptureTestSupport", system],
+            dependencies: [
+                "CSanitizers", "CaptureBundle", "CaptureDevice", "CaptureImport", "PictureClient", "CaptureNative",
+                "CaptureTestSupport", system,
+            ],
             path: "Tests/Fuzz/Fuzz", swiftSettings: strict),
     ]
 }

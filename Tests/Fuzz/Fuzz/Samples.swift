@@ -1,9 +1,10 @@
+import CaptureDevice
+import CaptureImport
 import CaptureTestSupport
 import Foundation
 import SystemPackage
 
 @testable import CaptureBundle
-import CaptureDevice
 
 /// The files from which the seeds are made: the vectors and the sample capture.
 struct Samples {

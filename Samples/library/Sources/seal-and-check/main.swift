@@ -4,6 +4,7 @@
 
 import CaptureBundle
 import CaptureDevice
+import CaptureImport
 import Foundation
 import SystemPackage
 

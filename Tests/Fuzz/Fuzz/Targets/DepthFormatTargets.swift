@@ -1,7 +1,7 @@
+import CaptureBundle
 import CaptureNative
 
-@testable import CaptureBundle
-import CaptureImport
+@testable import CaptureImport
 
 /// NumPy's arrays.
 enum NumpyTarget: FuzzTarget {

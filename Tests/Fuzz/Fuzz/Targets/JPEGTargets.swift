@@ -1,7 +1,7 @@
+import CaptureBundle
 import CaptureTestSupport
 
-@testable import CaptureBundle
-import CaptureImport
+@testable import CaptureImport
 
 /// The structure of a JPEG file and the facts in its segments.
 enum JPEGTarget: FuzzTarget {

@@ -1,7 +1,7 @@
+import CaptureBundle
 import SystemPackage
 
-@testable import CaptureBundle
-import CaptureImport
+@testable import CaptureImport
 
 /// The files of an export in memory.
 private struct MemoryStorage: RawTreeStorage {

@@ -1,7 +1,7 @@
+import CaptureImport
 import CaptureTestSupport
 
 @testable import CaptureBundle
-import CaptureImport
 
 /// EXIF alone, as in a HEIF or PNG file.
 enum ExifTarget: FuzzTarget {

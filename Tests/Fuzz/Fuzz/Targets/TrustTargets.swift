@@ -1,8 +1,8 @@
+import CaptureBundle
 import CaptureTestSupport
 import SystemPackage
 
-@testable import CaptureBundle
-import CaptureDevice
+@testable import CaptureDevice
 
 /// The trust file.
 enum TrustTarget: FuzzTarget {

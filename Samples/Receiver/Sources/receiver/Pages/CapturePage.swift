@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import Foundation
 
 /// The page for people about one capture.

@@ -1,8 +1,8 @@
 import CaptureBundle
 import CapturePages
-import PictureClient
 import CaptureQueue
 import Logging
+import PictureClient
 import SystemPackage
 
 /// Reads stored captures for pages. All calls block, and are for the threads of `PageThreads`. They throw `OutOfReach`

@@ -84,6 +84,15 @@ class KeyRecoverPublic(Files):
     def words(self, rig):
         return ["key", "recover"]
 
+    def codes(self, call, error):
+        # Once the public half is whole, the command only looks at the key and its halves once more.
+        return (*super().codes(call, error), 0, 78)
+
+    def judge(self, rig, ended, call, is_killed):
+        made = (rig.keys / "device.key.pub").read_bytes() == self.public
+        expect(made or ended.code not in (0, 78), f"exit {ended.code} without a public half")
+        super().judge(rig, ended, call, is_killed)
+
     def look(self, rig):
         expect((rig.keys / "device.key.pub").read_bytes() in (b"", self.public), "a part of the public half is there")
         rig.run(*self.words(rig)).must(0, about="key recover again")

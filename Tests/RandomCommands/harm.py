@@ -215,7 +215,7 @@ def _salvaged(world, record, old, state):
     aside = old.holding == "quarantined" or (old.holding == "spool" and old.file in ("cut", "flipped", "aside"))
     lost = "quarantined" if aside and record["holding"] == "quarantined" else "missing"
     capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else lost, sidecar=sidecar,
-                      reference=old.reference if whole else None, pushed_to=old.pushed_to if sidecar else ())
+                      reference=old.reference if whole or sidecar else None, pushed_to=old.pushed_to if sidecar else ())
     if sidecar:
         capture.session, capture.priority = old.session, old.priority
     later = old.deliveries[0].later and sidecar

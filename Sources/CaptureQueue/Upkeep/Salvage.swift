@@ -57,7 +57,8 @@ extension UploadQueue {
             let store = try QueueStore.open(folder, createIfMissing: false, freesReserve: false)
             defer { store.close() }
             let found = try? store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
-            guard found == ["ok"], !isForced else { return }
+            guard found == ["ok"] else { return }
+            guard !isForced else { return refreshSettingsCopy(folder) }
         } catch {
             if error.code == .newer { throw error }
             return
@@ -66,6 +67,13 @@ extension UploadQueue {
             .stateRefused,
             "the database is sound; salvage would forget what was uploaded and cancelled",
             of: folder.database, hints: ["look for damage with: capqueue check; to salvage it anyway: --force"])
+    }
+
+    /// A command that was killed after its commit may not have written the copy yet.
+    private static func refreshSettingsCopy(_ folder: QueueFolder) {
+        guard let queue = try? UploadQueue(at: folder) else { return }
+        defer { queue.close() }
+        try? queue.store.turn { _ in try SettingsCopy(queue).refresh() }
     }
 }
 

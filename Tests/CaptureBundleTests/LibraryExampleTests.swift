@@ -19,16 +19,9 @@ struct LibraryExampleTests {
     }
 
     private func pack(_ raw: FilePath, to bundle: FilePath) throws -> String {
-        // docs: PackACapture
         let key = DeviceKeyFile(path: keyPath)
         if (try? key.publicKey()) == nil { _ = try key.create(passphrase: nil) }
-
-        let packed = try Packer(key: key).pack(raw, to: .file(bundle)) { remark in
-            print("\(remark.weight.rawValue): \(remark.file): \(remark.message)")
-        }
-        print("\(packed.id): \(packed.byteCount) bytes, counter \(packed.counter ?? 0)")
-        // end
-        return packed.id
+        return try Packer(key: key).pack(raw, to: .file(bundle)).id
     }
 
     @Test func packsAndReadsABundle() throws {

@@ -9,7 +9,7 @@ import textwrap
 
 from Kit.outcomes import ROOT
 
-LIBRARIES = ["CaptureBundle", "CaptureQueue"]
+LIBRARIES = ["CaptureBundle", "CaptureImport", "CaptureQueue"]
 REGION = re.compile(r"^ *// docs: (\w+)\n(.*?)^ *// end$", re.M | re.S)
 DEPENDENCY = re.compile(r'\.package\(url: ".*/capture-bundle.git", from: ".*"\)')
 BLOCK = re.compile(r"^```swift\n(.*?)^```$", re.M | re.S)

@@ -1,6 +1,7 @@
 """The plan: stages can begin, the commands for failed tests are whole, and the nightly run leaves nothing out."""
 import re
 import subprocess
+import tomllib
 
 from Kit import plan
 from Kit.outcomes import ROOT, expect
@@ -50,5 +51,15 @@ def nightly_is_whole(_):
         expect(any(job in stage.name for stage in every), f"the job {job} has no stage")
 
 
+def faults_fit(_):
+    """Each fault of Tests/Guard changes one place of today's code."""
+    faults = tomllib.loads((ROOT / "Tests/Guard/faults.toml").read_text())["fault"]
+    for fault in faults:
+        file = ROOT / fault["file"]
+        expect(file.is_file(), f"{fault['name']}: {fault['file']} is missing")
+        count = file.read_text().count(fault["old"])
+        expect(count == 1, f"{fault['name']}: its text occurs {count} times in {fault['file']}")
+
+
 TESTS = [("stages can begin", stages_can_begin), ("commands that repeat a failure", commands_are_whole),
-         ("the nightly run has all stages", nightly_is_whole)]
+         ("the nightly run has all stages", nightly_is_whole), ("the faults of Guard fit the code", faults_fit)]

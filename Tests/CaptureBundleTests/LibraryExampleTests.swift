@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureDevice
 import CaptureImport
-import CapturePages
 import CaptureTestSupport
 import SystemPackage
 import Testing
@@ -29,10 +28,8 @@ struct LibraryExampleTests {
         let id = try pack(folder.path("raw"), to: bundle)
         let opened: FilePath = folder.path("opened")
         // docs: ReadABundle
-        let inspection = try Inspection(BundleSource(path: bundle))
-        guard inspection.report.faults.isEmpty, let manifest = inspection.report.manifest else {
-            throw inspection.report.faults[0]
-        }
+        let report = try Verifier(trust: TrustFile()).verify(BundleSource(path: bundle))
+        guard report.verdict == .unknownDevice, let manifest = report.manifest else { throw report.faults[0] }
         for entry in manifest.entries { print("\(entry.path): \(entry.size) bytes, SHA-256 \(entry.sha256)") }
 
         let extractor = Extractor(entries: ["photo.jpg", "depth.f32.gz"], asFloats: true)

@@ -20,6 +20,12 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .executableTarget(
+            name: "check-bundle",
+            dependencies: [
+                .product(name: "CaptureBundle", package: "capture-bundle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .executableTarget(
             name: "push-to-queue",
             dependencies: [
                 .product(name: "CaptureQueue", package: "capture-bundle"),

@@ -22,6 +22,9 @@ from Kit.suite import Lines
 DEPENDENCY = re.compile(r'url: "(.*/capture-bundle.git)", from: "(.*)"')
 RAW = ROOT / "Samples/desk-lamp/raw"
 BUILDING = 1800  # in seconds
+# What a program is linked to that only verifies: the system, Swift, hashes and signatures, compression.
+LINKED = re.compile(r"(/\S*/ld-linux|linux-vdso|lib(c|m|stdc\+\+|gcc_s|crypto|z|deflate|dispatch|BlocksRuntime|swift\w*|_?Foundation"
+                    r"\w*)\.so)")
 
 
 class Package(Home):
@@ -99,6 +102,21 @@ def seals(package, configuration, room):
     package.run(*words, code=1)  # the bundle exists already
 
 
+def verifies(package, configuration, room):
+    """A program with CaptureBundle only: it is linked to no picture library, and needs neither a key nor a home folder."""
+    program, bundle, trust = package.program(configuration, "check-bundle"), room / "cap.bundle", room / "trust"
+    capture = json.loads(package.run(package.capbundle, "show", "--json", bundle))["bundle"]["id"]
+    traced = room / "opened"
+    said = package.run(pathlib.Path(shutil.which("env")), "-u", "HOME", "strace", "-f", "-e", "trace=%file", "-o", traced,
+                       program, trust, bundle)
+    expect(said == f"verified {capture}\n", f"prints {said!r}, the id is {capture}")
+    seen = [line for line in traced.read_text().splitlines() if str(package.home) in line or "device.key" in line]
+    expect(not seen, f"looks at {seen[:3]}")
+    linked = {line.split()[0] for line in output("ldd", program).splitlines()}
+    other = [name for name in linked if not LINKED.match(name)]
+    expect(not other, f"is linked to {other}")
+
+
 def pushes(package, configuration, room):
     """A bundle is stored once, and a bundle with a changed byte is refused."""
     bundle, altered, queue = room / "cap.bundle", room / "altered.bundle", room / "queue"
@@ -128,5 +146,6 @@ def main():
             room.mkdir(mode=0o700)
             outcomes.run(f"{configuration}: the package builds", package.build, configuration)
             outcomes.run(f"{configuration}: packs and verifies", seals, package, configuration, room)
+            outcomes.run(f"{configuration}: only verifies", verifies, package, configuration, room)
             outcomes.run(f"{configuration}: pushes", pushes, package, configuration, room)
     return outcomes.close()

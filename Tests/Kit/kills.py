@@ -90,7 +90,7 @@ class Scene:
                 call.is_before_output = not has_printed
                 # SQLite syncs the folder of a new log with fdatasync, right after opening it, and ignores the result.
                 # The tool has synced it before, with fsync.
-                folder = re.search(r'/queue", O_RDONLY\|O_CLOEXEC\) = (\d+)', opened.get(thread, ""))
+                folder = re.search(r'queue", O_RDONLY\|O_CLOEXEC\) = (\d+)', opened.get(thread, ""))
                 call.is_repeated_by_sqlite = bool(name == "fdatasync" and folder and text.startswith(folder[1] + ")"))
                 if begun:
                     calls.append(call)

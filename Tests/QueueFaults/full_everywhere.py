@@ -89,7 +89,7 @@ class Command(Scene):
         old, new = self.ends
         found, has_failed = self.relative(rig, self.state(rig)), ended.code not in self.codes
         is_known = found == new or has_failed and (found == old or self.is_between)
-        expect(is_known, f"is neither the old nor the new: {found}")
+        expect(is_known, f"exit {ended.code} and {ended.text[-400:]!r} is neither the old nor the new: {found}")
         left = {path.name for path in rig.out.iterdir()} - {"one", "two", "more", "raw", "receipt", "filler"}
         is_left = left and has_failed and not self.keeps_outputs
         expect(left <= set(self.outputs) and not is_left, f"exit {ended.code}, and leaves {left}")

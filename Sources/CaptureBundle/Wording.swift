@@ -9,12 +9,20 @@ public struct Wording: Hashable, Sendable, ExpressibleByStringInterpolation, Cus
         fileprivate var pieces: [Piece] = []
 
         public init(literalCapacity: Int, interpolationCount: Int) {}
-        public mutating func appendLiteral(_ text: String) { pieces.append(.text(text)) }
+        public mutating func appendLiteral(_ text: String) { append(.text(text)) }
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
-            pieces.append(.text(value.description))
+            append(.text(value.description))
         }
         public mutating func appendInterpolation(_ setting: Setting) { pieces.append(.setting(setting)) }
-        public mutating func appendInterpolation(_ wording: Wording) { pieces += wording.pieces }
+        public mutating func appendInterpolation(_ wording: Wording) { wording.pieces.forEach { append($0) } }
+
+        /// Texts that follow each other become one, so that equal sentences are equal.
+        private mutating func append(_ piece: Piece) {
+            guard case .text(let text) = piece, case .text(let before) = pieces.last else {
+                return pieces.append(piece)
+            }
+            pieces[pieces.count - 1] = .text(before + text)
+        }
     }
 
     private var pieces: [Piece]
@@ -35,4 +43,10 @@ public struct Wording: Hashable, Sendable, ExpressibleByStringInterpolation, Cus
 
     /// The sentence with the names that the settings have here.
     public var description: String { text(naming: \.rawValue) }
+}
+
+extension DefaultStringInterpolation {
+    // Warnings are errors here.
+    @available(*, deprecated, message: "the text would have no option in place of a setting; make a Wording of it")
+    package mutating func appendInterpolation(_ wording: Wording) { appendLiteral(wording.description) }
 }

@@ -67,6 +67,7 @@ struct PolicyCheck {
 
     private static func missing(_ name: String, isWithheld: Bool = false, _ reason: Wording?) -> Wording {
         if isWithheld { return "\(name) is required, but it is withheld" }
-        return "\(name) is required, but not in the bundle\(reason.map { "; \($0)" } ?? "")"
+        let words: Wording = "\(name) is required, but not in the bundle"
+        return reason.map { "\(words); \($0)" } ?? words
     }
 }

@@ -3,8 +3,8 @@ public import SystemPackage
 
 /// The only error type of this library, and also a finding of a verification.
 ///
-/// `code` is for programs. `message` is for people: in lower case and without a full stop, it says what was found and
-/// what was expected. A verification that finds faults does not throw; it returns them as values of this type in its
+/// `code` and `hints` are for programs. `message` is for people: in lower case and without a full stop, it says what was
+/// found and what was expected. A verification that finds faults does not throw; it returns them as values of this type in its
 /// report.
 public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A dotted word. The codes of Spec/capture-bundle.md are rules of the format; Spec/command-line.md lists the
@@ -20,13 +20,14 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let code: Code
-    public let message: String
+    /// The message, in which a caller can put its own names for settings.
+    public let wording: Wording
     /// The file to which the error belongs, as the user named it; nil for a finding in a bundle.
     public let file: String?
     /// The entry of the bundle to which the error belongs.
     public let entry: String?
-    /// Advice for the user, one sentence each.
-    public let hints: [String]
+    /// What can be done about it.
+    public let hints: [Hint]
     /// Other faults that were found in the same raw folder, so that all can be mended at once.
     public internal(set) var further: [BundleError] = []
     /// Whether a file could not be written because the disk or the user's quota is full.
@@ -35,20 +36,36 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
 
-    public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [String] = []) {
+    public init(_ code: Code, wording: Wording, file: String? = nil, entry: String? = nil, hints: [Hint] = []) {
         self.code = code
-        self.message = message.utf8.count <= Self.longestMessage ? message : message.cut(to: Self.longestMessage) + "…"
+        self.wording = wording
         self.file = file
         self.entry = entry
         self.hints = hints
     }
 
+    /// Creates an error whose message names no settings.
+    public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [Hint] = []) {
+        self.init(code, wording: Wording(message), file: file, entry: entry, hints: hints)
+    }
+
     /// Creates an error about the file at a path.
-    public init(_ code: Code, _ message: String, file: FilePath, entry: String? = nil, hints: [String] = []) {
+    public init(_ code: Code, _ message: String, file: FilePath, entry: String? = nil, hints: [Hint] = []) {
         self.init(code, message, file: file.string as String?, entry: entry, hints: hints)
     }
 
-    public var description: String {
+    public var message: String { message(naming: \.rawValue) }
+
+    /// The message with the caller's names of settings.
+    public func message(naming name: (Setting) -> String) -> String {
+        let text = wording.text(naming: name)
+        return text.utf8.count <= Self.longestMessage ? text : text.cut(to: Self.longestMessage) + "…"
+    }
+
+    public var description: String { line(message) }
+
+    /// A message behind the place of this error.
+    package func line(_ message: String) -> String {
         [file.map { $0.isEmpty ? "\"\"" : $0 }, entry, message].compactMap(\.self).joined(separator: ": ")
     }
 }
@@ -119,17 +136,17 @@ extension BundleError {
         return failure
     }
 
-    package static func exists(_ path: FilePath, hint: String = "use --force to replace it") -> BundleError {
+    package static func exists(_ path: FilePath, hint: Hint = .set(.replaces)) -> BundleError {
         exists(path.string, hint: hint)
     }
 
-    static func exists(_ path: String, hint: String = "use --force to replace it") -> BundleError {
+    static func exists(_ path: String, hint: Hint = .set(.replaces)) -> BundleError {
         BundleError(.outputExists, "already exists", file: path, hints: [hint])
     }
 
     /// The same error, but about `file`.
     package func about(file: String) -> BundleError {
-        var moved = BundleError(code, message, file: file as String?, entry: entry, hints: hints)
+        var moved = BundleError(code, wording: wording, file: file, entry: entry, hints: hints)
         moved.isDiskFull = isDiskFull
         return moved
     }

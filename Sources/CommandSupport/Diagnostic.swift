@@ -16,8 +16,8 @@ package struct Diagnostic: Sendable {
 
     package func error(_ error: BundleError) {
         for error in error.each {
-            say("error", error.description)
-            hint(error.hints)
+            say("error", error.line)
+            hint(error.hints.map(\.sentence))
         }
     }
 
@@ -38,7 +38,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func remark(_ remark: Remark) {
-        say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
+        say(remark.weight.rawValue, "\(remark.file): \(remark.words)")
     }
 
     /// Prints a finding about several files; an error if it has no weight.
@@ -53,8 +53,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func warning(_ error: BundleError) {
-        warning(error.description)
-        hint(error.hints)
+        warning(error.line, hints: error.hints.map(\.sentence))
     }
 
     package func note(_ text: String, hints: [String] = []) {
@@ -69,7 +68,7 @@ package struct Diagnostic: Sendable {
     }
 
     /// What can be done about a finding that is told elsewhere.
-    package func hints(of finding: BundleError) { hint(finding.hints) }
+    package func hints(of finding: BundleError) { hint(finding.hints.map(\.sentence)) }
 
     private func say(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
@@ -94,7 +93,9 @@ package struct CommandFailure: Sendable {
     }
 
     package init(_ error: BundleError) {
-        self.init(code: error.code.rawValue, message: error.description, hints: error.hints, status: ExitStatus(error))
+        self.init(
+            code: error.code.rawValue, message: error.line, hints: error.hints.map(\.sentence),
+            status: ExitStatus(error))
         further = error.further
     }
 
@@ -108,7 +109,7 @@ extension BundleError {
     package var json: JSONValue {
         .members([
             "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "file": file.map { .string($0) },
-            "further": further.isEmpty ? nil : .array(further.map(\.json)), "message": .string(message),
+            "further": further.isEmpty ? nil : .array(further.map(\.json)), "message": .string(words),
         ])
     }
 }

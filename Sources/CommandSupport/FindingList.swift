@@ -36,15 +36,15 @@ package struct FindingList {
             let file = [fault.file.map { $0.isEmpty ? "\"\"" : $0 }, fault.entry].compactMap(\.self)
             add(
                 Kind(
-                    isError: true, weight: .warning, message: fault.message, hints: fault.hints, files: [],
-                    last: file.joined(separator: ": ")), Key("error", fault.code.rawValue, fault.message))
+                    isError: true, weight: .warning, message: fault.words, hints: fault.hints.map(\.sentence),
+                    files: [], last: file.joined(separator: ": ")), Key("error", fault.code.rawValue, fault.message))
         }
     }
 
     package mutating func add(_ remark: Remark) {
         add(
             Kind(
-                isError: false, weight: remark.weight, message: remark.message, hints: [], files: [],
+                isError: false, weight: remark.weight, message: remark.words, hints: [], files: [],
                 last: remark.file), Key(remark.weight.rawValue, remark.code, remark.message))
     }
 

@@ -54,7 +54,7 @@ package enum PassphrasePrompt {
     ///
     /// - Parameter hints: How to give it otherwise, for a call without a terminal.
     /// - Throws: `key.passphrase` if there is no terminal, nothing was typed, or the two inputs differ.
-    package static func askForNew(hints: [String]) throws(BundleError) -> [UInt8] {
+    package static func askForNew(hints: [Hint]) throws(BundleError) -> [UInt8] {
         guard let first = try ask("New passphrase: ") else {
             throw BundleError(
                 .keyPassphrase, "no new passphrase was given", hints: hints)

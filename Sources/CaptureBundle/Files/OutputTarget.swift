@@ -66,7 +66,7 @@ package final class OutputTarget {
         }
     }
 
-    private static let spoolHint = "choose another folder for temporary files: export TMPDIR=FOLDER"
+    private static let spoolHint: Hint = "choose another folder for temporary files: export TMPDIR=FOLDER"
 
     static func spoolFailure(_ error: NativeError) -> BundleError {
         BundleError(

@@ -1,46 +1,41 @@
 import CaptureNative
 package import SystemPackage
 
-/// What a person can do with a file or a folder that is not what a command needs. Each hint holds a command.
+/// What can be done with a file or a folder of another kind than expected.
 extension FileKind {
     /// For a file where a bundle was expected; `name` is as messages name it, `-` for a pipe.
-    package static func hints(insteadOfABundle name: String, _ kind: FileKind?) -> [String] {
+    package static func hints(insteadOfABundle name: String, _ kind: FileKind?) -> [Hint] {
         guard let kind, name != "-" else { return [] }
         let path = FilePath(name)
-        let word = ShellWord.quote(path)
         switch kind.family {
         case .zip: return ["unpack it first: \(unzip(path))"]
         case .tar: return ["if bundles are in it, unpack it first: \(untar(path))"]
         case .compressed: return unpacking(path, kind).map { [$0] } ?? []
-        case .uploadBody:
-            return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
+        case .uploadBody: return [.restore(path)]
         case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
             let raw = FolderContents(path.folder)
-            return raw?.isRawCapture == true
-                ? raw?.hints ?? [] : ["to make a bundle from a raw folder: capbundle pack RAW -o FILE"]
+            return raw?.isRawCapture == true ? raw?.hints ?? [] : [.raw(.packFolder)]
         case .movie, .document, .text, .program, .bundle: return []
         }
     }
 
     /// For a file where an upload body was expected.
-    package static func hints(insteadOfABody name: String, _ kind: FileKind?) -> [String] {
+    package static func hints(
+        insteadOfABody name: String, _ kind: FileKind?, forRealityCam isForRealityCam: Bool = false
+    ) -> [Hint] {
         guard kind?.family == .bundle, name != "-" else { return [] }
-        return ["to make an upload body from it: capbundle multipart \(ShellWord.quote(FilePath(name))) -o BODY"]
+        return [.makeBody(FilePath(name), forRealityCam: isForRealityCam)]
     }
 
     /// For a file where a raw folder was expected.
-    package static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [String] {
-        let word = ShellWord.quote(path)
+    package static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [Hint] {
         switch kind?.family {
         case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
-        case .bundle: return ["it is packed already; to check it: capbundle verify \(word)"]
-        case .uploadBody:
-            return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
+        case .bundle: return [.verify(path, .isPacked)]
+        case .uploadBody: return [.restore(path)]
         default:
             let raw = FolderContents(path.folder)
-            return raw?.isRawCapture == true
-                ? raw?.hints ?? []
-                : ["RAW is a folder, an archive, or a photo with its depth map inside; see capbundle pack --help"]
+            return raw?.isRawCapture == true ? raw?.hints ?? [] : [.raw(.forms)]
         }
     }
 
@@ -61,7 +56,7 @@ extension FileKind {
         return folder
     }
 
-    private static func unpacking(_ path: FilePath, _ kind: FileKind) -> String? {
+    private static func unpacking(_ path: FilePath, _ kind: FileKind) -> Hint? {
         guard let program = ["gzip", "zstd", "bzip2", "xz"].first(where: { kind.words.contains(" \($0)-") }) else {
             return nil
         }
@@ -89,17 +84,10 @@ package struct FolderContents {
         isRawCapture = names.contains("photo.jpg") && names.contains("metadata.json")
     }
 
-    package var hints: [String] {
-        let word = ShellWord.quote(path)
-        if isRawCapture {
-            return ["\(word) is a raw capture; to make a bundle from it: capbundle pack \(word) -o FILE"]
-        }
-        if let bundle = bundles.first, bundles.count == 1 {
-            return ["it holds a bundle; to check it: capbundle verify \(ShellWord.quote(path.appending(bundle)))"]
-        }
-        if bundles.isEmpty { return [] }
-        return [
-            "it holds \(bundles.count) bundles; to check them: capbundle verify \(word == "/" ? "" : word)/*.bundle"
-        ]
+    package var hints: [Hint] {
+        if isRawCapture { return [.raw(.pack(path))] }
+        guard let bundle = bundles.first else { return [] }
+        if bundles.count == 1 { return [.verify(path.appending(bundle), .isInFolder)] }
+        return [.verifyAll(path, count: bundles.count)]
     }
 }

@@ -155,7 +155,7 @@ private final class ExtractionObserver: BundleObserver {
                 .sorted()
             throw BundleError(
                 .entryAbsent, reason, file: name, entry: absent,
-                hints: [why, "it holds \(names.joined(separator: ", "))"].compactMap(\.self))
+                hints: (why.map { [.words($0)] } ?? []) + ["it holds \(names.joined(separator: ", "))"])
         }
         for item in held { try item.target.commit() }
         return held.map(\.name)

@@ -84,10 +84,10 @@ public struct Redactor: Sendable {
     private func refuse(_ unlisted: [(entry: ManifestEntry, words: String)], _ file: String) throws(BundleError) {
         var faults = FaultList()
         let all = (selection.items.map(\.description) + unlisted.map(\.entry.path.description)).joined(separator: ",")
-        let withholding = unlisted.allSatisfy(\.entry.isWithholdable) ? ["withhold it too: --withhold \(all)"] : []
+        let withholding: [Hint] = unlisted.allSatisfy(\.entry.isWithholdable) ? [.withhold(all)] : []
         for (entry, words) in unlisted {
             let isLast = entry.path == unlisted.last?.entry.path
-            let ways = isLast ? withholding + ["to withhold location.json anyway: --keep-photo-location"] : []
+            let ways = isLast ? withholding + ["to withhold location.json anyway: \(.keepsPhotoLocation)"] : []
             _ = faults.attempt { () throws(BundleError) in
                 throw BundleError(
                     .redactPosition, "\(words), which a bundle without a position must not have", file: file,
@@ -98,11 +98,11 @@ public struct Redactor: Sendable {
     }
 
     /// Says how to pack a capture whose position can be withheld.
-    private static func way(_ path: EntryPath) -> String {
+    private static func way(_ path: EntryPath) -> Hint {
         switch path.role {
         case .metadata: "remove it from metadata.json, or rename it, and pack the capture again"
-        case .photo: "pack the capture again with --rewrite-photo, or with --withholdable photo.jpg"
-        default: "pack the capture again with --withholdable \(path)"
+        case .photo: "pack the capture again with \(.rewritesPhoto), or with \(.withholdable) photo.jpg"
+        default: "pack the capture again with \(.withholdable) \(path)"
         }
     }
 
@@ -122,7 +122,7 @@ public struct Redactor: Sendable {
                 }
                 guard let fixed = named.first(where: { !$0.isWithholdable })?.path else { return }
                 let list = withholdable.isEmpty ? "no entry" : "only \(withholdable.joined(separator: ", "))"
-                let marking = "to mark it, pack the capture again with --withholdable \(fixed)"
+                let marking: Hint = "to mark it, pack the capture again with \(.withholdable) \(fixed)"
                 throw BundleError(
                     .redactEntry, "the signed manifest does not mark it as withholdable", file: file,
                     entry: fixed.description,

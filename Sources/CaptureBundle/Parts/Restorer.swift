@@ -110,7 +110,7 @@ private struct Merge {
 
     /// Refuses files that fit no entry, and names the entries that are withheld.
     func refuseUnknown() throws(BundleError) {
-        let absent = reader.withheld.map {
+        let absent: [Hint] = reader.withheld.map {
             "\($0.path) is withheld; it has \($0.size) bytes and the SHA-256 \($0.sha256)"
         }
         var faults = FaultList()

@@ -67,7 +67,7 @@ private struct CounterFile {
                 .stateDamaged, "has \(status.size) bytes, expected a multiple of \(Self.unseen.count)", file: path,
                 hints: [
                     "restore the folder from a backup",
-                    "without a backup, give a new folder to --state; it remembers nothing that was verified before",
+                    "without a backup, give a new folder to \(.stateFolder); it remembers nothing that was verified before",
                 ])
         }
         size = status.size

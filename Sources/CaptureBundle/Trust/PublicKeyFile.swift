@@ -19,7 +19,7 @@ public enum PublicKeyFile {
             guard error.isTooLarge, let kind = FileKind(file: path) else { throw .reading(path, error) }
             throw BundleError(
                 .keyDamaged, "is \(kind.words), expected a PEM file with a public key on P-256", file: path,
-                hints: kind.family == .bundle ? [KeyFileKind.taking(from: path)] : [])
+                hints: kind.family == .bundle ? [.trustDevice(bundle: path)] : [])
         }
         return try point(pem: bytes, name: path.string)
     }
@@ -32,7 +32,7 @@ public enum PublicKeyFile {
                 .keyDamaged,
                 other.map { "is \($0.words), expected a PEM file with a public key on P-256" }
                     ?? "is not a PEM file with a public key on P-256", file: name,
-                hints: other?.hints ?? ["to print one on the device: capbundle key public"])
+                hints: other?.hints ?? [.key(.print(isOther: false))])
         }
         return try DevicePoint(bytes: key.point)
     }

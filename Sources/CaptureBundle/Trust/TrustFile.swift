@@ -83,10 +83,7 @@ public struct TrustFile: Sendable {
         for known in devices {
             if known.point == device.point {
                 let state = known.isRevoked ? "is revoked" : "is already trusted"
-                let hint =
-                    known.isRevoked
-                    ? Self.trustingAgain(known.name)
-                    : "to change how long it is trusted: capbundle trust set \(known.name) --valid-before TIME"
+                let hint: Hint = known.isRevoked ? Self.trustingAgain(known.name) : .limitTrust(known.name)
                 throw BundleError(.trustExists, "this key \(state) under the name \(known.name)", hints: [hint])
             }
             if known.name == device.name {
@@ -98,7 +95,7 @@ public struct TrustFile: Sendable {
         lines.append(.device(device))
     }
 
-    private static func trustingAgain(_ name: String) -> String {
+    private static func trustingAgain(_ name: String) -> Hint {
         "to trust it again, first delete the line of \(name) in the trust file"
     }
 

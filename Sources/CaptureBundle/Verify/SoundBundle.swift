@@ -10,15 +10,16 @@ extension VerificationReport {
     package func requireSound(_ file: String) throws(BundleError) {
         for verdict in [Verdict.malformed, .altered] {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
-            throw BundleError(fault.code, fault.message, file: file, entry: fault.entry, hints: hints(fault, file))
+            throw BundleError(
+                fault.code, wording: fault.wording, file: file, entry: fault.entry, hints: hints(fault, file))
         }
     }
 
-    private func hints(_ fault: BundleError, _ file: String) -> [String] {
+    private func hints(_ fault: BundleError, _ file: String) -> [Hint] {
         if file == "-" && bytes == 0 { return ["see what the command before the pipe printed; it wrote no bytes"] }
         // "verify" says no more about a file that is not a bundle at all.
         if file == "-" || fault.code == .containerMagic { return fault.hints }
-        return ["list all faults with: capbundle verify \(ShellWord.quote(FilePath(file)))"]
+        return [.verify(FilePath(file), .faults)]
     }
 }
 

@@ -42,7 +42,7 @@ extension DeviceKeyFile {
         guard let next = end.next else {
             throw BundleError(
                 .keyCounterUsedUp, "the key's chain is at link \(end.seq), the highest one, so no link is left",
-                file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+                file: statePath, hints: [.key(.makeNext)])
         }
         return next
     }
@@ -65,7 +65,7 @@ extension DeviceKeyFile {
         guard let end = try readState(of: device.point.keyID).chain.end, end.seq > 0 else { return nil }
         return Remark(
             weight: .note, code: "chain.unlinked", file: path.string,
-            message: "this key makes a chain; this bundle has no link, since --chain is missing")
+            wording: "this key makes a chain; this bundle has no link, since \(.chain) is missing")
     }
 
     private func chainEnd(_ state: DeviceKeyState) throws(BundleError) -> ChainRecord.End {
@@ -73,7 +73,7 @@ extension DeviceKeyFile {
         guard let end = state.chain.end else {
             throw BundleError(
                 .keyState, "the last link of the key's chain is lost", file: statePath,
-                hints: ["give the newest bundle of the chain: capbundle key recover --last-bundle FILE\(option)"])
+                hints: [.key(.recoverChain(path, isCounterLost: false))])
         }
         return end
     }

@@ -10,9 +10,10 @@ extension DeviceKeyFile {
     /// - Returns: Whether such a public half exists.
     func refuseTakenNames() throws(BundleError) -> Bool {
         guard !FileStatus.exists(path) else {
-            throw .exists(path, hint: "a device key is never overwritten; choose another place with --key")
+            throw .exists(path, hint: "a device key is never overwritten; choose another place with \(.keyFile)")
         }
-        let another = "a new key needs this file name; move the file away, or choose another place with --key"
+        let another: Hint =
+            "a new key needs this file name; move the file away, or choose another place with \(.keyFile)"
         if let lock = try? FileStatus.ofName(lockPath), lock.kind != .file || lock.size > 0 {
             throw .exists(lockPath, hint: another)
         }
@@ -20,9 +21,11 @@ extension DeviceKeyFile {
         if FileStatus.exists(statePath) {
             guard let state = try plainFile(statePath).flatMap({ try? DeviceKeyState.decode($0) }), state.counter == 0
             else {
-                let hint =
-                    "a key signed with this state file: restore that key, move this file away, or choose another --key"
-                throw .exists(statePath, hint: hint)
+                throw .exists(
+                    statePath,
+                    hint:
+                        "a key signed with this state file: restore that key, move this file away, or choose another \(.keyFile)"
+                )
             }
             unused = state.keyID
         }

@@ -23,7 +23,7 @@ extension DeviceKeyFile {
     /// - Throws: `key.state` if no counter below it is left.
     func reserveRealityCamHeader(below assertion: UInt32, for device: DeviceKey) throws(BundleError) -> UInt32 {
         try changeRealityCamState(for: device) { state throws(BundleError) in
-            let again = ["make it again with: capbundle multipart FILE -o BODY --force --profile realitycam"]
+            let again = [Hint.makeRealityCamBody(replaces: true)]
             guard assertion <= state.counter else {
                 throw BundleError(
                     .keyState, "the body has counter \(assertion), but the key has only reached \(state.counter)",
@@ -74,10 +74,9 @@ extension DeviceKeyFile {
     func adoptForRealityCam(_ state: inout DeviceKeyState) throws(BundleError) {
         guard state.realityCamHeader == nil else { return }
         guard state.counter == 0 else {
-            let other = ShellWord.quote(Self.usualRealityCamPath)
             throw BundleError(
                 .keyState, "this key signs bundles, expected a key that signs only for RealityCam", file: path,
-                hints: ["make one with: capbundle key new --key \(other)"])
+                hints: [.key(.makeMissing(Self.usualRealityCamPath))])
         }
         state.realityCamHeader = 0
     }

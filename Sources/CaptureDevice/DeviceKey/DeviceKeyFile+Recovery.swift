@@ -66,7 +66,7 @@ extension DeviceKeyFile {
 
     private var foreignPublicHalf: BundleError {
         BundleError(
-            .keyDamaged, "is the public half of another key", file: publicPath, hints: [elsewhere])
+            .keyDamaged, "is the public half of another key", file: publicPath, hints: [isOtherHalf])
     }
 
     private var lacksPublicHalf: Bool {

@@ -77,7 +77,7 @@ public struct DeviceKeyFile: Sendable {
             case .passphraseNeeded:
                 throw BundleError(
                     .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
-                    hints: ["give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"])
+                    hints: [.set(.passphraseFile)])
             case .wrongPassphrase:
                 throw BundleError(.keyPassphrase, "the passphrase is wrong", file: path)
             case .tooManyIterations(let count):
@@ -110,12 +110,12 @@ public struct DeviceKeyFile: Sendable {
         if FileStatus.exists(publicPath), try publicFile() != own {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
-                hints: [elsewhere])
+                hints: [isOtherHalf])
         }
         return own
     }
 
-    var elsewhere: String { "move this file away, then make it again: capbundle key recover\(option)" }
+    var isOtherHalf: Hint { .key(.recoverHalf(path, isOther: true)) }
 
     private func publicFile() throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
@@ -124,19 +124,19 @@ public struct DeviceKeyFile: Sendable {
         } catch {
             throw BundleError(
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
-                hints: ["to make it again: capbundle key recover\(option)"])
+                hints: [.key(.recoverHalf(path, isOther: false))])
         }
         guard let point = try? PublicKeyFile.point(pem: bytes, name: publicPath.string) else {
             throw BundleError(
-                .keyDamaged, "is not the PEM file with the public half of the key", file: publicPath, hints: [elsewhere]
-            )
+                .keyDamaged, "is not the PEM file with the public half of the key", file: publicPath,
+                hints: [isOtherHalf])
         }
         // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the state file belongs to \(known.keyID)",
-                file: publicPath, hints: [elsewhere])
+                file: publicPath, hints: [isOtherHalf])
         }
         return point
     }
@@ -167,7 +167,7 @@ public struct DeviceKeyFile: Sendable {
         guard state.realityCamHeader != nil else { return }
         throw BundleError(
             .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
-            hints: ["make a device key with: capbundle key new"])
+            hints: [.key(.makeForBundles)])
     }
 
     /// Advances the counter of a state. The caller saves the state.
@@ -178,7 +178,7 @@ public struct DeviceKeyFile: Sendable {
             throw BundleError(
                 .keyCounterUsedUp,
                 "the key is at counter \(state.counter) of \(UInt32.max), too few counters are left to sign \(count) more",
-                file: statePath, hints: ["make a new key with: capbundle key new --key NEWFILE"])
+                file: statePath, hints: [.key(.makeNext)])
         }
         let first = state.counter + 1
         state.counter += UInt32(count)
@@ -203,11 +203,8 @@ extension DeviceKeyFile {
     }
 
     private func missing() -> BundleError {
-        BundleError(.keyMissing, "no device key here", file: path, hints: ["make one with: capbundle key new\(option)"])
+        BundleError(.keyMissing, "no device key here", file: path, hints: [.key(.makeMissing(path))])
     }
-
-    /// The `--key` option that the user has to write; empty if the key is at its default path.
-    var option: String { path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))" }
 
     /// The default path of the key: `$XDG_DATA_HOME/capbundle/device.key`.
     public static var usualPath: FilePath {
@@ -243,12 +240,9 @@ extension DeviceKeyFile {
             BundleError(
                 .keyState, reason, file: statePath,
                 hints: [
-                    "if the key makes a chain, give its newest bundle: "
-                        + "capbundle key recover --last-bundle FILE\(option)",
-                    "if not, find the highest counter that this key signed with; its newest bundle has it: "
-                        + "capbundle show FILE",
-                    "then: capbundle key recover --counter N\(option)",
-                ] + (path == Self.usualPath ? [] : ["for a key that signs uploads to RealityCam, add --realitycam"]))
+                    .key(.recoverChain(path, isCounterLost: true)), .key(.findCounter),
+                    .key(.recoverCounter(path, isOther: false)),
+                ] + (path == Self.usualPath ? [] : [.key(.recoverForRealityCam)]))
         }
         guard FileStatus.exists(statePath) else {
             guard FileStatus.exists(path) else { throw missing() }
@@ -264,8 +258,7 @@ extension DeviceKeyFile {
                 .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
                 hints: [
                     "put the .pub and .state files back beside the key to which they belong",
-                    "if the right .state file is lost, move this one away, then: "
-                        + "capbundle key recover --counter N\(option)",
+                    .key(.recoverCounter(path, isOther: true)),
                 ])
         }
         return state

@@ -1,4 +1,4 @@
-package import CaptureBundle
+public import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
@@ -94,8 +94,9 @@ extension RawCapture {
         if let absent = selection.items.first(where: { item in !paths.contains(where: item.contains) }) {
             let has = paths.sorted().map(\.description).joined(separator: ", ")
             throw BundleError(
-                .rawCapture, "--withholdable names \(absent), which is not in this capture; the capture has \(has)",
-                file: raw)
+                .rawCapture,
+                wording: "\(.withholdable) names \(absent), which is not in this capture; the capture has \(has)",
+                file: raw.string)
         }
         var marked = self
         marked.withholdable = selection
@@ -112,6 +113,10 @@ package struct RemarkList {
     package mutating func add(_ weight: Remark.Weight, _ code: String, _ file: FilePath, _ message: String) {
         remarks.append(Remark(weight: weight, code: code, file: file.string, message: message))
     }
+
+    package mutating func add(_ weight: Remark.Weight, _ code: String, _ file: FilePath, wording: Wording) {
+        remarks.append(Remark(weight: weight, code: code, file: file.string, wording: wording))
+    }
 }
 
 /// A fact that the user should know and that does not stop packing.
@@ -123,5 +128,14 @@ public struct Remark: Hashable, Sendable {
     public let code: String
     /// The file to which the remark belongs.
     public let file: String
-    public let message: String
+    /// The message, in which a caller can put its own names for settings.
+    public let wording: Wording
+
+    public var message: String { wording.description }
+}
+
+extension Remark {
+    init(weight: Weight, code: String, file: String, message: String) {
+        self.init(weight: weight, code: code, file: file, wording: Wording(message))
+    }
 }

@@ -52,7 +52,7 @@ public struct RealityCamBody: Sendable {
 
     /// Parses the first part of a body.
     private static func metadata(
-        _ head: [UInt8], _ name: String, _ hints: [String]
+        _ head: [UInt8], _ name: String, _ hints: [Hint]
     ) throws(BundleError) -> JSONValue {
         let dashes = Array("--".utf8)
         let crlf = Array("\r\n".utf8)
@@ -76,9 +76,8 @@ public struct RealityCamBody: Sendable {
         return root
     }
 
-    private static func hints(_ name: String, _ kind: FileKind?) -> [String] {
-        let make = "make a body with: capbundle multipart FILE -o BODY --profile realitycam"
-        return FileKind.hints(insteadOfABody: name, kind).map { "\($0) --profile realitycam" }
-            + (kind?.family == .bundle ? [] : [make])
+    private static func hints(_ name: String, _ kind: FileKind?) -> [Hint] {
+        kind?.family == .bundle
+            ? FileKind.hints(insteadOfABody: name, kind, forRealityCam: true) : [.makeRealityCamBody(replaces: false)]
     }
 }

@@ -33,7 +33,8 @@ extension RequestSigners {
         _ words: String, _ path: FilePath, _ load: () throws(BundleError) -> Key
     ) throws(BundleError) -> Key {
         do { return try load() } catch {
-            throw BundleError(error.code, "\(words) \(path): \(error.message)", file: path, hints: error.hints)
+            throw BundleError(
+                error.code, wording: "\(words) \(path): \(error.wording)", file: path.string, hints: error.hints)
         }
     }
 }

@@ -19,7 +19,7 @@ enum ConfidenceMap {
         guard options.hidesPosition, let words = Unlisted.confidence(bytes) else { return true }
         remarks.add(
             .note, "raw.ignored", file,
-            "left out: it \(words), which --location \(options.location.rawValue) does not allow")
+            wording: "left out: it \(words), which \(.location) \(options.location.rawValue) does not allow")
         return false
     }
 }

@@ -5,7 +5,7 @@ import SystemPackage
 /// The name under which `pack` takes a file of a raw folder that has another one.
 private enum Renaming {
     /// The command, which overwrites nothing; words without a command if the name is taken.
-    static func words(_ file: FilePath, to target: FilePath) -> String {
+    static func hint(_ file: FilePath, to target: FilePath) -> Hint {
         guard !FileStatus.exists(target) else { return "pack would take it as \(target), but that file exists already" }
         return "rename it, so that pack takes it: mv -n \(ShellWord.quote(file)) \(ShellWord.quote(target))"
     }
@@ -16,19 +16,17 @@ enum PhotoAdvice {
     /// - Parameters:
     ///   - file: the photo of another kind.
     ///   - target: where the JPEG is expected; may be the same.
-    static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [String] {
+    static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [Hint] {
         let isHEIC = kind.family == .heif
         guard isHEIC || kind.isPNG else {
             guard [.picture, .depthPicture].contains(kind.family) else { return [] }
             return ["convert a copy to JPEG and save it as \(ShellWord.quote(target))"]
         }
-        let camera = "an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"
-        let packing = "capbundle pack \(ShellWord.quote(target.folder)) --convert-photo -o FILE"
-        let converting = "to make a JPEG of this one and carry the original: \(packing)"
+        let camera: Hint = "an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"
         let own = target.folder.appending(isHEIC ? "photo.heic" : "photo.png")
         let isTaken = file == target || file == own
-        let hints = isTaken ? [converting] : [Renaming.words(file, to: own), "then \(converting)"]
-        return (isHEIC ? [camera] : []) + hints
+        let converting = Hint.raw(.convertPhoto(target.folder, isNext: !isTaken))
+        return (isHEIC ? [camera] : []) + (isTaken ? [] : [Renaming.hint(file, to: own)]) + [converting]
     }
 }
 
@@ -49,7 +47,7 @@ enum DepthAdvice {
     ]
 
     /// For a file of raw samples with another length than expected.
-    static func hints(length: Int, _ size: DepthSize) -> [String] {
+    static func hints(length: Int, _ size: DepthSize) -> [Hint] {
         let samples = size.width * size.height
         let encodings = [2: "Float16, or UInt16 in millimetres", 8: "Float64", 1: "8-bit values, which are not metres"]
         if length % samples == 0, let encoding = encodings[length / samples] {
@@ -57,14 +55,14 @@ enum DepthAdvice {
             return ["\(each) for each sample of \(size) may be \(encoding); depth.f32 has Float32 in metres"]
         }
         guard let (width, height) = usual.first(where: { 4 * $0.0 * $0.1 == length }) else { return [] }
+        let sides = "\(width)x\(height) or \(height)x\(width)"
         return [
-            "that is the length of \(width)x\(height) or \(height)x\(width) samples; "
-                + "correct the size in metadata.json (depth_map_dimensions) or in --depth-size"
+            "that is the length of \(sides) samples; correct the size in metadata.json (depth_map_dimensions) or in \(.depthSize)"
         ]
     }
 
     /// For an archive of NumPy arrays (`.npz`).
-    static func unpacking(_ file: FilePath) -> [String] {
+    static func unpacking(_ file: FilePath) -> [Hint] {
         let word = ShellWord.quote(file)
         let array = ShellWord.quote(file.removingLastComponent().appending("depth.npy"))
         return ["to see its arrays: unzip -l \(word)", "to unpack one: unzip -p \(word) NAME.npy > \(array)"]
@@ -73,7 +71,7 @@ enum DepthAdvice {
     /// For a file of another kind.
     ///
     /// - Parameter target: where the samples are expected; may be the same file.
-    static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [String] {
+    static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [Hint] {
         let ending: String
         switch kind.family {
         case .numpy: ending = "npy"
@@ -86,7 +84,7 @@ enum DepthAdvice {
         default: return []
         }
         let name = ending == "openexr" ? "depth.exr" : "depth.\(ending)"
-        let unit = ending == "png" ? ["integers in depth.png are millimetres; --depth-scale METRES says otherwise"] : []
-        return [Renaming.words(file, to: target.folder.appending(name))] + unit
+        let unit: Hint = "integers in depth.png are millimetres; \(.depthScale) METRES says otherwise"
+        return [Renaming.hint(file, to: target.folder.appending(name))] + (ending == "png" ? [unit] : [])
     }
 }

@@ -53,18 +53,18 @@ enum DepthRemarks {
     static func highest(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
         guard made.maxCount > 0 else { return }
         let number = made.source.encoding.hasSuffix("u8") ? 255 : 65535
-        let message =
-            "has samples of \(number), which are taken as not measured (--depth-invalid zero takes them as distances)"
-        remarks.add(.note, "raw.samples", file, message)
+        let message: Wording =
+            "has samples of \(number), which are taken as not measured (\(.depthInvalid) zero takes them as distances)"
+        remarks.add(.note, "raw.samples", file, wording: message)
     }
 
     /// Warns about samples that are not plausible.
     ///
     /// - Parameter unitAdvice: What to do if the samples look like millimetres.
-    static func survey(_ survey: DepthSurvey, file: FilePath, unitAdvice: String, _ remarks: inout RemarkList) {
+    static func survey(_ survey: DepthSurvey, file: FilePath, unitAdvice: Wording, _ remarks: inout RemarkList) {
         if !survey.isPlausible {
-            let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(unitAdvice)" : ""
-            remarks.add(.warning, "raw.plausible", file, "may not be in metres: \(survey.finding)\(advice)")
+            let advice: Wording = survey.looksLikeMillimetres ? "; it looks like millimetres: \(unitAdvice)" : ""
+            remarks.add(.warning, "raw.plausible", file, wording: "may not be in metres: \(survey.finding)\(advice)")
         }
         if survey.meaningless > 0 {
             let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"

@@ -25,33 +25,32 @@ extension RawCapture {
         if position != nil, !options.keepsPhotoLocation, !options.withholdable.contains(.photo),
             case .bytes(let bytes) = photo.content, let words = Unlisted.photo(bytes)
         {
-            let message =
-                "\(words), so \"redact\" will not withhold the position of this capture; to allow that, pack it with "
-                + "--rewrite-photo or --withholdable photo.jpg"
-            list.add(.note, Remark.photoFields, photo.file, message)
+            let ways: Wording = "pack it with \(.rewritesPhoto) or \(.withholdable) photo.jpg"
+            list.add(
+                .note, Remark.photoFields, photo.file,
+                wording:
+                    "\(words), so \"redact\" will not withhold the position of this capture; to allow that, \(ways)")
         }
         judged.remarks += list.remarks
         return judged
     }
 
     private func refuseUnlisted(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {
-        let keeping = "to pack it anyway: --keep-photo-location"
         var faults = FaultList()
-        func refuse(_ words: String?, _ file: FilePath, _ hint: String) {
+        func refuse(_ words: String?, _ file: FilePath, _ hint: Hint) {
             guard let words else { return }
-            let message = "\(words), which --location \(options.location.rawValue) does not allow"
+            let wording: Wording = "\(words), which \(.location) \(options.location.rawValue) does not allow"
             _ = faults.attempt { () throws(BundleError) in
-                throw BundleError(.rawPosition, message, file: file, hints: [hint, keeping])
+                throw BundleError(
+                    .rawPosition, wording: wording, file: file.string, hints: [hint, .set(.keepsPhotoLocation)])
             }
         }
-        refuse(
-            Unlisted.photo(try photo.bytes()), photo.file,
-            "to drop this without encoding the photo again: --rewrite-photo")
+        refuse(Unlisted.photo(try photo.bytes()), photo.file, .set(.rewritesPhoto))
         refuse(Unlisted.words(.metadata, metadata), metadataFile, "remove the member, or give it another name")
         let sources = carried.map(\.entry.path).filter { $0.role == .source }.map(\.description)
         refuse(
             sources.isEmpty ? nil : "gives the files \(sources.joined(separator: ", "))", raw,
-            "leave them out: pack without --keep-source")
+            "leave them out: pack without \(.keepsSource)")
         guard faults.faults.isEmpty else { throw faults.joined }
     }
 }

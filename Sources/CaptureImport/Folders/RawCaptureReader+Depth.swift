@@ -11,7 +11,7 @@ extension RawCaptureReader {
         let name = Self.depthName
         let isThere = search.holds(name)
         if options.withoutDepth {
-            if isThere { remark(.note, "raw.ignored", name, "left out because of --no-depth") }
+            if isThere { remark(.note, "raw.ignored", name, wording: "left out because of \(.withoutDepth)") }
             return nil
         }
         var faults = FaultList()
@@ -82,13 +82,13 @@ extension RawCaptureReader {
     func depthSize(said: CaptureMetadata.Dimensions?) throws(BundleError) -> DepthSize {
         let name = Self.metadataName
         if let said, let given = options.depthSize, (said.width, said.height) != (given.width, given.height) {
-            throw wrong(name, "depth_map_dimensions is \(said), but --depth-size says \(given)")
+            throw wrong(name, wording: "depth_map_dimensions is \(said), but \(.depthSize) says \(given)")
         }
         if let given = options.depthSize { return given }
         guard let said else {
             throw wrong(
                 name, "depth_map_dimensions is missing, expected the width and height of \(Self.depthName)",
-                hints: ["add it, or give the size with --depth-size WIDTHxHEIGHT"])
+                hints: [.raw(.giveDepthSize)])
         }
         guard let size = DepthSize(width: said.width, height: said.height) else {
             throw wrong(name, "depth_map_dimensions is \(said), each side must be 1 to \(BundleLimits.depthSide)")

@@ -27,12 +27,16 @@ package struct RawCaptureReader {
 
     func path(_ name: String) -> FilePath { folder.appending(name) }
 
-    func wrong(_ name: String, _ message: String, hints: [String] = []) -> BundleError {
+    func wrong(_ name: String, _ message: String, hints: [Hint] = []) -> BundleError {
         BundleError(.rawCapture, message, file: path(name), hints: hints)
     }
 
-    mutating func remark(_ weight: Remark.Weight, _ code: String, _ name: String, _ message: String) {
-        remarks.add(weight, code, path(name), message)
+    func wrong(_ name: String, wording: Wording) -> BundleError {
+        BundleError(.rawCapture, wording: wording, file: path(name).string)
+    }
+
+    mutating func remark(_ weight: Remark.Weight, _ code: String, _ name: String, wording: Wording) {
+        remarks.add(weight, code, path(name), wording: wording)
     }
 
     /// Every file is looked at, whatever is wrong with the others.
@@ -146,18 +150,18 @@ extension RawCaptureReader {
     private mutating func filled(_ root: JSONValue, _ photo: RawCapture.Photo?) -> JSONValue {
         let facts = photo?.structure.exif
         let time = FactChoice.time([
-            .init(root["captured_at"]?.text, Self.metadataName),
+            .init(root["captured_at"]?.text, "\(Self.metadataName)"),
             .init(facts?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
-            .init(options.capturedAt?.description, "--captured-at"),
+            .init(options.capturedAt?.description, "\(.capturedAt)"),
         ])
         let model = FactChoice.model([
-            .init(root["device_model"]?.text, Self.metadataName), .init(facts?.device, "the photo's EXIF"),
-            .init(options.deviceModel, "--device-model"),
+            .init(root["device_model"]?.text, "\(Self.metadataName)"), .init(facts?.device, "the photo's EXIF"),
+            .init(options.deviceModel, "\(.deviceModel)"),
         ])
         var members = root.members ?? []
         for (name, choice) in [("captured_at", time), ("device_model", model)] {
             if let both = choice.disagreement {
-                remark(.warning, "raw.disagree", Self.metadataName, "\(name): \(both)")
+                remark(.warning, "raw.disagree", Self.metadataName, wording: "\(name): \(both)")
             }
             if root[name] == nil, let text = choice.text { members.append(JSONValue.Member(name, .string(text))) }
         }

@@ -19,7 +19,7 @@ struct RawFolderSearch {
     /// Whether there is a depth map with another ending of our own layout.
     var hasOtherDepth: Bool { names.contains { CapbundleLayout.isDepth($0) } }
 
-    private func missing(_ name: String, _ message: String, _ hints: [String]) -> BundleError {
+    private func missing(_ name: String, _ message: String, _ hints: [Hint]) -> BundleError {
         BundleError(.rawCapture, "missing; \(message)", file: folder.appending(name), hints: hints)
     }
 
@@ -50,8 +50,8 @@ struct RawFolderSearch {
         return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, hints: hints)
     }
 
-    private var proposal: String? {
-        PatternProposal(RawTree(root: folder, storage: FolderStorage(folder: folder)))?.words
+    private var proposal: Hint? {
+        PatternProposal(RawTree(root: folder, storage: FolderStorage(folder: folder)))?.hint
     }
 
     func missingPhoto(_ name: String) -> BundleError {
@@ -60,11 +60,11 @@ struct RawFolderSearch {
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
-            let single = "if the folder holds one capture, rename its photo to \(name)"
+            let single: Hint = "if the folder holds one capture, rename its photo to \(name)"
             return missing(name, "\(list) are JPEG photos", proposal.map { [$0] } ?? [single])
         }
         if let photo = photos.first {
-            return missing(name, "\(photo.name) is \(photo.kind.words)", [renaming(photo.name, to: name)])
+            return missing(name, "\(photo.name) is \(photo.kind.words)", ["\(renaming(photo.name, to: name))"])
         }
         if let other = pictures.first(where: { $0.kind.family == .heif }) ?? pictures.first {
             let path = folder.appending(other.name)
@@ -79,7 +79,7 @@ struct RawFolderSearch {
     func missingMetadata(_ name: String) -> BundleError {
         let texts = candidates([".json", ".json.txt"])
         if let text = texts.first, texts.count == 1 {
-            return missing(name, "found \(text)", ["if that describes the capture, " + renaming(text, to: name)])
+            return missing(name, "found \(text)", ["if that describes the capture, \(renaming(text, to: name))"])
         }
         let example =
             #"{"captured_at":"2026-03-14T15:09:26+01:00","device_model":"NAME","#
@@ -102,29 +102,20 @@ struct RawFolderSearch {
                     DepthAdvice.hints(at: path, kind, to: folder.appending(name)))
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
-                return missing(name, "\(other) has the right length", [renaming(other, to: name)])
+                return missing(name, "\(other) has the right length", ["\(renaming(other, to: name))"])
             }
         }
         guard let other = found.first else {
-            let without = "use --no-depth to pack a capture without a depth map"
-            return missing(name, "expected \(DepthAdvice.expected(size))", [without])
+            return missing(name, "expected \(DepthAdvice.expected(size))", [.set(.withoutDepth)])
         }
         return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
     }
 
     /// For a folder that is not a capture, but holds some.
-    private var capturesBelow: [String] {
+    private var capturesBelow: [Hint] {
         let all = names.filter { !$0.hasPrefix(".") }
         let count = all.count(where: { FileStatus.exists(folder.appending("\($0)/photo.jpg")) })
         guard count > 0 else { return [] }
-        let word = ShellWord.quote(folder)
-        if count == all.count {
-            return ["it contains raw folders; to pack them all: capbundle pack \(word)/* --out-dir BUNDLES"]
-        }
-        return [
-            "of the \(all.count) files and folders in it, \(count) \(count == 1 ? "is a raw folder" : "are raw folders"); "
-                + "to pack only \(count == 1 ? "it" : "them"): find \(word) -mindepth 2 -maxdepth 2 -name photo.jpg "
-                + "-printf '%h\\0' | capbundle pack --from0 --out-dir BUNDLES"
-        ]
+        return [.raw(count == all.count ? .packAll(folder) : .packSome(folder, count: count, of: all.count))]
     }
 }

@@ -51,7 +51,7 @@ enum CapbundleLayout: RawLayout {
             let list = names.map(\.string).joined(separator: ", ")
             throw BundleError(
                 .rawCapture, "has several depth maps: \(list)", file: tree.root,
-                hints: ["keep one of them, or choose one: capbundle pack RAW --photo photo.jpg --depth \(path)"])
+                hints: [.raw(.chooseDepth(path))])
         }
         return RawFrame.DepthFile(path: path, scale: path == "depth.png" ? "0.001" : nil, floatScale: "1")
     }

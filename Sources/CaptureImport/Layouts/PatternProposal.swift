@@ -2,11 +2,10 @@ import CaptureBundle
 import CaptureNative
 import SystemPackage
 
-/// A command that packs a folder by the names of its files. It is made from the files in the folder, and tried on them
-/// before it is proposed.
+/// Patterns for the names of the files in a folder. They are made from these files, and tried on them before they are
+/// proposed.
 struct PatternProposal {
-    /// The hint.
-    let words: String
+    let hint: Hint
 
     /// The files of one folder that are all photos, or all depth maps.
     private struct Series {
@@ -31,8 +30,7 @@ struct PatternProposal {
             depths.filter { $0.pattern.hasStar == photo.pattern.hasStar }.map { Pair(photo: photo, depth: $0) }
         }
         guard let best = pairs.max(by: { $0.count < $1.count }), best.count > 0 else { return nil }
-        let what = best.count == 1 ? "a photo with its depth map" : "\(best.count) photos with their depth maps"
-        words = "it has \(what); to pack: capbundle pack \(ShellWord.quote(tree.root)) \(best.options)"
+        hint = best.hint(in: tree.root)
     }
 
     /// Photos and depth maps that may belong together.
@@ -58,15 +56,13 @@ struct PatternProposal {
             isNearest = true
         }
 
-        var options: String {
-            let names = [("photo", photo), ("depth", depth)].map { "--\($0.0) \(ShellWord.quote("\($0.1.pattern)"))" }
-            let parts = [
-                "--depth-scale METRES",
-                times.map { "--time-from-name \($0.form.rawValue)" + ($0.needsZone ? " --time-zone +HH:MM" : "") },
-                isNearest ? "--match-within \(MatchLimit.usual)" : nil, photo.isPNG ? "--convert-photo" : nil,
-                "--device-model NAME", photo.pattern.hasStar ? "--out-dir BUNDLES" : "-o FILE",
-            ]
-            return (names + parts.compactMap(\.self)).joined(separator: " ")
+        func hint(in folder: FilePath) -> Hint {
+            .raw(
+                .packMatching(
+                    folder, count: count, photo: "\(photo.pattern)", depth: "\(depth.pattern)",
+                    isMany: photo.pattern.hasStar,
+                    times: times.map { .init(form: $0.form.rawValue, needsZone: $0.needsZone) },
+                    limit: isNearest ? "\(MatchLimit.usual)" : nil, convertsPhoto: photo.isPNG))
         }
     }
 

@@ -14,10 +14,6 @@ struct R3DLayout: RawLayout {
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         throw BundleError(
             .rawLayout, "is \(words), whose depth maps cannot be read, because they are compressed with LZFSE",
-            file: tree.root,
-            hints: [
-                "in Record3D, export the recording as \"EXR + RGB\", and pack that folder: "
-                    + "capbundle pack FOLDER --captured-at TIME --out-dir BUNDLES"
-            ])
+            file: tree.root, hints: [.raw(.exportRecording)])
     }
 }

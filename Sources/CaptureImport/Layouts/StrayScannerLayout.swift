@@ -19,15 +19,12 @@ struct StrayScannerLayout: RawLayout {
         let pictures =
             "mkdir \(folder)/rgb && ffmpeg -noautorotate -i \(folder)/rgb.mp4 -fps_mode passthrough -start_number 0 "
             + "-q:v 2 \(folder)/rgb/%06d.jpg"
-        let pack =
-            "capbundle pack \(folder) --photo 'rgb/*.jpg' --depth 'depth/*.png' --confidence 'confidence/*.png' "
-            + "--depth-unit mm --captured-at TIME --same-time --device-model MODEL --out-dir BUNDLES"
         throw BundleError(
             .rawLayout, "is \(words), which has its photos only in the video rgb.mp4", file: tree.root,
             hints: (isFolder ? [] : ["unpack it to a folder SCAN first"])
                 + [
                     "to extract the photos (Debian package: ffmpeg): \(pictures)",
-                    "then, with one time for all frames: \(pack)",
+                    .raw(.packScan(isFolder ? tree.root : nil)),
                 ])
     }
 }

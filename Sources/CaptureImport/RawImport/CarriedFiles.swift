@@ -14,7 +14,7 @@ struct CarriedFiles {
     /// Adds `source/<name>`. If another file already has this name, it gets a number in front.
     mutating func addSource(_ file: FilePath, _ bytes: [UInt8]) throws(BundleError) {
         guard files.count < BundleLimits.entries / 2 else {
-            throw BundleError(.rawCapture, "has too many files for --keep-source", file: file)
+            throw BundleError(.rawCapture, wording: "has too many files for \(.keepsSource)", file: file.string)
         }
         let name = file.lastComponent?.bytes ?? []
         var path = Self.path(name)

@@ -97,7 +97,7 @@ struct DepthFileReader {
         guard let size else {
             throw BundleError(
                 .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
-                hints: ["give them: --depth-size WIDTHxHEIGHT"])
+                hints: [.set(.depthSize)])
         }
         let isPlain = ["f32", "bin", "raw"].contains(file.path.ending ?? "")
         if isPlain && bytes.count == size.byteCount {
@@ -129,7 +129,7 @@ struct DepthFileReader {
     /// The number of metres in one unit: the option, else the layout.
     private func scale(of values: SampleGrid.Values, _ label: FilePath) throws(BundleError) -> String {
         if let given = options.depthScale { return given.description }
-        let unit = "give the unit: --depth-unit m, --depth-unit mm or --depth-scale METRES"
+        let unit = Hint.set(.depthUnit)
         switch values {
         case .uint8:
             throw BundleError(

@@ -30,7 +30,7 @@ extension FrameReader {
         var survey = DepthSurvey()
         let floats = made.floats
         survey.add(floats.span)
-        DepthRemarks.survey(survey, file: file, unitAdvice: "pack again with --depth-unit mm", &remarks)
+        DepthRemarks.survey(survey, file: file, unitAdvice: "pack again with \(.depthUnit) mm", &remarks)
         return RawCapture.Depth(
             floats: .bytes(floats), size: made.size, sha256: try Digest.of(floats), file: file,
             source: made.source)
@@ -49,9 +49,9 @@ extension FrameReader {
     }
 
     /// The advice to pack without a depth map, unless other frames have one: then it is missing here.
-    private var withoutDepth: [String] {
+    private var withoutDepth: [Hint] {
         let others = export.frames.prefix(16).contains { $0.depth.map { tree.holds($0.path) } ?? false }
-        return others ? [] : ["use --no-depth to pack a capture without a depth map"]
+        return others ? [] : [.set(.withoutDepth)]
     }
 
     /// The size for files that do not contain it.
@@ -71,7 +71,7 @@ extension FrameReader {
     /// Refuses samples whose size differs from `--depth-size` or metadata.json.
     private func compare(_ size: DepthSize, _ said: JSONValue?, _ file: FilePath) throws(BundleError) {
         if let given = options.depthSize, given != size {
-            throw BundleError(.rawCapture, "is \(size), but --depth-size says \(given)", file: file)
+            throw BundleError(.rawCapture, wording: "is \(size), but \(.depthSize) says \(given)", file: file.string)
         }
         guard let width = said?["width"]?.integer, let height = said?["height"]?.integer else { return }
         guard width == size.width, height == size.height else {

@@ -63,17 +63,17 @@ extension FrameReader {
         let device = exif?.device.map { $0.cut(to: 256) }
         let choice = FactChoice.model([
             .init(own["device_model"]?.text, "metadata.json"), .init(device, "the photo's EXIF"),
-            .init(options.deviceModel, "--device-model"),
+            .init(options.deviceModel, "\(.deviceModel)"),
         ])
         if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
+            remarks.add(.warning, "raw.disagree", metadataFile, wording: "device_model: \(both)")
         }
         if let text = choice.text { return text }
         if let app = export.app { return "unknown (\(app))" }
-        let inFile = layout == CapbundleLayout.name ? " or device_model in metadata.json" : ""
+        let member = layout == CapbundleLayout.name ? "device_model" : nil
         throw BundleError(
             .rawCapture, "the model of the device is unknown", file: metadataFile,
-            hints: ["give it: --device-model NAME\(inFile)"])
+            hints: [.raw(.give(.deviceModel, orMember: member))])
     }
 
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.

@@ -14,7 +14,7 @@ extension FrameReader {
         guard options.convertsPhoto else {
             throw BundleError(
                 .rawCapture, "is a HEIC photo, expected a JPEG", file: file,
-                hints: ["to make a JPEG of it and carry the original: --convert-photo"])
+                hints: [.set(.convertsPhoto)])
         }
         let picture: HEIFPicture
         do { picture = try decoder.heif(bytes, withPhoto: true) } catch { throw error.error(file) }
@@ -30,10 +30,13 @@ extension FrameReader {
         _ path: EntryPath, mediaType: String, _ bytes: [UInt8], _ file: FilePath
     ) throws(BundleError) {
         if options.hidesPosition {
-            let words = "is not carried, because --location \(options.location.rawValue) does not allow other files"
-            remarks.add(.note, "raw.ignored", file, words)
+            let location = options.location.rawValue
+            remarks.add(
+                .note, "raw.ignored", file,
+                wording: "is not carried, because \(.location) \(location) does not allow other files")
         } else if options.rewritesPhoto {
-            remarks.add(.note, "raw.ignored", file, "is not carried, because it has what --rewrite-photo drops")
+            let words: Wording = "is not carried, because it has what \(.rewritesPhoto) drops"
+            remarks.add(.note, "raw.ignored", file, wording: words)
         } else {
             try carried.add(path, mediaType: mediaType, bytes)
         }

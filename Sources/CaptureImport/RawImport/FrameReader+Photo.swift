@@ -62,7 +62,7 @@ extension FrameReader {
         guard options.convertsPhoto else {
             throw wrong(
                 path, "is \(kind.words), expected a JPEG",
-                hints: ["to make a JPEG of it and carry the original: --convert-photo"])
+                hints: [.set(.convertsPhoto)])
         }
         let jpeg: [UInt8]
         do {
@@ -79,7 +79,7 @@ extension FrameReader {
         do throws(PhotoFields.Failure) { return try PhotoFields(bytes).photo } catch {
             throw BundleError(
                 .rawPosition, "cannot be rewritten: it is broken, or does not say how many lines it has", file: file,
-                hints: ["leave out --rewrite-photo, and pack it with --keep-photo-location"])
+                hints: ["leave out \(.rewritesPhoto), and pack it with \(.keepsPhotoLocation)"])
         }
     }
 

@@ -40,7 +40,7 @@ extension FrameReader {
         let known = folder?.isRawCapture == true ? folder?.hints ?? [] : []
         return BundleError(
             .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
-            hints: known + ["use --no-depth to pack the photo alone"])
+            hints: known + ["use \(.withoutDepth) to pack the photo alone"])
     }
 }
 

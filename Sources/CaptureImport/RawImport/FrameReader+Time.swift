@@ -17,10 +17,10 @@ extension FrameReader {
             .init(mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
             .init(try nameTime(), "its name"), .init(fromLayout, "the export"),
             .init(exif?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
-            .init(try givenTime(), "--captured-at"),
+            .init(try givenTime(), "\(.capturedAt)"),
         ])
         if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
+            remarks.add(.warning, "raw.disagree", metadataFile, wording: "captured_at: \(both)")
         }
         if let text = choice.text { return text }
         throw missingTime(own, exif)
@@ -35,15 +35,16 @@ extension FrameReader {
     private func nameTime() throws(BundleError) -> String? {
         guard let form = options.timeFromName else { return nil }
         if let time = name.flatMap({ form.read($0, zone: options.timeZone) }) { return time.text }
-        var hints = ["the name is what * matches, or what the layout calls the frame"]
+        var hints: [Hint] = ["the name is what * matches, or what the layout calls the frame"]
         if let fitting = name.flatMap({ NameTimeForm.fitting([$0]) }) { hints = [Self.reading(fitting)] }
         throw BundleError(
             .rawTime, "its name is not \(form.words) in the years 2000 to 2099", file: photoFile, hints: hints)
     }
 
-    private static func reading(_ fitting: (form: NameTimeForm, needsZone: Bool)) -> String {
-        let zone = fitting.needsZone ? " --time-zone +HH:MM" : ""
-        return "the name is \(fitting.form.words): --time-from-name \(fitting.form.rawValue)\(zone)"
+    private static func reading(_ fitting: (form: NameTimeForm, needsZone: Bool)) -> Hint {
+        .raw(
+            .readTimes(
+                .init(form: fitting.form.rawValue, needsZone: fitting.needsZone), words: fitting.form.words))
     }
 
     /// The time from `--captured-at`: plus the seconds of the app's own clock since the first frame, or as it is.
@@ -62,31 +63,30 @@ extension FrameReader {
     }
 
     private func missingTime(_ own: JSONValue, _ exif: PhotoFacts?) -> BundleError {
-        let dating = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
         if let local = exif?.time?.local {
             return BundleError(
                 .rawTime, "its EXIF has the local time \(local), but not the time zone", file: photoFile,
-                hints: ["give the time zone: --time-zone +HH:MM"])
+                hints: [.set(.timeZone)])
         }
         if case .elapsed = frame.facts.clock {
             return BundleError(
                 .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
-                hints: ["give the time of its first frame, from which the other times are computed: \(dating)"])
+                hints: [.raw(.giveFirstTime)])
         }
         let count = source.frames.count
         let named = count == 1 ? name.flatMap { NameTimeForm.fitting([$0]) } : source.nameTimes
         let hints = named.map { [Self.reading($0)] } ?? []
         guard count > 1 else {
-            let inFile = layout == CapbundleLayout.name ? " or captured_at in metadata.json" : ""
+            let member = layout == CapbundleLayout.name ? "captured_at" : nil
             return BundleError(
                 .rawTime, "the time of the capture is unknown", file: metadataFile,
-                hints: hints + ["give it: \(dating)\(inFile)"])
+                hints: hints + [.raw(.give(.capturedAt, orMember: member))])
         }
-        let shared = options.capturedAt != nil ? "--captured-at" : own["captured_at"].map { _ in "metadata.json" }
-        let found = shared.map { ", and \($0) gives one time for \(count) frames" } ?? ""
-        let sharing = shared == nil ? "--captured-at TIME --same-time" : "--same-time"
+        let shared: Wording? =
+            options.capturedAt != nil ? "\(.capturedAt)" : own["captured_at"].map { _ in "metadata.json" }
+        let found: Wording = shared.map { ", and \($0) gives one time for \(count) frames" } ?? ""
         return BundleError(
-            .rawTime, "has no time of its own\(found)", file: photoFile,
-            hints: hints + ["if one time is right for all frames: \(sharing)"])
+            .rawTime, wording: "has no time of its own\(found)", file: photoFile.string,
+            hints: hints + [.raw(.shareTime(givesToo: shared == nil))])
     }
 }

@@ -76,7 +76,7 @@ package struct FrameReader {
         return photoFile
     }
 
-    func wrong(_ path: FilePath, _ message: String, hints: [String] = []) -> BundleError {
+    func wrong(_ path: FilePath, _ message: String, hints: [Hint] = []) -> BundleError {
         BundleError(.rawCapture, message, file: label(path), hints: hints)
     }
 

@@ -23,8 +23,8 @@ extension PackingRun {
     ) throws(BundleError) {
         guard raws.count <= 1 || options.capturedAt == nil || options.sharesTime else {
             throw BundleError(
-                .rawTime, "--captured-at gives one time, but there are \(raws.count) captures",
-                hints: ["pack each with its own time, or add --same-time if one is right for all"])
+                .rawTime, wording: "\(.capturedAt) gives one time, but there are \(raws.count) captures",
+                hints: ["pack each with its own time, or add \(.sharesTime) if one is right for all"])
         }
         var remarks: [Remark] = []
         var items: [Item] = []

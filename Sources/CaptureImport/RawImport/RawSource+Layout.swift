@@ -28,8 +28,9 @@ extension RawSource {
         var remarks = RemarkList()
         if layout != CapbundleLayout.self {
             let others = fitting.map(\.0).filter { $0 != layout }
-            let more = others.map { "; it could also be \($0.words) (--layout \($0.name))" }.joined()
-            remarks.add(.note, "raw.layout", raw, "taken as \(layout.words) (\(evidence))\(more)")
+            let taken: Wording = "taken as \(layout.words) (\(evidence))"
+            let all = others.reduce(taken) { "\($0); it could also be \($1.words) (\(.layout) \($1.name))" }
+            remarks.add(.note, "raw.layout", raw, wording: all)
         }
         try self.init(raw, tree, layout: layout.name, layout.export(tree), options, remarks)
     }
@@ -60,15 +61,15 @@ extension RawSource {
     private static func unknown(
         _ raw: FilePath, _ tree: RawTree, _ fitting: [any RawLayout.Type], _ options: RawCaptureOptions
     ) throws(BundleError) -> RawSource {
-        let general = "other folders need the names of their files: --photo PATTERN --depth PATTERN --depth-unit m|mm"
         if options.layout != .auto {
             let words = layouts.first { $0.name == options.layout.rawValue }?.words ?? options.layout.rawValue
-            let other = fitting.first.map { "; it looks like \($0.words) (--layout \($0.name))" } ?? ""
+            let other: Wording? = fitting.first.map { "; it looks like \($0.words) (\(.layout) \($0.name))" }
             throw BundleError(
-                .rawLayout, "is not \(words)\(other)", file: raw,
-                hints: [PatternProposal(tree)?.words ?? general])
+                .rawLayout, wording: "is not \(words)\(other ?? "")", file: raw.string,
+                hints: [PatternProposal(tree)?.hint ?? .set(.photoPattern)])
         }
         if tree.isFolder { return plain(raw) }
-        throw BundleError(.rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [general])
+        throw BundleError(
+            .rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [.set(.photoPattern)])
     }
 }

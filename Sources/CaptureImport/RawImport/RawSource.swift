@@ -117,10 +117,10 @@ extension RawSource {
     /// - Throws: `raw.frames` if there are several.
     package func single() throws(BundleError) -> RawFrame {
         guard let frame = frames.first, frames.count == 1 else {
-            let number = frames.first?.number.map { ["to pack one of them: --frames \($0)"] } ?? []
+            let number = frames.first?.number.map { [Hint.raw(.packFrame($0))] } ?? []
             throw BundleError(
                 .rawFrames, "has \(frames.count) frames with a photo, but a bundle contains only one", file: raw,
-                hints: ["to pack them all, give --out-dir BUNDLES instead of -o FILE"] + number)
+                hints: [.raw(.packFrames)] + number)
         }
         return frame
     }

@@ -15,7 +15,7 @@ struct Intake: Sendable {
     /// The default destination, used if none is named.
     let fallback: String?
     /// Hints for a bundle that only the queue's setting refuses.
-    private let trustHints: [String]
+    private let trustHints: [Hint]
     private let verifier: Verifier
 
     init(

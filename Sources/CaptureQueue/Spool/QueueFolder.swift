@@ -94,7 +94,7 @@ public struct QueueFolder: Hashable, Sendable {
         for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)
             if let fault = FileAccess.exposure(ofSecret: file) {
-                throw QueueError(.openToOthers, fault.message, of: file, hints: fault.hints)
+                throw QueueError(.openToOthers, fault.message, of: file, hints: fault.hints.compactMap(\.words))
             }
         }
     }

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import SystemPackage
 

@@ -24,9 +24,9 @@ package struct PictureFailure: Error, Hashable, Sendable {
 
     package let kind: Kind
     package let message: String
-    package var hints: [String] = []
+    package var hints: [Hint] = []
 
-    package init(_ kind: Kind, _ message: String, hints: [String] = []) {
+    package init(_ kind: Kind, _ message: String, hints: [Hint] = []) {
         self.kind = kind
         self.message = message
         self.hints = hints

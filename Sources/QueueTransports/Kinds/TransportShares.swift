@@ -22,7 +22,7 @@ package final class TransportShares: Sendable {
         for fault in destination.openSecrets {
             let file = Array((fault.file ?? "").utf8)
             guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
-            warn(([fault.description] + fault.hints).joined(separator: "; "))
+            warn(([fault.description] + fault.hints.compactMap(\.words)).joined(separator: "; "))
         }
         do throws(SettingsFault) {
             return try transport(destination, destination.parsedSettings(), warn)

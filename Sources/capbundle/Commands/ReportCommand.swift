@@ -80,7 +80,8 @@ struct ReportCommand: ParsableCommand {
         if report.isEmpty { throw NameOptions.noNames }
         try report.finish()
         if let failure = pictures.failure {
-            diagnostic.warning("the page has no pictures: a photo \(failure.message)", hints: failure.hints)
+            diagnostic.warning(
+                "the page has no pictures: a photo \(failure.message)", hints: failure.hints.map(\.sentence))
         }
         names.tellLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")

@@ -75,7 +75,7 @@ enum ReportRendering {
 
     static func finding(_ error: BundleError) -> String {
         let place = error.entry.map { "\($0): " } ?? ""
-        return Visible.text("\(place)\(error.message) [\(error.code.rawValue)]")
+        return Visible.text("\(place)\(error.words) [\(error.code.rawValue)]")
     }
 
     static func codes(_ report: VerificationReport) -> String { codes(report.faults) }

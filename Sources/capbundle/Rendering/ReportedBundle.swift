@@ -113,7 +113,7 @@ struct ReportedBundle: Sendable {
     /// The entry for a file that cannot be read.
     private static func entry(_ file: String, _ failure: BundleError) -> ReportEntry {
         var card = ReportCard(Kind.unreadable.tone, Kind.unreadable.words, title: name(of: file))
-        card.findings = ["\(failure.message) [\(failure.code.rawValue)]"]
+        card.findings = ["\(failure.words) [\(failure.code.rawValue)]"]
         card.add("File", "\(foreign: file)")
         let blank: HTML = "—"
         let kind = Kind.unreadable

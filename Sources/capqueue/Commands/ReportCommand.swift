@@ -48,7 +48,8 @@ struct ReportCommand: ParsableCommand {
             let page = QueuePage(queue, title: title, limit: limit, pictures)
             try page.write(to: place)
             if let failure = pictures.failure {
-                diagnostic.warning("the page has no pictures: a photo \(failure.message)", hints: failure.hints)
+                diagnostic.warning(
+                    "the page has no pictures: a photo \(failure.message)", hints: failure.hints.map(\.sentence))
             }
         }
     }

@@ -59,6 +59,6 @@ struct ArchiveSourceTests {
         try room.folder.write("x", to: "notes/a.txt")
         try room.folder.shell("tar -cf made.tar notes")
         let error = try room.refusal("made.tar")
-        #expect(error.code == .rawLayout && error.hints.contains { $0.contains("--photo PATTERN") })
+        #expect(error.code == .rawLayout && error.hints == [.set(.photoPattern)])
     }
 }

@@ -68,7 +68,7 @@ struct FactPrecedenceTests {
     @Test func aLocalTimeNeedsItsZone() throws {
         try write(exif(offset: nil), nil)
         let error = try room.refusal("raw")
-        #expect(error.code == .rawTime && error.hints == ["give the time zone: --time-zone +HH:MM"])
+        #expect(error.code == .rawTime && error.hints == [.set(.timeZone)])
         let made = try room.pack("raw") { $0.timeZone = ZoneOffset("-03:30") }
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T18:39:26.000Z")
     }
@@ -89,7 +89,7 @@ struct FactPrecedenceTests {
         let raw = name == "photo.png" ? name : "raw"
         let refused = try room.refusal(raw) { $0.withoutDepth = true }
         #expect(refused.message == "is an 8-bit colour PNG, 8x8, expected a JPEG")
-        #expect(refused.hints == ["to make a JPEG of it and carry the original: --convert-photo"])
+        #expect(refused.hints == [.set(.convertsPhoto)])
         let made = try room.pack(raw) { ($0.withoutDepth, $0.convertsPhoto) = (true, true) }
         #expect(made.entries["source/photo.png"] == png)
         let photo = try #require(made.entries["photo.jpg"])
@@ -101,11 +101,11 @@ struct FactPrecedenceTests {
         #expect(bare.entries["source/photo.png"] == nil)
     }
 
-    @Test func saysWhichOptionGivesTheTimeOrTheModel() throws {
+    @Test func saysWhichSettingGivesTheTimeOrTheModel() throws {
         try write(RawFolder.photo, #"{"device_model": "Rig"}"#)
-        #expect(try room.refusal("raw").hints.contains { $0.contains("--captured-at TIME") })
+        #expect(try room.refusal("raw").hints == [.raw(.give(.capturedAt, orMember: "captured_at"))])
         try write(RawFolder.photo, #"{"captured_at": "2026-03-14T15:09:26Z"}"#)
-        #expect(try room.refusal("raw").hints.contains { $0.contains("--device-model NAME") })
+        #expect(try room.refusal("raw").hints == [.raw(.give(.deviceModel, orMember: "device_model"))])
     }
 
     @Test func thePositionInThePhotoMustNotStayWhereItIsWithheld() throws {
@@ -114,7 +114,7 @@ struct FactPrecedenceTests {
         for location in [LocationPolicy.coarse, .omit] {
             let error = try room.refusal("raw") { $0.location = location }
             #expect(error.code == .rawPosition && error.file?.hasSuffix("raw/photo.jpg") == true)
-            #expect(error.hints.contains { $0.contains("--rewrite-photo") })
+            #expect(error.hints == [.set(.rewritesPhoto), .set(.keepsPhotoLocation)])
         }
         let kept = try room.pack("raw") {
             $0.location = .omit

@@ -51,7 +51,7 @@ struct GenericFormTests {
 
     @Test func oneBundleTakesOneFrame() throws {
         let error = try room.refusal("scan") { choose(&$0) }
-        #expect(error.code == .rawFrames && error.hints.contains { $0.contains("--out-dir") })
+        #expect(error.code == .rawFrames && error.hints == [.raw(.packFrames), .raw(.packFrame(5))])
         let made = try room.pack("scan") {
             choose(&$0)
             $0.frames = FrameSelection("20")
@@ -72,13 +72,12 @@ struct GenericFormTests {
     }
 
     @Test func namesThePatternThatFitsNothingAndOneThatDoes() throws {
-        let hint =
-            "it has 6 photos with their depth maps; to pack: capbundle pack \(room.folder.path("scan") as String) "
-            + "--photo 'rgb/frame-*.jpg' --depth 'depth/frame-*.depth.png' --depth-scale METRES "
-            + "--device-model NAME --out-dir BUNDLES"
+        let fitting = Hint.Raw.packMatching(
+            room.folder.path("scan"), count: 6, photo: "rgb/frame-*.jpg", depth: "depth/frame-*.depth.png",
+            isMany: true, times: nil, limit: nil, convertsPhoto: false)
         for (photo, depth, message) in [
-            ("*.jpeg", "depth/*.png", "no file matches --photo *.jpeg"),
-            ("rgb/frame-*.jpg", "depth/*.exr", "no file matches --depth depth/*.exr"),
+            ("*.jpeg", "depth/*.png", "no file matches photo *.jpeg"),
+            ("rgb/frame-*.jpg", "depth/*.exr", "no file matches depth depth/*.exr"),
             (
                 "rgb/*.jpg", "depth/frame-*.depth.png",
                 "no photo and depth map have the same name where their patterns have *"
@@ -88,7 +87,7 @@ struct GenericFormTests {
                 choose(&$0)
                 $0.patterns = patterns(photo, depth)
             }
-            #expect(error.code == .rawLayout && error.message == message && error.hints == [hint])
+            #expect(error.code == .rawLayout && error.message == message && error.hints == [.raw(fitting)])
         }
     }
 
@@ -102,14 +101,19 @@ struct GenericFormTests {
             try room.folder.write(colour, to: "colour/\(name).png")
             try room.folder.write(RawFolder.photo, to: "photos/\(name).jpg")
         }
-        for name in ["seq", "colour"] { #expect(try !room.refusal(name).hints.contains { $0.contains("--depth") }) }
+        for name in ["seq", "colour"] {
+            let hints = try room.refusal(name).hints
+            #expect(!hints.contains { if case .raw(.packMatching) = $0 { true } else { false } })
+        }
         #expect(
             try room.refusal("photos").hints == ["if the folder holds one capture, rename its photo to photo.jpg"])
         for name in ["frame-000000", "frame-000001"] {
             try room.folder.write(PictureFiles.png(width: 2, height: 1, [1, 2]), to: "seq/\(name).depth.png")
         }
-        let options = "--photo 'frame-*.color.png' --depth 'frame-*.depth.png' --depth-scale METRES --convert-photo"
-        #expect(try room.refusal("seq").hints.first?.contains(options) == true)
+        let fitting = Hint.Raw.packMatching(
+            room.folder.path("seq"), count: 2, photo: "frame-*.color.png", depth: "frame-*.depth.png", isMany: true,
+            times: nil, limit: nil, convertsPhoto: true)
+        #expect(try room.refusal("seq").hints == [.raw(fitting)])
     }
 
     @Test func refusesAnUnknownModel() throws {
@@ -118,7 +122,7 @@ struct GenericFormTests {
             ($0.deviceModel, $0.frames) = (nil, FrameSelection("5"))
         }
         #expect(error.message == "the model of the device is unknown")
-        #expect(error.hints == ["give it: --device-model NAME"])
+        #expect(error.hints == [.raw(.give(.deviceModel, orMember: nil))])
     }
 
     /// Photos and depth maps of a recorder that gives each its own time, in seconds. 2.030 is 10 ms from two photos.
@@ -144,8 +148,10 @@ struct GenericFormTests {
         }
         let alone = try pack(nil)
         let hint = try #require(throws: BundleError.self) { try alone[0].get() }.hints.first
-        #expect(hint?.contains("2 photos with their depth maps") == true)
-        #expect(hint?.contains("--time-from-name s --match-within 20ms") == true)
+        let fitting = Hint.Raw.packMatching(
+            room.folder.path("tum"), count: 2, photo: "rgb/*.jpg", depth: "depth/*.png", isMany: true,
+            times: .init(form: "s", needsZone: false), limit: "20ms", convertsPhoto: false)
+        #expect(hint == .raw(fitting))
         let results = try pack("20ms")
         let errors = results.map { result in if case .failure(let error) = result { error.message } else { "" } }
         let none = "has no depth map within 20ms of its time"

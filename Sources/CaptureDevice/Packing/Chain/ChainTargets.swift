@@ -36,22 +36,22 @@ struct ChainTargets {
         case .link(let link, _):
             throw Self.refusal(
                 link, path, ", so it is not replaced",
-                hints: ["choose another name; if this is the bundle of the same capture, use --chain instead"])
+                hints: ["choose another name; if this is the bundle of the same capture, use \(.chain) instead"])
         case .damagedBundle:
             let message = "is a damaged bundle, which may be a link of this key's chain, so it is not replaced"
             throw BundleError(
                 .outputExists, message, file: path,
                 hints: [
-                    "to see what is wrong: capbundle verify \(ShellWord.quote(path))",
-                    "replace it with a whole copy of the bundle, from a backup or a server",
+                    .verify(path, .damage), "replace it with a whole copy of the bundle, from a backup or a server",
                     "if this capture has no bundle yet, choose another name",
                 ])
         case .noBundle where isForLink && keyID != nil && FileStatus.exists(path):
             if (try? FileStatus.of(path))?.kind != .file { return try place.examine() }
             throw BundleError(
                 .outputExists,
-                "already exists, and is not a bundle; with --chain it is never replaced, since it may be the rest of a "
-                    + "link", file: path, hints: ["choose another name, or move it away if you know what it is"])
+                wording:
+                    "already exists, and is not a bundle; with \(.chain) it is never replaced, since it may be the rest of a link",
+                file: path.string, hints: ["choose another name, or move it away if you know what it is"])
         case .otherBundle, .noBundle: try place.examine(mayExist: mayExist)
         }
     }
@@ -69,17 +69,13 @@ struct ChainTargets {
             throw Self.refusal(
                 link, path,
                 " but not the bundle that this command would make: the capture, the options or the salt differ",
-                hints: [
-                    "to see what it holds: capbundle show \(ShellWord.quote(path))",
-                    "if this capture has no bundle yet, choose another name",
-                ])
+                hints: [.show(path), "if this capture has no bundle yet, choose another name"])
         }
         guard report.isSound, report.withheld.isEmpty, let counter = report.authenticatorData?.counter else {
             throw Self.refusal(
                 link, path, " and the bundle of this capture, but damaged or not whole",
                 hints: [
-                    "to see what is wrong: capbundle verify \(ShellWord.quote(path))",
-                    "replace it with a whole copy of the bundle, from a backup or a server",
+                    .verify(path, .damage), "replace it with a whole copy of the bundle, from a backup or a server",
                 ])
         }
         return PackedCapture(plan: linked, counter: counter, assertion: assertion)
@@ -130,7 +126,7 @@ struct ChainTargets {
     }
 
     private static func refusal(
-        _ link: Manifest.ChainLink, _ path: FilePath, _ reason: String, hints: [String]
+        _ link: Manifest.ChainLink, _ path: FilePath, _ reason: String, hints: [Hint]
     ) -> BundleError {
         BundleError(.outputExists, "is link \(link.seq) of this key's chain\(reason)", file: path, hints: hints)
     }

@@ -71,7 +71,7 @@ struct LinkedFile {
                 .outputExists,
                 "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
                 file: name,
-                hints: ["move the other file away; the next \"capbundle pack --chain\" then finishes the bundle"])
+                hints: [.finishLinkElsewhere])
         }
     }
 

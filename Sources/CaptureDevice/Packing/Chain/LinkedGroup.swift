@@ -133,11 +133,9 @@ struct LinkedGroup {
         do {
             try step(entry.file)
         } catch {
-            let hint =
-                "link \(entry.file.pending.link.seq) is given out; the next \"capbundle pack --chain\" with this key "
-                + "finishes the bundle"
-            let hints = error.code == .outputExists ? error.hints : [hint]
-            outcomes[entry.index] = .failure(BundleError(error.code, error.message, file: error.file, hints: hints))
+            let hints = error.code == .outputExists ? error.hints : [.finishLink(entry.file.pending.link.seq)]
+            outcomes[entry.index] = .failure(
+                BundleError(error.code, wording: error.wording, file: error.file, hints: hints))
         }
     }
 }

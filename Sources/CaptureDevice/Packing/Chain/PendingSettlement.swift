@@ -104,12 +104,12 @@ struct PendingSettlement {
             return try FolderHandle(folder)
         } catch {
             guard error.isMissing else { throw .writing(folder, error) }
+            let making = "mkdir -p \(ShellWord.quote(folder))"
             throw BundleError(
                 .keyState, "the folder of link \(pending.link.seq) is missing", file: folder,
                 hints: [
                     "bring it back, for example mount its disk, and pack again",
-                    "if it is gone for good, make an empty folder there: mkdir -p \(ShellWord.quote(folder)); "
-                        + "its links then count as lost",
+                    "if it is gone for good, make an empty folder there: \(making); its links then count as lost",
                 ])
         }
     }

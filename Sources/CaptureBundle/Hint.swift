@@ -1,0 +1,115 @@
+public import SystemPackage
+
+/// Advice about an error: what a person can try, with which file. A program that has commands says how to do it.
+public enum Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// A sentence that needs no command of ours.
+    case words(Wording)
+    /// Give this setting.
+    case set(Setting)
+    /// Advice about a device key, or about a raw capture.
+    case key(Key), raw(Raw)
+
+    /// Verify this bundle, or all in a folder that holds so many.
+    case verify(FilePath, Reason), verifyAll(FilePath, count: Int)
+    /// Look at what this bundle holds.
+    case show(FilePath)
+    /// Make a bundle from this upload body, or an upload body from this bundle.
+    case restore(FilePath), makeBody(FilePath, forRealityCam: Bool)
+    /// Make an upload body for RealityCam; it may have to replace the one that is there.
+    case makeRealityCamBody(replaces: Bool)
+
+    /// Trust the public key in this file, or that of the device that signed this bundle.
+    case trustKey(FilePath), trustDevice(bundle: FilePath)
+    /// Change how long the device with this name is trusted.
+    case limitTrust(String)
+
+    /// Withhold these entries, separated by commas.
+    case withhold(String)
+    /// Pack with this key again, which finishes the bundle of this link.
+    case finishLink(Int)
+    /// Move the file away that took the name of a link's bundle, and pack again.
+    case finishLinkElsewhere
+
+    /// Why a bundle should be verified.
+    public enum Reason: Hashable, Sendable {
+        /// To see all of its faults, or what is wrong with it.
+        case faults, damage
+        /// It was given in place of a raw capture, or its folder in place of a file.
+        case isPacked, isInFolder
+    }
+
+    public init(stringLiteral text: String) { self = .words(Wording(text)) }
+    public init(stringInterpolation: Wording.StringInterpolation) {
+        self = .words(Wording(stringInterpolation: stringInterpolation))
+    }
+
+    /// The sentence of `words`; nil for other advice.
+    package var words: String? { if case .words(let wording) = self { wording.description } else { nil } }
+}
+
+extension Hint {
+    /// Advice about a device key. A path is that of the private key.
+    public enum Key: Hashable, Sendable {
+        /// Make a device key, in place of a file of another kind, which may be a secret.
+        case make(insteadOfSecret: Bool)
+        /// Make the key that is missing here; one for bundles; one that replaces a key which is used up.
+        case makeMissing(FilePath), makeForBundles, makeNext
+        /// Print the public key on the device; what was given is another key, or no key.
+        case print(isOther: Bool)
+        /// Make the public half of a key again; its file may belong to another key.
+        case recoverHalf(FilePath, isOther: Bool)
+        /// Make the public half of an encrypted key, in a second file.
+        case recoverMissingHalf(FilePath, into: FilePath)
+        /// Give the newest bundle of the key's chain, since the end of the chain is lost, or perhaps the counter too.
+        case recoverChain(FilePath, isCounterLost: Bool)
+        /// Look for the highest counter in the newest bundle.
+        case findCounter
+        /// Give the highest counter, since it is lost, or its file belongs to another key.
+        case recoverCounter(FilePath, isOther: Bool)
+        /// Say so, if the key signs for RealityCam.
+        case recoverForRealityCam
+    }
+
+    /// Advice about a raw capture.
+    public enum Raw: Hashable, Sendable {
+        /// Pack this raw folder, or the one in which a file is.
+        case pack(FilePath), packFolder
+        /// Give a raw capture in one of the forms that can be packed.
+        case forms
+        /// Pack the folders in this one: all, or only those that are raw folders.
+        case packAll(FilePath), packSome(FilePath, count: Int, of: Int)
+        /// Pack all frames, or the one with this number.
+        case packFrames, packFrame(Int)
+        /// Pack the files of this folder whose names match. So many photos have a depth map; the patterns stand for one
+        /// file or for many, whose names may be times.
+        case packMatching(
+            FilePath, count: Int, photo: String, depth: String, isMany: Bool, times: Times?, limit: String?,
+            convertsPhoto: Bool)
+        /// Choose this depth map.
+        case chooseDepth(FilePath)
+        /// Pack this folder and convert its photo, after another step.
+        case convertPhoto(FilePath, isNext: Bool)
+        /// Pack this scan of Stray Scanner once its photos are extracted; nil if it has to be unpacked too.
+        case packScan(FilePath?)
+        /// Export a recording of Record3D in another form, and pack that.
+        case exportRecording
+        /// Give a setting, or this member of metadata.json.
+        case give(Setting, orMember: String?)
+        /// Give the size of the depth map in metadata.json or as a setting.
+        case giveDepthSize
+        /// Read times from names, which are as described.
+        case readTimes(Times, words: String)
+        /// Give the time of the first frame.
+        case giveFirstTime
+        /// Let all frames have one time, which may have to be given too.
+        case shareTime(givesToo: Bool)
+    }
+
+    /// The form of times in names, and whether their zone has to be given.
+    public struct Times: Hashable, Sendable {
+        public let form: String
+        public let needsZone: Bool
+
+        package init(form: String, needsZone: Bool) { (self.form, self.needsZone) = (form, needsZone) }
+    }
+}

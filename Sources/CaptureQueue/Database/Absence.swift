@@ -53,3 +53,16 @@ extension Database {
         }
     }
 }
+
+extension QueueStore {
+    /// Refuses to go on if bundles are stored in the spool, but the folder is missing or empty.
+    ///
+    /// - Throws: `spool.missing`.
+    func requireSpool() throws {
+        let files = try read { try $0.integer("SELECT files FROM usage") } ?? 0
+        guard files > 0, try Spool(folder: folder).shards().isEmpty else { return }
+        throw QueueError(
+            .spoolMissing, "is missing or empty, but \(files) bundles are stored in it: is its disk mounted?",
+            of: folder.spool, hints: ["nothing was changed; if the bundles are lost: capqueue check --repair"])
+    }
+}

@@ -4,6 +4,9 @@ import QueueModel
 import QueueTransports
 
 extension CaptureRecord {
+    /// The number of rows in one read, so that no read stays open during slow work.
+    static let page = 500
+
     /// The columns that `init(row:)` needs, with the session's name.
     static let columns = """
         captures.*, (SELECT name FROM sessions WHERE sessions.id = captures.session) AS session_name

@@ -17,6 +17,11 @@ extension QueueSettings {
 extension Database {
     /// The size of the capture that was pushed last, as a measure for the next one.
     func lastBytes() throws -> Int { try integer("SELECT bytes FROM captures ORDER BY seq DESC LIMIT 1") ?? 0 }
+
+    /// All bytes in the spool, including the quarantine.
+    func usedBytes(_ spool: Spool) throws -> Int {
+        try (integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
+    }
 }
 
 extension QueueStore {

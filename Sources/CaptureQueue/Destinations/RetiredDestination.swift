@@ -11,13 +11,13 @@ public struct RetiredDestination: Hashable, Sendable {
     public internal(set) var failed = 0
 }
 
-extension UploadQueue {
+extension UploadQueue.Destinations {
     /// Retires a destination, so that it takes no further captures. Waiting deliveries are still sent there, or are
     /// moved to another destination unless the retired one may already have the bytes.
     ///
     /// - Throws: `destination.unknown`; `destination.retired` or `name.invalid` for the other one.
-    public func retireDestination(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
-        try store.turn { turn in
+    public func retire(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
+        try queue.store.turn { turn in
             let result = try turn.write { db in
                 let number = try db.destination(name)
                 guard other != name else {
@@ -30,7 +30,7 @@ extension UploadQueue {
                 try db.ensureDefault()
                 return try moveDeliveries(from: number, to: target, named: other ?? "", db)
             }
-            try SettingsCopy(self).write()
+            try SettingsCopy(queue).write()
             return result
         }
     }
@@ -39,7 +39,7 @@ extension UploadQueue {
         from number: Int, to target: Int?, named name: String, _ db: Database
     ) throws -> RetiredDestination {
         var result = RetiredDestination()
-        let now = try clock.look(db)
+        let now = try queue.clock.look(db)
         result.failed =
             try db.integer(
                 """

@@ -25,7 +25,7 @@ struct SettingsCopy {
     func refresh() throws {
         let known = (try? FileHandle.reading(queue.folder.settingsCopy, followsLinks: false))
             .flatMap { try? $0.readAll(limit: Self.sizeLimit) }
-        let isNothingToSay = try known == nil && queue.destinations().isEmpty && queue.settings().isDefault
+        let isNothingToSay = try known == nil && queue.destinations.list().isEmpty && queue.settings().isDefault
         if try !isNothingToSay && known != encoded() { try write() }
     }
 

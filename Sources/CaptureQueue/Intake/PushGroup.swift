@@ -94,7 +94,7 @@ struct PushGroup {
 
     private func plan(_ arrivals: [Result<Arrival, any Error>]) throws -> [Plan] {
         try queue.store.read { db in
-            var total = try queue.usedBytes(db)
+            var total = try db.usedBytes(queue.spool)
             var seen: Set<Digest> = []
             var ids: [String] = []
             return try arrivals.map { received in

@@ -36,7 +36,7 @@ struct PushWriter {
         destinations =
             options.destinations.isEmpty
             ? [fallback].compactMap(\.self) : try options.destinations.map { try db.activeDestination($0) }
-        usedBefore = try queue.usedBytes(db)
+        usedBefore = try db.usedBytes(queue.spool)
     }
 
     /// - Parameter needsBytes: whether the new bytes must be stored.
@@ -87,7 +87,7 @@ struct PushWriter {
 
     /// Adds the warning, if one is due, to the last successful result.
     func finish(_ results: [Result<Pushed, any Error>]) throws -> [Result<Pushed, any Error>] {
-        let used = try queue.usedBytes(db)
+        let used = try db.usedBytes(queue.spool)
         let mark = try options.warnAt ?? QueueSettings(db).warnAt
         guard used > mark else { return results }
         let warned = try db.integer("SELECT warned_at FROM clock")

@@ -16,7 +16,7 @@ struct SourceRemoval {
     init(_ queue: UploadQueue, isInbox: Bool) throws {
         self.queue = queue
         self.isInbox = isInbox
-        let folders = try queue.destinations().compactMap(\.folder)
+        let folders = try queue.destinations.list().compactMap(\.folder)
         kept = ([queue.folder.path] + folders).map(\.resolved)
     }
 

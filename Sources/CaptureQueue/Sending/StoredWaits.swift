@@ -31,7 +31,7 @@ extension Database {
             let arguments = Self.arguments(now).merging(
                 [
                     "destination": destination.number, "start": start, "longest": longest,
-                    "poll": isReset ? 0 : UploadQueue.longestPollDelay, "absence": isReset ? 0 : Absence.pause,
+                    "poll": isReset ? 0 : ServerDecisions.longestDelay, "absence": isReset ? 0 : Absence.pause,
                 ]) { one, _ in one }
             try limitDeliveries(StatementArguments(arguments))
             try run(

@@ -66,14 +66,14 @@ public struct CheckResult: Hashable, Sendable {
     public internal(set) var open: [CheckFinding.Kind: Int] = [:]
 }
 
-extension UploadQueue {
+extension UploadQueue.Upkeep {
     /// Compares rows, files and hashes (Spec/queue.md section 11). Damage is set aside, never deleted.
     ///
     /// - Throws: `queue.damaged` if the database is damaged.
     public func check(
         _ options: CheckOptions = CheckOptions(), deliver: (CheckFinding) throws -> Void
     ) throws -> CheckResult {
-        var check = QueueCheck(self, options)
+        var check = QueueCheck(queue, options)
         try check.examineDatabase()
         try check.examineIncoming(deliver)
         if try check.isSpoolAbsent(deliver) { return check.result }
@@ -130,7 +130,7 @@ struct QueueCheck {
         var after = 0
         while true {
             let records = try queue.store.read {
-                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, UploadQueue.page])
+                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, CaptureRecord.page])
             }
             guard let last = records.last else { return }
             after = last.sequence
@@ -159,12 +159,14 @@ struct QueueCheck {
         switch verdict.fault {
         case nil: try lookAgain(record, deliver)
         case .absent(let root):
-            if !options.isDryRun { try queue.wait(for: root) }
+            if !options.isDryRun {
+                try queue.store.write { try $0.postpone(below: root, until: queue.clock.look($0).wall + Absence.pause) }
+            }
             guard record.state != .completed, record.state != .cancelled else { break }
             let path = record.reference.map { FilePath($0) } ?? root
             try tell(.absent, record.id, path, Absence.message(root), isRepaired: false, deliver)
         case .unreadable(let error):
-            let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+            let path = queue.captures.path(of: record) ?? queue.folder.bundlePath(record.sha256)
             try tell(.unreadable, record.id, path, error.message, isRepaired: false, deliver)
         case .wrong(let kind, let message): try settle(record, kind, message, deliver)
         }
@@ -203,7 +205,7 @@ struct QueueCheck {
     private mutating func settle(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void
     ) throws {
-        let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+        let path = queue.captures.path(of: record) ?? queue.folder.bundlePath(record.sha256)
         if options.isDryRun {
             guard
                 try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) })?.holding

@@ -2,6 +2,7 @@ public import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
+import QueueTransports
 public import SystemPackage
 
 /// A bundle that was restored from an upload body and verified. It is on the disk, but not in the queue yet. Its bytes
@@ -19,11 +20,11 @@ public struct ReceivedBundle: Sendable {
 /// The two steps of a receiving server, which looks at the report between them.
 ///
 /// ```swift
-/// let received = try queue.receive("body", BundleReceiver(trust: trust))
+/// let received = try queue.captures.receive("body", BundleReceiver(trust: trust))
 /// guard received.report.verdict == .verified else { … }
-/// let pushed = try queue.keep([received])[0].get()
+/// let pushed = try queue.captures.keep([received])[0].get()
 /// ```
-extension UploadQueue {
+extension UploadQueue.Captures {
     /// Restores a bundle from an upload body (Spec/upload.md section 1.3) into the queue's folder, and verifies it in
     /// the same pass. Several threads may call this at the same time.
     ///
@@ -32,7 +33,7 @@ extension UploadQueue {
     public func receive(
         _ body: FilePath, _ receiver: BundleReceiver, destinations: [String] = []
     ) throws -> ReceivedBundle {
-        try startPush(Self.options(destinations)).receive(body, receiver)
+        try queue.startPush(Self.options(destinations)).receive(body, receiver)
     }
 
     /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
@@ -45,7 +46,7 @@ extension UploadQueue {
     public func keep(
         _ bundles: [ReceivedBundle], destinations: [String] = []
     ) throws -> [Result<Pushed, any Error>] {
-        let intake = try startPush(Self.options(destinations))
+        let intake = try queue.startPush(Self.options(destinations))
         return PushGroup(intake).commit(
             bundles.map { bundle in
                 if intake.options.requiresTrust, let fault = bundle.report.faults.first { return .failure(fault) }
@@ -60,14 +61,14 @@ extension UploadQueue {
     ///
     /// - Throws: `limit.quota`, `limit.disk`, `io.failed`, or why the database cannot be used.
     public func tryKeeping() throws {
-        let intake = try startPush(PushOptions())
+        let intake = try queue.startPush(PushOptions())
         let trial = [UInt8](repeating: 0, count: 65_536)
-        let size = max(trial.count, try store.read { try $0.lastBytes() })
+        let size = max(trial.count, try queue.store.read { try $0.lastBytes() })
         intake.limits.giveBack(try intake.limits.reserve(size, of: "a bundle") { false })
         let file = try intake.openIncoming()
         try intake.write(trial.span, to: file)
         try intake.synchronize(file)
-        try store.write { try $0.execute(sql: "PRAGMA user_version = 0") }
+        try queue.store.write { try $0.execute(sql: "PRAGMA user_version = 0") }
     }
 
     private static func options(_ destinations: [String]) -> PushOptions {

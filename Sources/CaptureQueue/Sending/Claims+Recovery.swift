@@ -20,18 +20,19 @@ struct ClaimOwner: Hashable, Sendable {
     }
 }
 
-extension UploadQueue {
+extension Claims {
     /// Gives back claims whose owner has ended or whose lease is over.
     ///
     /// - Returns: the number of claims.
     @discardableResult
-    public func recoverClaims() throws -> Int {
+    package func recover() throws -> Int {
         // Read first, so that nothing is written if there is nothing to do.
-        guard try store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil else {
+        guard try queue.store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil
+        else {
             return 0
         }
-        return try store.write { db in
-            let reading = try clock.look(db)
+        return try queue.store.write { db in
+            let reading = try queue.clock.look(db)
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0

@@ -4,7 +4,7 @@ import QueueTransports
 import Synchronization
 
 /// The threads that send to one destination.
-final class Lanes: Sendable {
+final class SendingThreads: Sendable {
     enum State: Hashable {
         case working
         case waiting(until: Int?)
@@ -19,17 +19,17 @@ final class Lanes: Sendable {
     }
 
     let destination: Destination
-    private let sharedRun: SharedRun
+    private let sending: SendingState
     private let shared: Mutex<Shared>
     private let signal = Signal()
     private let onChange: @Sendable () -> Void
 
     /// - Parameter onChange: called whenever one of the threads starts to work or runs out of work.
     init(
-        _ destination: Destination, _ sharedRun: SharedRun, onChange: @escaping @Sendable () -> Void
+        _ destination: Destination, _ sending: SendingState, onChange: @escaping @Sendable () -> Void
     ) {
         self.destination = destination
-        self.sharedRun = sharedRun
+        self.sending = sending
         self.onChange = onChange
         shared = Mutex(Shared(states: Array(repeating: .working, count: destination.pace.concurrency)))
     }
@@ -72,7 +72,7 @@ final class Lanes: Sendable {
     private func wait(_ state: State, _ until: Int?, _ number: Int, _ wakes: Int) {
         put(state, number)
         // Check once a minute even so, for changes that did not ring the bell.
-        let left = until.map { min(max(0, $0 - sharedRun.now), 60_000) } ?? 60_000
+        let left = until.map { min(max(0, $0 - sending.now), 60_000) } ?? 60_000
         _ = signal.wait(milliseconds: left) { () -> Bool? in
             shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
         }

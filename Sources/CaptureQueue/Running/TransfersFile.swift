@@ -4,8 +4,8 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// The file that tells `status` what a run is sending. It is replaced at most once a second, and not synced.
-struct RunProgressFile {
+/// The file in which a run tells `status` what it sends (`run.json`). It is replaced at most once a second, and not synced.
+package struct TransfersFile {
     private let folder: QueueFolder
     private let started = WallClock.milliseconds
     private var writtenAt: Double?
@@ -13,10 +13,10 @@ struct RunProgressFile {
 
     init(_ folder: QueueFolder) { self.folder = folder }
 
-    mutating func write(_ sharedRun: SharedRun) {
+    mutating func write(_ sending: SendingState) {
         let now = MonotonicClock.seconds
         if let writtenAt, now - writtenAt < 1 { return }
-        let transfers = sharedRun.transfers.map { transfer in
+        let transfers = sending.transfers.map { transfer in
             JSONValue.members([
                 "id": .string(transfer.id), "destination": .string(transfer.destination),
                 "sent": .integer(transfer.sent), "bytes": .integer(transfer.bytes),
@@ -32,7 +32,7 @@ struct RunProgressFile {
         writtenAt = now
         last = bytes
         // Nothing depends on this file, so a failed write is ignored.
-        try? AtomicFile.writeUnsynced(bytes, to: folder.runProgress, mode: 0o600)
+        try? AtomicFile.writeUnsynced(bytes, to: folder.transfersFile, mode: 0o600)
     }
 
     static func remove(_ folder: QueueFolder) {
@@ -41,11 +41,11 @@ struct RunProgressFile {
     }
 }
 
-extension UploadQueue {
+extension TransfersFile {
     /// The process that runs and its transfers, in the form of Spec/capqueue.md section 3; nil if there is no run.
-    package func runProgress() -> JSONValue? {
+    package static func content(in folder: QueueFolder) -> JSONValue? {
         guard let lock = try? FileHandle.reading(folder.runLock, followsLinks: false), !lock.lockIfFree(),
-            let progress = try? FileHandle.reading(folder.runProgress, followsLinks: false),
+            let progress = try? FileHandle.reading(folder.transfersFile, followsLinks: false),
             let bytes = try? progress.readAll(limit: 1 << 20)
         else { return nil }
         return try? JSONParser.parse(bytes, nesting: 4)

@@ -1,7 +1,7 @@
 package import QueueModel
 
 /// Decides what a run may do now, from its own state and that of its destinations.
-package struct RunState: Hashable, Sendable {
+package struct SendingPermission: Hashable, Sendable {
     package var isStopping = false
     /// Whether the user paused all destinations.
     package var isPaused = false

@@ -80,7 +80,7 @@ extension UploadQueue {
             throw QueueError(.valueInvalid, "is \(options.priority), expected -10 to 10", of: "priority")
         }
         if let session = options.session { try QueueName.require(session, "a session") }
-        try requireSpool()
+        try store.requireSpool()
         return try store.read { db in
             for name in options.destinations { _ = try db.activeDestination(name) }
             if let session = options.session, !options.reopensSession {
@@ -91,7 +91,7 @@ extension UploadQueue {
                         hints: ["to open it again and add to it: --reopen"])
                 }
             }
-            let used = try usedBytes(db)
+            let used = try db.usedBytes(spool)
             let settings = try QueueSettings(db)
             return Intake(
                 self, options, memory: try clock.read(db).memory,

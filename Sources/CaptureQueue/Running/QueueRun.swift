@@ -1,6 +1,6 @@
 import CaptureBundle
 import CaptureNative
-import QueueModel
+public import QueueModel
 import QueueTransports
 import Synchronization
 
@@ -8,13 +8,13 @@ import Synchronization
 /// them.
 ///
 /// ```swift
-/// let runner = QueueRunner(queue, options) { event in print(event.name) }
-/// let result = try runner.run()
+/// let run = QueueRun(queue, options) { event in print(event.name) }
+/// let result = try run.perform()
 /// ```
-public final class QueueRunner: Sendable {
+public final class QueueRun: Sendable {
     private struct State {
         var stop = StopRequest.none
-        var sharedRun: SharedRun?
+        var sending: SendingState?
         var bell: Doorbell?
         var inbox: Inbox?
         var result = RunResult()
@@ -48,12 +48,12 @@ public final class QueueRunner: Sendable {
     }
 
     /// The transfers under way.
-    public var transfers: [TransferProgress] { state.withLock(\.sharedRun)?.transfers ?? [] }
+    public var transfers: [TransferProgress] { state.withLock(\.sending)?.transfers ?? [] }
 
     /// Runs until its mode is satisfied or it is stopped.
     ///
     /// - Throws: `queue.busy` if another run owns the queue; any error that prevents reading or writing the queue.
-    public func run() throws -> RunResult {
+    public func perform() throws -> RunResult {
         if let readOnly = queue.store.readOnly { throw readOnly }
         let folder = queue.folder
         let taken = try onFile(folder.runLock) { () throws(NativeError) in
@@ -67,30 +67,30 @@ public final class QueueRunner: Sendable {
         defer {
             state.withLock { $0.bell = nil }
             bell.remove()
-            RunProgressFile.remove(folder)
+            TransfersFile.remove(folder)
         }
-        try queue.requireSpool()
+        try queue.store.requireSpool()
         Reserve(folder: folder).makeIfMissing()
-        try queue.recoverClaims()
-        try queue.recoverSessionEnds()
+        try Claims(queue).recover()
+        try SessionOutbox(queue).recover()
         let inbox = try takeInbox()
         let first = try queue.store.write { db in
             let now = try queue.clock.look(db)
             try db.limitWaits(now, from: now.wall)
             return now
         }
-        let sharedRun = SharedRun(
+        let sending = SendingState(
             clock: clock(from: first), lead: first.stamp - first.wall,
             dueBefore: options.mode == .once ? first.wall : nil, bytesPerSecond: options.bytesPerSecond, onEvent: count,
             onMove: { bell.ring() })
         state.withLock { state in
             state.bell = bell
-            state.sharedRun = sharedRun
+            state.sending = sending
         }
-        defer { state.withLock { $0.sharedRun = nil } }
-        sharedRun.tell(QueueEvent(.started, at: first.wall))
-        try RunWatch(queue, options, sharedRun, bell, inbox, self).run()
-        return try finish(sharedRun)
+        defer { state.withLock { $0.sending = nil } }
+        sending.tell(QueueEvent(.started, at: first.wall))
+        try RunSupervisor(queue, options, sending, bell, inbox, self).supervise()
+        return try finish(sending)
     }
 
     /// Takes what lies in the inbox before the run decides what is due.
@@ -105,15 +105,15 @@ public final class QueueRunner: Sendable {
         return inbox
     }
 
-    private func finish(_ sharedRun: SharedRun) throws -> RunResult {
+    private func finish(_ sending: SendingState) throws -> RunResult {
         let (result, fault) = state.withLock { state in
             state.result.failed = state.failed.count
             return (state.result, state.fault)
         }
-        var event = QueueEvent(.ended, at: sharedRun.now)
+        var event = QueueEvent(.ended, at: sending.now)
         event.completedCount = result.completed
         event.failedCount = result.failed
-        sharedRun.tell(event)
+        sending.tell(event)
         if let fault { throw fault }
         return result
     }
@@ -154,14 +154,14 @@ public final class QueueRunner: Sendable {
 }
 
 extension UploadQueue {
-    /// Sends the waiting deliveries as `options` say. Use `QueueRunner` to stop or watch the run.
+    /// Sends the waiting deliveries as `options` say. Use `QueueRun` to stop or watch the run.
     ///
-    /// - Throws: as `QueueRunner.run`.
+    /// - Throws: as `QueueRun.perform`.
     @discardableResult
     public func run(
         _ options: RunOptions = RunOptions(), onEvent: @escaping @Sendable (QueueEvent) -> Void = { _ in }
     ) throws -> RunResult {
-        try QueueRunner(self, options, onEvent: onEvent).run()
+        try QueueRun(self, options, onEvent: onEvent).perform()
     }
 }
 

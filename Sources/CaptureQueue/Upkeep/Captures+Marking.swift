@@ -2,10 +2,10 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
-import QueueModel
+public import QueueModel
 import QueueTransports
 
-extension UploadQueue {
+extension UploadQueue.Captures {
     /// Records that a capture was sent by other means, such as curl or rclone. Its retention starts now.
     ///
     /// - Parameters:
@@ -17,7 +17,7 @@ extension UploadQueue {
         guard receipt.utf8.count <= Receipt.sizeLimit else {
             throw QueueError(.receiptMismatch, "the receipt is longer than \(Receipt.sizeLimit) bytes", of: id)
         }
-        return try store.write { db in
+        return try queue.store.write { db in
             let record = try db.capture(named: id)
             guard Receipt.names(record.sha256, receipt) else {
                 throw QueueError(
@@ -25,7 +25,7 @@ extension UploadQueue {
                     of: record.id)
             }
             let delivery = try Self.delivery(of: record, to: destination, db)
-            let now = try clock.stamp(db)
+            let now = try queue.clock.stamp(db)
             guard
                 try db.apply(
                     .record, to: delivery, at: now,

@@ -1,6 +1,6 @@
 import CaptureBundle
 import CaptureNative
-import QueueModel
+package import QueueModel
 import QueueTransports
 import Synchronization
 
@@ -31,7 +31,7 @@ extension QueueClock.Reading {
 }
 
 /// The state that the threads of a run share.
-package final class SharedRun: Sendable {
+package final class SendingState: Sendable {
     private struct Active {
         let control: SendControl
         let claim: Claim?
@@ -42,7 +42,7 @@ package final class SharedRun: Sendable {
 
     private struct State {
         var active: [ObjectIdentifier: Active] = [:]
-        var run = RunState()
+        var rules = SendingPermission()
         var throttles: [String: Throttle] = [:]
         /// The current names of the destinations by number, because the user may rename one during the run.
         var names: [Int: String] = [:]
@@ -90,26 +90,26 @@ package final class SharedRun: Sendable {
     // MARK: - What may be done
 
     var isStopping: Bool {
-        get { state.withLock(\.run.isStopping) }
-        set { state.withLock { $0.run.isStopping = newValue } }
+        get { state.withLock(\.rules.isStopping) }
+        set { state.withLock { $0.rules.isStopping = newValue } }
     }
 
     var isPaused: Bool {
-        get { state.withLock(\.run.isPaused) }
-        set { state.withLock { $0.run.isPaused = newValue } }
+        get { state.withLock(\.rules.isPaused) }
+        set { state.withLock { $0.rules.isPaused = newValue } }
     }
 
     func permission(_ destination: Destination) -> DestinationState.Permission {
-        state.withLock { $0.run.permission(destination.number, at: now) }
+        state.withLock { $0.rules.permission(destination.number, at: now) }
     }
 
     func begin(_ destination: Destination) -> DestinationState.Ticket? {
-        state.withLock { $0.run.begin(destination.number, at: now) }
+        state.withLock { $0.rules.begin(destination.number, at: now) }
     }
 
     /// The state of a destination.
     package func standing(_ destination: Destination) -> DestinationState {
-        state.withLock { $0.run[destination.number] }
+        state.withLock { $0.rules[destination.number] }
     }
 
     /// The current name of a destination.
@@ -119,7 +119,7 @@ package final class SharedRun: Sendable {
 
     /// Changes the state of a destination.
     func change<Result>(_ destination: Destination, _ change: (inout DestinationState) -> Result) -> Result {
-        state.withLock { change(&$0.run[destination.number]) }
+        state.withLock { change(&$0.rules[destination.number]) }
     }
 
     /// Takes over what the database says about a destination, or all of its state if it is new to this run.
@@ -128,12 +128,12 @@ package final class SharedRun: Sendable {
     package func adopt(_ destination: Destination) -> DestinationState.Change? {
         state.withLock { state in
             state.names[destination.number] = destination.name
-            guard state.run.knows(destination.number) else {
-                state.run[destination.number] = DestinationState(
+            guard state.rules.knows(destination.number) else {
+                state.rules[destination.number] = DestinationState(
                     destination.saved, lifts: destination.lifts, isPaused: destination.isPaused, at: now)
                 return nil
             }
-            return state.run[destination.number].adopt(isPaused: destination.isPaused, lifts: destination.lifts)
+            return state.rules[destination.number].adopt(isPaused: destination.isPaused, lifts: destination.lifts)
         }
     }
 
@@ -142,7 +142,7 @@ package final class SharedRun: Sendable {
     package func networkChanged() -> [Int] {
         state.withLock { state in
             state.networkChanges += 1
-            return state.run.networkChanged(at: now)
+            return state.rules.networkChanged(at: now)
         }
     }
 

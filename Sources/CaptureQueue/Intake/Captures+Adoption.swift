@@ -15,7 +15,7 @@ public struct LeftAlone: Sendable {
     public init(notFiles: [BundleError] = []) { self.notFiles = notFiles }
 }
 
-extension UploadQueue {
+extension UploadQueue.Captures {
     /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
     ///
     /// It does not follow symbolic links, and leaves out the queue's own folder and names of unfinished files. It
@@ -37,11 +37,11 @@ extension UploadQueue {
                 .inputUnreadable, "is not a folder", file: path,
                 hints: ["add a single bundle with: capqueue push \(ShellWord.quote(path))"])
         }
-        let walk = FolderWalk(path, leavesOut: folder.path, leavesUnfinished: true)
+        let walk = FolderWalk(path, leavesOut: queue.folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])
         let rawFolders = Mutex<[FilePath]>([])
         let notFiles = Mutex<[BundleError]>([])
-        try push(
+        try queue.push(
             next: {
                 while let found = walk.next() {
                     switch found {
@@ -73,7 +73,7 @@ extension UploadQueue {
 
     /// Whether a capture with this identity (Spec/queue.md section 3) need not be pushed.
     package func holds(_ identity: Digest) throws -> Bool {
-        guard let record = try store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+        guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
         return try isSafe(record)
     }
 
@@ -86,7 +86,7 @@ extension UploadQueue {
     /// Whether the capture need not be pushed again: its bytes are there, or were released.
     private func isSafe(_ record: CaptureRecord) throws -> Bool {
         switch record.holding {
-        case .spool: try spool.bundleStatus(record.sha256)?.size == record.byteCount
+        case .spool: try queue.spool.bundleStatus(record.sha256)?.size == record.byteCount
         case .reference: SourceCheck.isThere(record)
         // A capture that the user cancelled and released stays released.
         case .removing, .removed: true

@@ -190,6 +190,7 @@ if Context.environment["CAPQUEUE_BENCH"] != nil {
     package.products.append(.executable(name: "capqueue-bench", targets: ["capqueue-bench"]))
     package.targets.append(
         .executableTarget(
-            name: "capqueue-bench", dependencies: ["CaptureQueue", "QueueTransports", "QueueModel", system],
+            name: "capqueue-bench",
+            dependencies: ["CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", system],
             path: "Tests/QueueBench", swiftSettings: strict))
 }

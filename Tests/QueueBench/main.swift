@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureQueue
 import QueueModel
 import SystemPackage

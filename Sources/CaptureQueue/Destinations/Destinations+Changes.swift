@@ -44,7 +44,7 @@ extension UploadQueue.Destinations {
                     [name, kind.rawValue, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
                 if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
             }
-            try SettingsCopy(queue).write()
+            try SettingsCopy(queue: queue).write()
         }
     }
 
@@ -66,7 +66,7 @@ extension UploadQueue.Destinations {
                 try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
                 try db.unblock("id = ?", [known.number])
             }
-            try SettingsCopy(queue).write()
+            try SettingsCopy(queue: queue).write()
         }
     }
 
@@ -78,7 +78,7 @@ extension UploadQueue.Destinations {
             try turn.write { db in
                 try db.setDefault(db.activeDestination(name))
             }
-            try SettingsCopy(queue).write()
+            try SettingsCopy(queue: queue).write()
         }
     }
 
@@ -104,7 +104,7 @@ extension UploadQueue.Destinations {
                 try db.run("DELETE FROM destinations WHERE id = ?", [number])
                 try db.ensureDefault()
             }
-            try SettingsCopy(queue).write()
+            try SettingsCopy(queue: queue).write()
         }
     }
 
@@ -123,7 +123,7 @@ extension UploadQueue.Destinations {
                     "UPDATE destinations SET name = ?, former_names = ? WHERE id = ?",
                     [newName, names.joined(separator: " "), number])
             }
-            try SettingsCopy(queue).write()
+            try SettingsCopy(queue: queue).write()
         }
     }
 

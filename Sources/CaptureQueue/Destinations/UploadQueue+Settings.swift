@@ -28,20 +28,7 @@ extension UploadQueue {
                     try db.run("DELETE FROM settings WHERE name = ?", [name.rawValue])
                 }
             }
-            try SettingsCopy(self).write()
-        }
-    }
-}
-
-extension QueueSettings {
-    init(_ db: Database) throws {
-        self.init()
-        for row in try db.rows("SELECT name, value FROM settings") {
-            guard let name = Name(rawValue: try row.needText("name")) else { continue }
-            let value = try row.needText("value")
-            do throws(QueueError) { try set(name, value) } catch {
-                throw QueueError.corruptRecord("a setting is not valid: \(error)")
-            }
+            try SettingsCopy(queue: self).write()
         }
     }
 }

@@ -33,7 +33,7 @@ extension UploadQueue.Captures {
     public func receive(
         _ body: FilePath, _ receiver: BundleReceiver, destinations: [String] = []
     ) throws -> ReceivedBundle {
-        try queue.startPush(Self.options(destinations)).receive(body, receiver)
+        try Intake(Push(queue, Self.options(destinations))).receive(body, receiver)
     }
 
     /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
@@ -46,10 +46,10 @@ extension UploadQueue.Captures {
     public func keep(
         _ bundles: [ReceivedBundle], destinations: [String] = []
     ) throws -> [Result<Pushed, any Error>] {
-        let intake = try queue.startPush(Self.options(destinations))
-        return PushGroup(intake).commit(
+        let push = try Push(queue, Self.options(destinations))
+        return PushGroup(push: push).commit(
             bundles.map { bundle in
-                if intake.options.requiresTrust, let fault = bundle.report.faults.first { return .failure(fault) }
+                if push.options.requiresTrust, let fault = bundle.report.faults.first { return .failure(fault) }
                 if let arrival = bundle.arrival { return .success(arrival) }
                 return .failure(
                     bundle.report.faults.first ?? QueueError(.corruptRecord, "a bundle without a report"))
@@ -61,13 +61,13 @@ extension UploadQueue.Captures {
     ///
     /// - Throws: `limit.quota`, `limit.disk`, `io.failed`, or why the database cannot be used.
     public func tryKeeping() throws {
-        let intake = try queue.startPush(PushOptions())
+        let push = try Push(queue, PushOptions())
         let trial = [UInt8](repeating: 0, count: 65_536)
         let size = max(trial.count, try queue.store.read { try $0.lastBytes() })
-        intake.limits.giveBack(try intake.limits.reserve(size, of: "a bundle") { false })
-        let file = try intake.openIncoming()
-        try intake.write(trial.span, to: file)
-        try intake.synchronize(file)
+        push.limits.giveBack(try push.limits.reserve(size, of: "a bundle") { false })
+        let file = try push.openIncoming()
+        try push.write(trial.span, to: file)
+        try push.synchronize(file)
         try queue.store.write { try $0.execute(sql: "PRAGMA user_version = 0") }
     }
 
@@ -84,15 +84,15 @@ extension Intake {
         let name = body.string
         let source = try BundleSource(file: body)
         let size = try onFile(named: name) { () throws(NativeError) in try FileStatus.of(body).size }
-        let reserved = try limits.reserve(size, of: name) { false }
-        defer { limits.giveBack(reserved) }
-        let file = try openIncoming()
+        let reserved = try push.limits.reserve(size, of: name) { false }
+        defer { push.limits.giveBack(reserved) }
+        let file = try push.openIncoming()
         let hasher = try DigestStream()
         let tagger = try onFile(named: name) { () throws(NativeError) in try BytesTagger() }
         let received = try receiver.restore(source) { piece throws(BundleError) in
             try hasher.update(piece)
             do throws(NativeError) { try tagger.update(piece) } catch { throw .unexpected(error) }
-            try write(piece, to: file)
+            try push.write(piece, to: file)
         }
         guard received.isKept else { return ReceivedBundle(report: received.report, arrival: nil) }
         file.handle.startWriting(from: 0, count: 0)

@@ -14,10 +14,9 @@ extension UploadQueue {
     @discardableResult
     public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) throws -> Pushed {
         let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
-        let run = try startPush(options)
-        let group = PushGroup(run)
-        let arrival = try run.take(place)
-        guard let result = group.commit([.success(arrival)]).first else {
+        let push = try Push(self, options)
+        let arrival = try Intake(push).take(place)
+        guard let result = PushGroup(push: push).commit([.success(arrival)]).first else {
             throw QueueError(.corruptRecord, "a push has no result", of: path)
         }
         return try result.get()
@@ -36,8 +35,9 @@ extension UploadQueue {
         options: PushOptions = PushOptions(),
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws {
-        let run = try startPush(options)
-        let group = PushGroup(run)
+        let push = try Push(self, options)
+        let intake = Intake(push)
+        let group = PushGroup(push: push)
         // Bundle and sidecar are open files until they get their names.
         let openFiles = ProcessLimits.raiseOpenFiles()
         let threads = max(1, min(threads ?? max(4, Thread.processors * 2), openFiles / 16))
@@ -54,7 +54,7 @@ extension UploadQueue {
             threads: threads, window: window, next: next,
             work: { (place: Result<BundleSource.Place, BundleError>) -> (String, Result<Arrival, any Error>) in
                 switch place {
-                case .success(let place): return (place.name, Result { try run.take(place) })
+                case .success(let place): return (place.name, Result { try intake.take(place) })
                 case .failure(let error): return (error.file ?? "", .failure(error))
                 }
             },
@@ -64,40 +64,5 @@ extension UploadQueue {
                 return true
             })
         try deliverAll()
-    }
-
-    /// Whether one of the destinations of a push signs its requests.
-    private func signs(_ options: PushOptions, _ db: Database) throws -> Bool {
-        try Destination.all(db).contains { destination in
-            destination.signs
-                && (options.destinations.contains(destination.name)
-                    || options.destinations.isEmpty && destination.isDefault)
-        }
-    }
-
-    func startPush(_ options: PushOptions) throws -> Intake {
-        guard Priority.range.contains(options.priority) else {
-            throw QueueError(.valueInvalid, "is \(options.priority), expected -10 to 10", of: "priority")
-        }
-        if let session = options.session { try QueueName.require(session, "a session") }
-        try store.requireSpool()
-        return try store.read { db in
-            for name in options.destinations { _ = try db.activeDestination(name) }
-            if let session = options.session, !options.reopensSession {
-                let ended = try db.integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session])
-                if ended != nil {
-                    throw QueueError(
-                        .sessionEnded, "the session has ended", of: session,
-                        hints: ["to open it again and add to it: --reopen"])
-                }
-            }
-            let used = try db.usedBytes(spool)
-            let settings = try QueueSettings(db)
-            return Intake(
-                self, options, memory: try clock.read(db).memory,
-                limits: PushLimits(self, settings, used: used), signs: try signs(options, db),
-                fallback: try db.text("SELECT name FROM destinations WHERE is_default = 1"),
-                requiresTrust: settings.requiresTrust)
-        }
     }
 }

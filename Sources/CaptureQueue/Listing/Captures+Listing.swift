@@ -107,17 +107,10 @@ extension UploadQueue.Captures {
     public func export(_ filter: CaptureFilter = CaptureFilter(), deliver: (CaptureRecord) throws -> Void) throws {
         var filter = filter
         if filter.states.isEmpty { filter.states = [.pending, .failed, .held, .permanentlyFailed] }
-        var after = 0
-        while true {
-            let records = try queue.store.read { db in
+        try queue.store.eachPage(
+            where: { db in
                 let (condition, arguments) = try filter.condition(db)
-                return try CaptureRecord.all(
-                    db, "WHERE \(condition) AND holding IN ('spool', 'reference') AND seq > ? ORDER BY seq LIMIT ?",
-                    arguments + [after, CaptureRecord.page])
-            }
-            for record in records { try deliver(record) }
-            guard let last = records.last else { return }
-            after = last.sequence
-        }
+                return ("\(condition) AND holding IN ('spool', 'reference')", arguments)
+            }, { for record in $0 { try deliver(record) } })
     }
 }

@@ -133,7 +133,7 @@ extension UploadQueue {
         let short = max(
             used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
             isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
-        return short > 0 ? try Eviction(self).releasable(bytes: short, db) : nil
+        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, db) : nil
     }
 
     private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {

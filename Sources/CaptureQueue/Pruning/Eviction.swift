@@ -4,9 +4,7 @@ import QueueModel
 
 /// Frees bytes for a push, by deleting what was uploaded.
 struct Eviction {
-    private let queue: UploadQueue
-
-    init(_ queue: UploadQueue) { self.queue = queue }
+    let queue: UploadQueue
 
     /// How many captures are looked at before an age is proposed.
     private static let looks = 2000

@@ -3,9 +3,7 @@ import QueueModel
 
 /// Shortens the history of captures that were released long ago (Spec/queue.md section 8).
 struct HistoryCondensing {
-    private let queue: UploadQueue
-
-    init(_ queue: UploadQueue) { self.queue = queue }
+    let queue: UploadQueue
 
     /// How long the whole history is kept, in milliseconds.
     private static let detailed = 30 * 86_400_000

@@ -35,7 +35,7 @@ extension UploadQueue.Upkeep {
             try sweep.finish()
             Reserve(folder: queue.folder).makeIfMissing()
             result.failures = sweep.failures
-            try HistoryCondensing(queue).run()
+            try HistoryCondensing(queue: queue).run()
         }
         result.refused = sweep.refused
         result.nextDue = try queue.store.read { db in

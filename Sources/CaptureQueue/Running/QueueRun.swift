@@ -72,7 +72,7 @@ public final class QueueRun: Sendable {
         try queue.store.requireSpool()
         Reserve(folder: folder).makeIfMissing()
         try Claims(queue).recover()
-        try SessionOutbox(queue).recover()
+        try SessionOutbox(queue: queue).recover()
         let inbox = try takeInbox()
         let first = try queue.store.write { db in
             let now = try queue.clock.look(db)

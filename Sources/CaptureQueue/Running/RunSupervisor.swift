@@ -228,7 +228,7 @@ final class RunSupervisor {
             let standing = sending.standing(threads.destination)
             guard !standing.isPaused, standing.block == nil else { continue }
             // All destinations must be notified of a session that has just become due, whichever thread finished it.
-            if try SessionOutbox(queue).isDue(for: threads.destination, at: sending.now) {
+            if try SessionOutbox(queue: queue).isDue(for: threads.destination, at: sending.now) {
                 isToldAll = false
                 threads.wake()
             }
@@ -244,7 +244,7 @@ final class RunSupervisor {
         if threads.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
         let isWaiting = threads.states.allSatisfy { state in if case .waiting = state { true } else { false } }
         guard isWaiting, try !Claims(queue).hasWork(for: threads.destination) else { return false }
-        return try !SessionOutbox(queue).isWorthWaiting(for: threads.destination)
+        return try !SessionOutbox(queue: queue).isWorthWaiting(for: threads.destination)
     }
 
     /// Begins nothing new, and gives transfers under way their grace period.

@@ -28,16 +28,13 @@ extension Claims {
         let settled = try turn.write { db -> AttemptResult? in
             let reading = try queue.clock.look(db)
             let now = reading.time(in: settling.time)
-            let row = try db.row(
-                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
-                [claim.delivery.number, Data(claim.token)])
-            try Self.close(claim, outcome, settling, isLate: row == nil, at: now.stamp, db)
+            let held = try claim.held(db)
+            try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
             if let saved = settling.unsaved { try db.save(saved, ofDestination: claim.destination.number) }
             let takenBack = try settling.verdict.takenBack.compactMap {
                 try db.takeBack($0, at: claim.destination, now)
             }
-            guard let row else { return nil }
-            let delivery = try DeliveryRecord(row: row)
+            guard let delivery = held else { return nil }
             var (event, change) =
                 try db.isParked(outcome, delivery, at: claim.destination, settling)
                 ? Self.parking(outcome, delivery, at: now)
@@ -48,9 +45,7 @@ extension Claims {
                 change.failure = (RunOptions.cutShortCode, cause)
             }
             guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
-            let after = try db.row(
-                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [claim.delivery.number]
-            ).map { try DeliveryRecord(row: $0) }
+            let after = try DeliveryRecord.one(db, claim.delivery.number)
             let next =
                 settling.claimsNext
                 ? try next(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
@@ -76,10 +71,7 @@ extension Claims {
         try turn.write { db in
             let now = try queue.clock.stamp(db)
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
-            let row = try db.row(
-                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND token = ?",
-                [claim.delivery.number, Data(claim.token)])
-            guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return }
+            guard let delivery = try claim.held(db) else { return }
             _ = try db.apply(
                 .park, to: delivery, at: now,
                 .init(cause: outcome.trouble, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1)))
@@ -93,9 +85,7 @@ extension Claims {
         _ claim: Claim, _ outcome: SendOutcome, _ message: String, _ time: RunTime, _ turn: QueueStore.WriterTurn
     ) throws -> AttemptResult? {
         let record = try queue.store.read { db -> CaptureRecord? in
-            let isOurs = try db.integer(
-                "SELECT 1 FROM deliveries WHERE id = ? AND token = ?", [claim.delivery.number, Data(claim.token)])
-            return isOurs == nil ? nil : try CaptureRecord.one(db, sequence: claim.capture.sequence)
+            try claim.held(db).flatMap { _ in try CaptureRecord.one(db, sequence: claim.capture.sequence) }
         }
         guard let record, record.holding.hasBytes else { return nil }
         let fault = StoredBytesCheck(queue.folder, queue.spool).judge(record, reads: true).fault
@@ -112,7 +102,7 @@ extension Claims {
         try turn.write { db in
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
         }
-        _ = try QuarantineRoom(queue).setAside(record, kind, message, turn)
+        _ = try QuarantineRoom(queue: queue).setAside(record, kind, message, turn)
         return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
     }
 
@@ -257,12 +247,10 @@ extension Database {
     ///
     /// - Returns: nil if the user has changed the delivery meanwhile.
     func takeBack(_ sequence: Int, at destination: Destination, _ now: RunTime) throws -> CaptureRecord? {
-        let row = try row(
-            """
-            SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?
-                AND state = 'permanently_failed'
-            """, [sequence, destination.number])
-        guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
+        let condition = "WHERE capture = ? AND destination = ? AND state = 'permanently_failed'"
+        guard let delivery = try DeliveryRecord.all(self, condition, [sequence, destination.number]).first else {
+            return nil
+        }
         let failure = delivery.errorMessage.map { (delivery.errorCode ?? "", $0) }
         let isBack = try apply(
             .retry, to: delivery, at: now.stamp,

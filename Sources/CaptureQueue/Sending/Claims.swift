@@ -14,6 +14,11 @@ package struct Claim: Hashable, Sendable {
     /// A random 128-bit value that only the holder of the claim knows.
     let token: [UInt8]
     let attempt: Int
+
+    /// The delivery as it is now; nil if the claim has expired, or the user changed the delivery.
+    func held(_ db: Database) throws -> DeliveryRecord? {
+        try DeliveryRecord.all(db, "WHERE id = ? AND token = ?", [delivery.number, Data(token)]).first
+    }
 }
 
 /// The claims of this process, and the order in which deliveries are claimed.
@@ -127,11 +132,9 @@ package struct Claims {
     }
 
     private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
-        let condition = "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?"
-        guard let row = try db.row(condition, [number]) else {
+        guard let delivery = try DeliveryRecord.one(db, number) else {
             throw QueueError.corruptRecord("an index names a delivery that does not exist")
         }
-        let delivery = try DeliveryRecord(row: row)
         guard let capture = try CaptureRecord.one(db, sequence: delivery.capture) else {
             throw QueueError.corruptRecord("a delivery has no capture")
         }
@@ -152,11 +155,11 @@ package struct Claims {
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
-        guard let taken = try db.row(condition, [number]) else {
+        guard let taken = try DeliveryRecord.one(db, number) else {
             throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
         }
         return Claim(
-            capture: capture, delivery: try DeliveryRecord(row: taken), destination: destination, token: token,
+            capture: capture, delivery: taken, destination: destination, token: token,
             attempt: attempt)
     }
 

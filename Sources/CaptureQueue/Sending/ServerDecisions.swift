@@ -6,20 +6,11 @@ import QueueTransports
 struct ServerDecisions {
     let queue: UploadQueue
 
-    init(_ queue: UploadQueue) { self.queue = queue }
-
-    /// The longest wait before the server is asked again, in milliseconds.
-    static let longestDelay = 300_000
-
     /// The next delivery to poll; nil if none is due.
     func due(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
         try queue.store.read { db in
-            let row = try db.row(
-                """
-                SELECT \(DeliveryRecord.columns) FROM deliveries WHERE destination = ? AND state = 'processing' AND due <= ?
-                ORDER BY due LIMIT 1
-                """, [destination.number, now])
-            guard let delivery = try row.map({ try DeliveryRecord(row: $0) }),
+            let condition = "WHERE destination = ? AND state = 'processing' AND due <= ? ORDER BY due LIMIT 1"
+            guard let delivery = try DeliveryRecord.all(db, condition, [destination.number, now]).first,
                 let capture = try CaptureRecord.one(db, sequence: delivery.capture)
             else { return nil }
             return (capture, delivery)
@@ -48,13 +39,13 @@ struct ServerDecisions {
         _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext,
         _ reading: QueueClock.Reading, _ db: Database
     ) throws -> DeliveryState? {
-        let row = try db.row(
-            "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'", [delivery.number])
-        guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
+        guard let delivery = try DeliveryRecord.one(db, delivery.number), delivery.state == .processing else {
+            return nil
+        }
         let (now, polls) = (reading.time(in: settling.time), delivery.polls + 1)
         switch outcome {
         case .accepted, .blocked, .parked:
-            let delay = min(1000 << min(polls, 12), Self.longestDelay)
+            let delay = min(1000 << min(polls, 12), Database.longestPollDelay)
             try db.run(
                 "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
             return .processing

@@ -11,8 +11,6 @@ import SystemPackage
 struct SessionOutbox {
     let queue: UploadQueue
 
-    init(_ queue: UploadQueue) { self.queue = queue }
-
     /// Claims the next notification about a session's end for a destination. The transaction that finds it also claims
     /// it, so that no two threads send it.
     ///
@@ -159,7 +157,7 @@ extension UploadQueue.Sessions {
     /// - Parameter name: the destination to ask about; nil for all of them.
     public func hasUntold(destination name: String? = nil) throws -> Bool {
         try queue.destinations.list().contains {
-            try (name == nil || $0.name == name) && SessionOutbox(queue).isDue(for: $0, at: .max)
+            try (name == nil || $0.name == name) && SessionOutbox(queue: queue).isDue(for: $0, at: .max)
         }
     }
 }

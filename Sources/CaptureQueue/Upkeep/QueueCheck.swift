@@ -110,7 +110,7 @@ struct QueueCheck {
                 .leftover, nil, queue.folder.incoming.appending(name), "left by a push that was killed",
                 isRepaired: !options.isDryRun, deliver)
         }
-        if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue).refresh() } }
+        if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() } }
         let leftover = SettingsCopy.leftover(in: queue.folder)
         guard FileStatus.exists(leftover) else { return }
         // With the turn to write, no other process can be using this file.
@@ -127,13 +127,7 @@ struct QueueCheck {
     // MARK: - Rows
 
     mutating func examineRows(_ deliver: (CheckFinding) throws -> Void) throws {
-        var after = 0
-        while true {
-            let records = try queue.store.read {
-                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, CaptureRecord.page])
-            }
-            guard let last = records.last else { return }
-            after = last.sequence
+        try queue.store.eachPage { records in
             let chosen = records.map { _ in Double.random(in: 0..<1, using: &options.generator) < options.readShare }
             let work = Mutex(zip(records, chosen).makeIterator())
             let folder = queue.folder
@@ -183,7 +177,7 @@ struct QueueCheck {
                 isRepaired: false, deliver)
         }
         if verdict.lacksSidecar && verdict.fault == nil {
-            if isRepairing { try SidecarRepair(queue).write(record) }
+            if isRepairing { try SidecarRepair(queue: queue).write(record) }
             let path = queue.folder.sidecarPath(record.sha256)
             try tell(
                 .sidecar, record.id, path, "its sidecar is missing; salvage would need it", isRepaired: isRepairing,
@@ -220,7 +214,7 @@ struct QueueCheck {
             let reads = options.readShare > 0 || Self.awaitsFile(now)
             let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: reads).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
-            return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
+            return .some(try QuarantineRoom(queue: queue).setAside(now, kind, message, turn))
         }
         guard let aside else { return }
         let place = aside.map { "; set aside as \($0)" } ?? ""

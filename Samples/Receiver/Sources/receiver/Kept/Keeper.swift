@@ -1,8 +1,8 @@
 import CaptureBundle
 import CaptureQueue
-import QueueModel
 import Foundation
 import NIOPosix
+import QueueModel
 import Synchronization
 
 /// Pushes verified captures into the queue and writes their index rows. Captures that arrive at the same time share the

@@ -1,10 +1,10 @@
-package import CaptureBundle
+import CaptureBundle
 import QueueModel
 import QueueTransports
 
 extension QueueEvent {
     /// The event as the JSON object of Spec/capqueue.md section 4.
-    package var json: JSONValue {
+    var json: JSONValue {
         func time(_ milliseconds: Int?) -> JSONValue? {
             milliseconds.flatMap { CaptureTime(milliseconds: $0) }.map { .string($0.description) }
         }

@@ -32,8 +32,8 @@ package final class DestinationWorker {
     ) {
         self.queue = queue
         claims = Claims(queue)
-        decisions = ServerDecisions(queue)
-        outbox = SessionOutbox(queue)
+        decisions = ServerDecisions(queue: queue)
+        outbox = SessionOutbox(queue: queue)
         self.destination = destination
         self.transport = transport
         self.sending = sending

@@ -4,6 +4,9 @@ import QueueTransports
 
 /// No stored time delays longer than its own rule (Spec/queue.md section 6.2).
 extension Database {
+    /// The longest wait before a server is asked again for its decision, in milliseconds.
+    static let longestPollDelay = 300_000
+
     /// The milliseconds until the `not_before` of a delivery; 0 if it has none.
     private static let left = """
         max(0, coalesce(min(span_until - :elapsed, not_before - :believed), not_before - :wall, 0))
@@ -31,7 +34,7 @@ extension Database {
             let arguments = Self.arguments(now).merging(
                 [
                     "destination": destination.number, "start": start, "longest": longest,
-                    "poll": isReset ? 0 : ServerDecisions.longestDelay, "absence": isReset ? 0 : Absence.pause,
+                    "poll": isReset ? 0 : Self.longestPollDelay, "absence": isReset ? 0 : Absence.pause,
                 ]) { one, _ in one }
             try limitDeliveries(StatementArguments(arguments))
             try run(

@@ -1,12 +1,12 @@
 import CaptureBundle
 import CaptureNative
-public import QueueModel
+import QueueModel
 import QueueTransports
 import Synchronization
 
 /// Runs the user's command for events, one after the other, each for a limited time (Spec/capqueue.md section 4). A
 /// failure of the command changes nothing in the queue.
-public final class EventHook: Sendable {
+final class EventHook: Sendable {
     private struct State {
         var waiting: [QueueEvent] = []
         var dropped = 0
@@ -27,12 +27,12 @@ public final class EventHook: Sendable {
     private let onTrouble: @Sendable (QueueEvent) -> Void
 
     /// - Parameter onTrouble: gets a warning if the command fails.
-    public init(_ command: String, onTrouble: @escaping @Sendable (QueueEvent) -> Void) {
+    init(_ command: String, onTrouble: @escaping @Sendable (QueueEvent) -> Void) {
         self.command = command
         self.onTrouble = onTrouble
     }
 
-    public func take(_ event: QueueEvent) {
+    func take(_ event: QueueEvent) {
         guard event.isForHooks else { return }
         let isFirst = state.withLock { state in
             if state.waiting.count < Self.most { state.waiting.append(event) } else { state.dropped += 1 }
@@ -53,7 +53,7 @@ public final class EventHook: Sendable {
     /// Waits until the command has run for all events.
     ///
     /// - Parameter isStopped: called several times a second; once it returns true, the remaining events are dropped.
-    public func finish(isStopped: () -> Bool) {
+    func finish(isStopped: () -> Bool) {
         state.withLock { state in
             state.isEnding = true
             if !state.isStarted { state.isOver = true }

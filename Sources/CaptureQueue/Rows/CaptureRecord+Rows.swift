@@ -72,6 +72,35 @@ extension DeliveryRecord {
             idempotencyKey: try row.text("idempotency_key"),
             capture: try row.needInteger("capture"))
     }
+
+    static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [DeliveryRecord] {
+        try db.mapped("SELECT \(columns) FROM deliveries \(condition)", arguments) { try DeliveryRecord(row: $0) }
+    }
+
+    static func one(_ db: Database, _ number: Int) throws -> DeliveryRecord? {
+        try all(db, "WHERE id = ?", [number]).first
+    }
+}
+
+extension QueueStore {
+    /// Hands over the captures that a condition selects, in the order of their pushes. Each page is a separate read, so
+    /// that no read stays open during slow work.
+    func eachPage(
+        where condition: (Database) throws -> (sql: String, arguments: StatementArguments) = { _ in ("1", []) },
+        _ body: ([CaptureRecord]) throws -> Void
+    ) throws {
+        var after = 0
+        while true {
+            let records = try read { db in
+                let (sql, arguments) = try condition(db)
+                return try CaptureRecord.all(
+                    db, "WHERE \(sql) AND seq > ? ORDER BY seq LIMIT ?", arguments + [after, CaptureRecord.page])
+            }
+            guard let last = records.last else { return }
+            after = last.sequence
+            try body(records)
+        }
+    }
 }
 
 extension CaptureRecord {
@@ -87,8 +116,7 @@ extension CaptureRecord {
         let numbers = records.map { String($0.sequence) }.joined(separator: ", ")
         let cursor = try Row.fetchCursor(
             db, sql: "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture IN (\(numbers)) ORDER BY id")
-        let deliveries = Dictionary(
-            grouping: try Array(cursor.map { try DeliveryRecord(row: $0) }), by: \.capture)
+        let deliveries = Dictionary(grouping: try Array(cursor.map { try DeliveryRecord(row: $0) }), by: \.capture)
         for index in records.indices { records[index].deliveries = deliveries[records[index].sequence] ?? [] }
         return records
     }
@@ -114,8 +142,6 @@ extension CaptureRecord {
     }
 
     static func deliveries(of sequence: Int, _ db: Database) throws -> [DeliveryRecord] {
-        try db.mapped("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? ORDER BY id", [sequence]) {
-            try DeliveryRecord(row: $0)
-        }
+        try DeliveryRecord.all(db, "WHERE capture = ? ORDER BY id", [sequence])
     }
 }

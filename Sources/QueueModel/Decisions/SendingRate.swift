@@ -3,15 +3,19 @@ public struct SendingRate: Hashable, Sendable {
     public let bytesPerSecond: Int
 
     /// One attempt that ended, in Unix milliseconds.
-    struct Attempt {
+    package struct Attempt {
         let delivery: Int
         /// Of the capture.
         let bytes: Int
         let start: Int
         let end: Int
+
+        package init(delivery: Int, bytes: Int, start: Int, end: Int) {
+            (self.delivery, self.bytes, self.start, self.end) = (delivery, bytes, start, end)
+        }
     }
 
-    init?(bytesPerSecond: Int) {
+    package init?(bytesPerSecond: Int) {
         guard bytesPerSecond > 0 else { return nil }
         self.bytesPerSecond = bytesPerSecond
     }
@@ -21,7 +25,7 @@ public struct SendingRate: Hashable, Sendable {
     ///
     /// - Parameter attempts: all those of deliveries that landed.
     /// - Returns: nil without attempts.
-    init?(_ attempts: [Attempt]) {
+    package init?(_ attempts: [Attempt]) {
         var bytes: [Int: Int] = [:]
         var busy = 0
         var end = Int.min
@@ -35,5 +39,5 @@ public struct SendingRate: Hashable, Sendable {
     }
 
     /// How many milliseconds these bytes take at this rate.
-    func milliseconds(for bytes: Int) -> Int { Int(min(Double(bytes) * 1000 / Double(bytesPerSecond), 1e15)) }
+    package func milliseconds(for bytes: Int) -> Int { Int(min(Double(bytes) * 1000 / Double(bytesPerSecond), 1e15)) }
 }

@@ -3,6 +3,17 @@ import GRDB
 import QueueModel
 
 extension QueueSettings {
+    init(_ db: Database) throws {
+        self.init()
+        for row in try db.rows("SELECT name, value FROM settings") {
+            guard let name = Name(rawValue: try row.needText("name")) else { continue }
+            let value = try row.needText("value")
+            do throws(QueueError) { try set(name, value) } catch {
+                throw QueueError.corruptRecord("a setting is not valid: \(error)")
+            }
+        }
+    }
+
     /// The room on the disk of a queue.
     ///
     /// - Parameters:

@@ -13,13 +13,7 @@ extension UploadQueue.Upkeep {
         let shares = TransportShares(queue.signers)
         var transports: [String: any UploadTransport] = [:]
         var count = 0
-        var after = 0
-        while true {
-            let records = try queue.store.read {
-                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, CaptureRecord.page])
-            }
-            guard let last = records.last else { return count }
-            after = last.sequence
+        try queue.store.eachPage { records in
             for record in records where record.holding.hasBytes {
                 for delivery in record.deliveries where delivery.state == .completed {
                     guard let name = delivery.destination else { continue }
@@ -32,6 +26,7 @@ extension UploadQueue.Upkeep {
                 }
             }
         }
+        return count
     }
 
     private func settle(
@@ -57,14 +52,11 @@ extension UploadQueue.Upkeep {
 
     private func lose(_ delivery: DeliveryRecord, because text: String) throws -> Bool {
         try queue.store.write { db in
-            guard
-                let row = try db.row(
-                    "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [delivery.number])
-            else { return false }
+            guard let delivery = try DeliveryRecord.one(db, delivery.number) else { return false }
             let now = try queue.clock.look(db)
             // With the old key, a server could answer again that it has the capture.
             return try db.apply(
-                .lose, to: try DeliveryRecord(row: row), at: now.stamp,
+                .lose, to: delivery, at: now.stamp,
                 .init(cause: text, due: now.wall, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
         }
     }

@@ -43,7 +43,7 @@ install:
 
 bench: build
 	@.ci/dependencies bench
-	@.ci/build Tests/QueueBench .build-bench
+	@CAPQUEUE_BENCH=1 .ci/build . .build-bench capqueue-bench
 	@python=$$(.ci/environment Bench) && $$python Tests/run.py Bench .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
 
 fuzz:

@@ -111,8 +111,8 @@ let package = Package(
         .executableTarget(
             name: "capqueue",
             dependencies: [
-                "CaptureQueue", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "CaptureNative",
-                "CommandSupport", system, argumentParser,
+                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureDevice", "CaptureImport",
+                "CapturePages", "CaptureNative", "CommandSupport", system, argumentParser,
             ],
             swiftSettings: strict),
 
@@ -183,4 +183,14 @@ if Context.environment["CAPBUNDLE_FUZZ"] != nil {
             ],
             path: "Tests/Fuzz/Fuzz", swiftSettings: strict),
     ]
+}
+
+// The builds of the benches set this variable. capqueue-bench times claims, which only this package can make.
+if Context.environment["CAPQUEUE_BENCH"] != nil {
+    package.products.append(.executable(name: "capqueue-bench", targets: ["capqueue-bench"]))
+    package.targets.append(
+        .executableTarget(
+            name: "capqueue-bench",
+            dependencies: ["CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", system],
+            path: "Tests/QueueBench", swiftSettings: strict))
 }

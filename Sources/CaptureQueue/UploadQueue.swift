@@ -1,10 +1,7 @@
 public import CaptureBundle
 import CaptureNative
-import GRDB
-// Whoever imports CaptureQueue also gets the values and errors of its calls.
-@_exported public import QueueModel
-@_exported public import QueueTransports
-public import SystemPackage
+public import QueueModel
+import QueueTransports
 
 /// A queue on disk (Spec/queue.md), which keeps each bundle until it is delivered and the retention has passed.
 ///
@@ -55,38 +52,30 @@ public final class UploadQueue: Sendable {
     /// Closes the database, so that all its data is in one file. No call may follow.
     public func close() { store.close() }
 
-    // MARK: - What is there
+    // MARK: - Parts
 
-    /// Finds the capture for an id, the beginning of an id, or the beginning of a bundle's SHA-256.
-    ///
-    /// - Throws: `id.malformed`, `id.unknown`, `id.ambiguous`.
-    public func capture(_ id: String) throws -> CaptureRecord {
-        try store.read { try $0.capture(named: id) }
+    /// The captures: what is known of each, its bytes, and the changes of users.
+    public var captures: Captures { Captures(queue: self) }
+    /// The places to which captures are sent.
+    public var destinations: Destinations { Destinations(queue: self) }
+    /// Captures that belong together.
+    public var sessions: Sessions { Sessions(queue: self) }
+    /// Deleting what was sent, looking for damage, and the disk.
+    public var upkeep: Upkeep { Upkeep(queue: self) }
+
+    public struct Captures: Sendable {
+        let queue: UploadQueue
     }
 
-    public func settings() throws -> QueueSettings {
-        try store.read { try QueueSettings($0) }
+    public struct Destinations: Sendable {
+        let queue: UploadQueue
     }
 
-    /// The path of a capture's bytes; nil if there are none.
-    public func path(of record: CaptureRecord) -> FilePath? {
-        switch record.holding {
-        case .spool: folder.bundlePath(record.sha256)
-        case .reference: record.reference.map { FilePath($0) }
-        case .removing, .removed, .quarantined, .missing: nil
-        }
+    public struct Sessions: Sendable {
+        let queue: UploadQueue
     }
-}
 
-extension QueueSettings {
-    init(_ db: Database) throws {
-        self.init()
-        for row in try db.rows("SELECT name, value FROM settings") {
-            guard let name = Name(rawValue: try row.needText("name")) else { continue }
-            let value = try row.needText("value")
-            do throws(QueueError) { try set(name, value) } catch {
-                throw QueueError.corruptRecord("a setting is not valid: \(error)")
-            }
-        }
+    public struct Upkeep: Sendable {
+        let queue: UploadQueue
     }
 }

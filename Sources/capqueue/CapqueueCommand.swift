@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 @main
 struct CapqueueCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import SystemPackage
 import Testing
 
@@ -18,9 +19,9 @@ struct AsyncCallsTests {
         #expect(pushed.outcome == .stored)
         let result = try await queue.run()
         #expect(result.completed == 1)
-        let pruned = try await queue.prune(.atOnce)
+        let pruned = try await queue.upkeep.prune(.atOnce)
         #expect(pruned.captures == 1)
-        let checked = try await queue.check { Issue.record("\($0)") }
+        let checked = try await queue.upkeep.check { Issue.record("\($0)") }
         #expect(checked.captures == 1)
     }
 
@@ -73,7 +74,7 @@ struct AsyncCallsTests {
         let (seen, saw) = AsyncStream.makeStream(of: Void.self)
         let (leave, left) = (DispatchSemaphore(value: 0), queue)
         let task = Task {
-            try await left.prune(.atOnce) { _, _ in
+            try await left.upkeep.prune(.atOnce) { _, _ in
                 saw.yield()
                 leave.wait()
             }
@@ -83,7 +84,7 @@ struct AsyncCallsTests {
         for _ in 0..<3 { leave.signal() }
         await #expect(throws: CancellationError.self) { try await task.value }
         // The next call finishes the work of the cancelled one: nothing is lost and nothing is counted twice.
-        try await queue.prune(.atOnce)
+        try await queue.upkeep.prune(.atOnce)
         #expect(try queue.status().usedBytes == 0)
     }
 }

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
+import QueueModel
 import SystemPackage
 import Testing
 
@@ -21,15 +22,15 @@ struct BodyIntakeTests {
 
     @Test func keepsTheBytesThatWerePacked() throws {
         let (one, two) = (try body("a"), try body("b"))
-        let received = [try queue.receive(one.body, receiver), try queue.receive(two.body, receiver)]
+        let received = [try queue.captures.receive(one.body, receiver), try queue.captures.receive(two.body, receiver)]
         #expect(received.allSatisfy { $0.isSound && $0.report.verdict == .unknownDevice })
         #expect(try queue.status().waiting == 0)
-        let pushed = try queue.keep(received).map { try $0.get() }
+        let pushed = try queue.captures.keep(received).map { try $0.get() }
         #expect(pushed.map(\.outcome) == [.stored, .stored])
         for (result, bundle) in zip(pushed, [one.bundle, two.bundle]) {
-            #expect(try #require(try queue.path(of: queue.capture(result.id))).bytes == bundle.bytes)
+            #expect(try #require(try queue.captures.path(of: queue.captures.find(result.id))).bytes == bundle.bytes)
         }
-        let again = try queue.keep([queue.receive(one.body, receiver)]).map { try $0.get() }
+        let again = try queue.captures.keep([queue.captures.receive(one.body, receiver)]).map { try $0.get() }
         #expect(again.map(\.outcome) == [.heldAlready] && again.map(\.id) == [pushed[0].id])
         #expect(try queue.push(two.bundle).outcome == .heldAlready)
     }
@@ -38,16 +39,18 @@ struct BodyIntakeTests {
     /// by `check --remote`. The damaged file is renamed.
     @Test func repairsADamagedCopyAtADestination() throws {
         let one = try body("a")
-        let id = try #require(try queue.keep([queue.receive(one.body, receiver)]).first).get().id
+        let id = try #require(try queue.captures.keep([queue.captures.receive(one.body, receiver)]).first).get().id
         _ = try queue.run()
         let copy: FilePath = queues.room.path("disk/\(id).bundle")
         for (ending, arrives) in [(".damaged", true), (".damaged.2", false)] {
             try copy.damage()
             let damaged = try copy.bytes
             if arrives {
-                #expect(try queue.keep([queue.receive(one.body, receiver)])[0].get().outcome == .heldAlready)
+                #expect(
+                    try queue.captures.keep([queue.captures.receive(one.body, receiver)])[0].get().outcome
+                        == .heldAlready)
             } else {
-                _ = try queue.checkRemote(isDryRun: false) { #expect($0.kind == .lost && $0.isRepaired) }
+                _ = try queue.upkeep.checkRemote(isDryRun: false) { #expect($0.kind == .lost && $0.isRepaired) }
             }
             _ = try queue.run()
             #expect(try queues.state(id) == .completed && copy.bytes == one.bundle.bytes)
@@ -58,9 +61,9 @@ struct BodyIntakeTests {
     @Test func keepsNothingOfADamagedBody() throws {
         let path = try body("a").body
         try path.damage()
-        let received = try queue.receive(path, receiver)
+        let received = try queue.captures.receive(path, receiver)
         #expect(!received.isSound && [.altered, .malformed].contains(received.report.verdict))
-        let result = try #require(try queue.keep([received]).first)
+        let result = try #require(try queue.captures.keep([received]).first)
         #expect(throws: BundleError.self) { try result.get() }
         #expect(try queue.status().waiting == 0)
     }

@@ -3,6 +3,8 @@ import CaptureNative
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
+import QueueTransports
 import SystemPackage
 import Testing
 
@@ -44,7 +46,7 @@ struct BytesTagTests {
         try FileManager.default.removeItem(atPath: queue.folder.bundlePath(first.sha256))
         let twin = try queues.room.bundle("a", name: "twin")
         #expect(try queue.push(twin).outcome == .restored)
-        let record = try queue.capture(first.id)
+        let record = try queue.captures.find(first.id)
         #expect(record.sha256 != first.sha256)
         #expect(try agrees(twin.bytes, record.expectedBytes))
         #expect(record.tag != nil && record.tag != first.tag)

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Synchronization
 import SystemPackage
 import Testing
@@ -45,7 +46,7 @@ struct InboxTests {
         let records = try room.records()
         #expect(records.map(\.state) == [.completed])
         // The same bundle again changes nothing, and its file goes too.
-        let held = try #require(records.first.flatMap { room.queue.path(of: $0) })
+        let held = try #require(records.first.flatMap { room.queue.captures.path(of: $0) })
         try files.copyItem(atPath: held.string, toPath: place("again.bundle"))
         #expect(try run(mode).isEmpty && left() == [".two.bundle.tmp"] && room.records().count == 1)
     }

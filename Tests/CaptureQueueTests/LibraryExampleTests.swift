@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Synchronization
 import SystemPackage
 import Testing
@@ -39,7 +40,7 @@ struct LibraryExampleTests {
         print("\(status.waiting) wait, the spool holds \(status.usedBytes) bytes")
         // end
         #expect(pushed.outcome == .stored && status.waiting == 3)
-        #expect(try queue.capture(pushed.id).session == "monday")
+        #expect(try queue.captures.find(pushed.id).session == "monday")
     }
 
     @Test func sendsAndLetsGo() throws {
@@ -54,26 +55,26 @@ struct LibraryExampleTests {
         let send = { (path: FilePath) in "kept \(path)" }
         // docs: Sending
         // Send to a folder on a mounted disk. While the disk is not mounted, captures wait.
-        try queue.addFolder("nas", path: disk)
+        try queue.destinations.addFolder("nas", path: disk)
         let result = try queue.run { event in print("\(event.name): \(event.id ?? event.message ?? "")") }
         print("\(result.completed) landed, \(result.failed) did not")
 
         // Send by other means: hold the capture, send its bytes, and record a receipt with the SHA-256.
-        try queue.change(.hold, id)
+        try queue.captures.change(.hold, id)
         var filter = CaptureFilter()
         filter.states = [.held]
-        try queue.export(filter) { capture in
-            guard let path = queue.path(of: capture) else { return }
-            try queue.markUploaded(capture.id, receipt: send(path))
+        try queue.captures.export(filter) { capture in
+            guard let path = queue.captures.path(of: capture) else { return }
+            try queue.captures.markUploaded(capture.id, receipt: send(path))
         }
 
         // Delete bytes that were delivered longer ago than the retention. The row and the receipt stay.
-        let pruned = try queue.prune { id, bytes in print("\(id): \(bytes) bytes") }
+        let pruned = try queue.upkeep.prune { id, bytes in print("\(id): \(bytes) bytes") }
         print("\(pruned.captures) deleted")
         // end
         #expect(result.completed == 1 && result.failed == 0)
         #expect(try room.folder.bytes("disk/\(copied.id).bundle") == room.folder.bytes("a.bundle"))
-        #expect(try queue.capture(id).state == .completed)
+        #expect(try queue.captures.find(id).state == .completed)
         #expect(pruned.captures == 0)
     }
 }

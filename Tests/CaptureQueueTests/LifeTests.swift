@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Testing
 
 /// A capture goes through its whole life, from push to prune.
@@ -19,14 +20,14 @@ struct LifeTests {
         let id = try queue.push(path).id
         #expect(try queue.run().completed == 1)
         #expect(try room.folder.bytes("disk/\(id).bundle") == path.bytes)
-        let record = try queue.capture(id)
+        let record = try queue.captures.find(id)
         #expect(record.state == .completed)
         #expect(record.deliveries.first?.receipt?.contains(record.sha256.description) == true)
         manual.pass(7 * Self.day - 1)
-        #expect(try queue.prune().captures == 0)
+        #expect(try queue.upkeep.prune().captures == 0)
         manual.pass(1)
-        #expect(try queue.prune().captures == 1)
-        #expect(try queue.capture(id).holding == .removed)
+        #expect(try queue.upkeep.prune().captures == 1)
+        #expect(try queue.captures.find(id).holding == .removed)
         #expect(!FileManager.default.fileExists(atPath: queue.folder.bundlePath(record.sha256)))
         #expect(try queue.status().usedBytes == 0)
         // Push acknowledges only what it has stored. So it stores the released capture again; the queue keeps it for
@@ -35,26 +36,26 @@ struct LifeTests {
         #expect(try queue.folder.bundlePath(record.sha256).bytes == path.bytes)
         #expect(try queue.run().completed == 0)
         manual.pass(7 * Self.day - 1)
-        #expect(try queue.prune().captures == 0)
+        #expect(try queue.upkeep.prune().captures == 0)
         manual.pass(1)
-        #expect(try queue.prune().captures == 1)
+        #expect(try queue.upkeep.prune().captures == 1)
     }
 
     /// A capture that failed, is held or was never sent is the only copy: prune keeps it at any age.
     @Test func keepsWhatHasNotLandedForEver() throws {
         let held = try queues.push("held")
-        try queue.change(.hold, held)
+        try queue.captures.change(.hold, held)
         let cancelled = try queues.push("cancelled")
-        try queue.change(.cancel, cancelled)
+        try queue.captures.change(.cancel, cancelled)
         let waiting = try queues.push("waiting") { $0.notBefore = manual.now + 1000 * Self.day }
         _ = try queue.run()
         manual.pass(900 * Self.day)
-        #expect(try queue.prune().captures == 0)
-        for id in [held, cancelled, waiting] { #expect(try queue.capture(id).holding == .spool) }
+        #expect(try queue.upkeep.prune().captures == 0)
+        for id in [held, cancelled, waiting] { #expect(try queue.captures.find(id).holding == .spool) }
         var asked = PruneOptions()
         asked.includesCancelled = true
-        #expect(try queue.prune(asked).captures == 1)
-        #expect(try queue.capture(cancelled).holding == .removed)
+        #expect(try queue.upkeep.prune(asked).captures == 1)
+        #expect(try queue.captures.find(cancelled).holding == .removed)
     }
 
     @Test func tellsAConflictFromASuccess() throws {
@@ -67,21 +68,21 @@ struct LifeTests {
         try FileManager.default.copyItem(atPath: path, toPath: room.path("disk/same"))
         try FileManager.default.removeItem(atPath: room.path("disk/\(id).bundle"))
         try FileManager.default.moveItem(atPath: room.path("disk/same"), toPath: room.path("disk/\(id).bundle"))
-        try queue.change(.retry, id)
+        try queue.captures.change(.retry, id)
         #expect(try queue.run().completed == 1)
     }
 
     @Test func refusesALateCompletionAndRecordsIt() throws {
-        let destination = try queue.destination("disk")
+        let destination = try queue.destinations.find("disk")
         let id = try queues.push("a")
-        let claim = try #require(try queue.claim(for: destination))
-        try queue.change(.cancel, id)
+        let claim = try #require(try Claims(queue).next(for: destination))
+        try queue.captures.change(.cancel, id)
         let error = #expect(throws: QueueError.self) {
-            try queue.settle(claim, .completed(receipt: "r", remoteID: nil, remoteURL: nil))
+            try Claims(queue).settle(claim, .completed(receipt: "r", remoteID: nil, remoteURL: nil))
         }
         #expect(error?.code == .claimLost)
         #expect(try queues.state(id) == .cancelled)
-        let attempts = try queue.history(queue.capture(id)).compactMap { event -> String? in
+        let attempts = try queue.captures.history(of: queue.captures.find(id)).compactMap { event -> String? in
             if case .attempt(_, _, let outcome, _, _, _) = event.kind { outcome } else { nil }
         }
         #expect(attempts == ["late completed"])
@@ -89,12 +90,12 @@ struct LifeTests {
 
     /// A capture that was being sent at a crash is sent again.
     @Test func givesBackAClaimWhoseLeaseIsOver() throws {
-        let destination = try queue.destination("disk")
+        let destination = try queue.destinations.find("disk")
         let id = try queues.push("a")
-        _ = try #require(try queue.claim(for: destination))
-        #expect(try queue.recoverClaims() == 0)
-        manual.pass(UploadQueue.lease)
-        #expect(try queue.recoverClaims() == 1)
+        _ = try #require(try Claims(queue).next(for: destination))
+        #expect(try Claims(queue).recover() == 0)
+        manual.pass(Claims.lease)
+        #expect(try Claims(queue).recover() == 1)
         #expect(try queues.state(id) == .pending)
     }
 }

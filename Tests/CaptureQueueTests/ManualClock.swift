@@ -1,4 +1,5 @@
 import CaptureQueue
+import QueueModel
 import Synchronization
 
 /// A clock that a test sets.

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import SystemPackage
 import Testing
 
@@ -18,7 +19,9 @@ struct OnlyCopyTests {
 
     private func exists(_ path: FilePath) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    private func spoolPath(_ id: String) throws -> FilePath { try queue.folder.bundlePath(queue.capture(id).sha256) }
+    private func spoolPath(_ id: String) throws -> FilePath {
+        try queue.folder.bundlePath(queue.captures.find(id).sha256)
+    }
 
     private func all(_ paths: [FilePath], _ options: PushOptions) throws -> [Result<Pushed, any Error>] {
         let feed = Feed(paths.map { .success(.file($0)) })
@@ -51,7 +54,7 @@ struct OnlyCopyTests {
         let id = try queue.push(path).id
         let options = PushOptions.with { $0.destinations = ["b"] }
         #expect(try all([path, path], options).map { try $0.get().id } == [id, id])
-        #expect(try queue.capture(id).deliveries.map(\.destination) == ["disk", "b"])
+        #expect(try queue.captures.find(id).deliveries.map(\.destination) == ["disk", "b"])
     }
 
     @Test func healsWhatARunFoundDamaged() throws {
@@ -59,7 +62,7 @@ struct OnlyCopyTests {
         let id = try queue.push(path).id
         try spoolPath(id).damage()
         _ = try queue.run()
-        #expect(try queue.capture(id).holding == .quarantined && queue.capture(id).state == .quarantined)
+        #expect(try queue.captures.find(id).holding == .quarantined && queue.captures.find(id).state == .quarantined)
         #expect(!exists(room.path("disk/\(id).bundle")))
         #expect(try queue.push(path).outcome == .restored)
         #expect(try queue.run().completed == 1)
@@ -72,12 +75,12 @@ struct OnlyCopyTests {
         let id = try queue.push(path, both).id
         var only = ChangeOptions()
         only.destination = "b"
-        try queue.change(.cancel, id, only)
+        try queue.captures.change(.cancel, id, only)
         _ = try queue.run()
-        #expect(try queue.prune(.atOnce).captures == 1)
+        #expect(try queue.upkeep.prune(.atOnce).captures == 1)
         both.destinations = ["b"]
         #expect(try queue.push(path, both).outcome == .stored)
-        #expect(try exists(spoolPath(id)) && queue.capture(id).holding == .spool)
+        #expect(try exists(spoolPath(id)) && queue.captures.find(id).holding == .spool)
         #expect(try queue.run().completed == 1)
     }
 
@@ -86,15 +89,17 @@ struct OnlyCopyTests {
         try FileManager.default.createSymbolicLink(
             atPath: room.path("disk/\(id).bundle"), withDestinationPath: spoolPath(id).string)
         _ = try queue.run()
-        #expect(try queue.capture(id).state == .conflict)
-        #expect(refusal { try queue.addFolder("self", path: queue.folder.spool.string) }?.code == .outputUnusable)
+        #expect(try queue.captures.find(id).state == .conflict)
+        #expect(
+            refusal { try queue.destinations.addFolder("self", path: queue.folder.spool.string) }?.code
+                == .outputUnusable)
     }
 
     @Test func adoptsNoFileWithATemporaryName() throws {
         let path = try room.bundle("a")
         try FileManager.default.moveItem(atPath: path.string, toPath: room.path(".a.bundle.1.tmp").string)
         var outcomes: [Pushed.Outcome] = []
-        try queue.adopt(room.path(".")) { outcomes.append(try $1.get().outcome) }
+        try queue.captures.adopt(room.path(".")) { outcomes.append(try $1.get().outcome) }
         #expect(outcomes.isEmpty && exists(room.path(".a.bundle.1.tmp")))
     }
 
@@ -106,18 +111,18 @@ struct OnlyCopyTests {
         let result = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in
         }
         #expect(result.missing == [id])
-        #expect(try queue.capture(id).holding == .missing)
+        #expect(try queue.captures.find(id).holding == .missing)
         #expect(try queue.push(room.path("away"), options).outcome == .restored)
-        #expect(try queue.capture(id).state == .pending)
+        #expect(try queue.captures.find(id).state == .pending)
     }
 
     @Test func aPruneWithNothingToDoRemembersTheClock() throws {
         let id = try queues.push("a")
         _ = try queue.run()
         manual.restart()
-        #expect(try queue.prune().captures == 0)
+        #expect(try queue.upkeep.prune().captures == 0)
         manual.jump(30 * 86_400_000)
-        #expect(try queue.prune().captures == 0)
+        #expect(try queue.upkeep.prune().captures == 0)
         #expect(try exists(spoolPath(id)))
     }
 
@@ -129,11 +134,11 @@ struct OnlyCopyTests {
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(atPath: path.string, withIntermediateDirectories: false)
         manual.pass(8 * 86_400_000)
-        #expect(try queue.prune().failures.count == 1)
+        #expect(try queue.upkeep.prune().failures.count == 1)
         #expect(!exists(otherPath))
-        #expect(try queue.capture(other).holding == .removed && queue.capture(stuck).holding == .removing)
+        #expect(try queue.captures.find(other).holding == .removed && queue.captures.find(stuck).holding == .removing)
         try FileManager.default.removeItem(atPath: path)
-        #expect(try queue.prune().failures.isEmpty)
-        #expect(try queue.capture(stuck).holding == .removed)
+        #expect(try queue.upkeep.prune().failures.isEmpty)
+        #expect(try queue.captures.find(stuck).holding == .removed)
     }
 }

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Synchronization
 import SystemPackage
 import Testing
@@ -37,9 +38,9 @@ struct PushTests {
         let first = try queue.push(room.path("redacted.bundle"))
         let second = try queue.push(path)
         #expect(second.id == first.id + ".2" && second.outcome == .stored)
-        #expect(try queue.capture(first.id).sha256 == first.sha256)
-        #expect(throws: QueueError.self) { try queue.capture(String(first.id.prefix(8))) }
-        #expect(try queue.capture(String(second.sha256.description.prefix(12))).id == second.id)
+        #expect(try queue.captures.find(first.id).sha256 == first.sha256)
+        #expect(throws: QueueError.self) { try queue.captures.find(String(first.id.prefix(8))) }
+        #expect(try queue.captures.find(String(second.sha256.description.prefix(12))).id == second.id)
     }
 
     @Test func movesOnlyTheFileThatWasRead() throws {

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import SystemPackage
 
 /// A queue with the default destination `disk`, a clock that the test sets, and bundles to push.
@@ -19,7 +20,7 @@ final class QueueRoom: Sendable {
     /// Makes a folder and adds it as a destination of the same name.
     func addFolder(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: room.path(name), withIntermediateDirectories: true)
-        try queue.addFolder(name, path: room.path(name))
+        try queue.destinations.addFolder(name, path: room.path(name))
     }
 
     /// Packs a bundle and pushes it.
@@ -29,14 +30,14 @@ final class QueueRoom: Sendable {
 
     /// The record of a bundle that is packed and pushed.
     func record(_ mark: String, _ change: (inout PushOptions) -> Void = { _ in }) throws -> CaptureRecord {
-        try queue.capture(push(mark, change))
+        try queue.captures.find(push(mark, change))
     }
 
-    func state(_ id: String) throws -> DeliveryState { try queue.capture(id).state }
+    func state(_ id: String) throws -> DeliveryState { try queue.captures.find(id).state }
 
     func records() throws -> [CaptureRecord] {
         var all: [CaptureRecord] = []
-        try queue.list { record in
+        try queue.captures.list { record in
             all.append(record)
             return true
         }

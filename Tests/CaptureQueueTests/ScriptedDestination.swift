@@ -1,6 +1,8 @@
 import CaptureBundle
 import CaptureNative
 import CaptureQueue
+import QueueModel
+import QueueTransports
 import Synchronization
 
 /// A destination whose answers a test chooses. With a clock that the test sets, weeks pass in milliseconds.
@@ -50,7 +52,7 @@ final class ScriptedDestination: UploadTransport {
 /// One worker of a run, which the test drives without threads.
 final class SimulatedRun {
     let destination: ScriptedDestination
-    let sharedRun: SharedRun
+    let sending: SendingState
     private let record: Destination
     private let manual: ManualClock
     private let worker: DestinationWorker
@@ -59,11 +61,11 @@ final class SimulatedRun {
     init(_ queue: UploadQueue, _ name: String, _ manual: ManualClock) throws {
         self.manual = manual
         destination = ScriptedDestination(manual)
-        record = try queue.destination(name)
+        record = try queue.destinations.find(name)
         let log = log
-        sharedRun = SharedRun(clock: { manual.now }, onEvent: { log.add($0) })
-        _ = sharedRun.adopt(record)
-        worker = DestinationWorker(queue, record, destination, sharedRun)
+        sending = SendingState(clock: { manual.now }, onEvent: { log.add($0) })
+        _ = sending.adopt(record)
+        worker = DestinationWorker(queue, record, destination, sending)
     }
 
     var events: [QueueEvent] { log.all }

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import QueueModel
 import Testing
 
 @testable import CaptureQueue
@@ -17,7 +18,7 @@ struct SimulatedRunTests {
     init() throws {
         room = try BundleRoom()
         queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
-        try queue.addDestination("server", kind: .put, ["url": "http://127.0.0.1:9/{sha256}"])
+        try queue.destinations.add("server", kind: .put, ["url": "http://127.0.0.1:9/{sha256}"])
         run = try SimulatedRun(queue, "server", manual)
     }
 
@@ -25,7 +26,9 @@ struct SimulatedRunTests {
         try queue.push(room.bundle(name), options).id
     }
 
-    private func delivery(_ id: String) throws -> DeliveryRecord { try #require(queue.capture(id).deliveries.first) }
+    private func delivery(_ id: String) throws -> DeliveryRecord {
+        try #require(queue.captures.find(id).deliveries.first)
+    }
 
     /// Checks every line of the table in Spec/queue.md section 6, because a formula could match its first lines alone.
     @Test func triesAtTheTimesOfTheTableAndThenNoMore() throws {
@@ -37,7 +40,7 @@ struct SimulatedRunTests {
         #expect(try delivery(id).state == .permanentlyFailed)
         #expect(try delivery(id).errorCode == "http.500")
         // The attempts start at the first line of the table again.
-        try queue.change(.retry, id)
+        try queue.captures.change(.retry, id)
         try run.pass(Self.day)
         #expect(run.destination.sent.count == 20)
     }
@@ -77,7 +80,7 @@ struct SimulatedRunTests {
         try run.pass(30 * Self.minute)
         #expect(try queue.status().totals[.completed]?.captures == 10)
         #expect(run.events.contains { $0.name == .ready })
-        #expect(try queue.destination("server").block == nil)
+        #expect(try queue.destinations.find("server").block == nil)
     }
 
     /// A longer Retry-After is not shortened to five minutes.
@@ -159,7 +162,7 @@ struct SimulatedRunTests {
     }
 
     @Test func endsWithTheLifetime() throws {
-        try queue.setDestination("server", ["lifetime": "10m", "retry": "0,60x50"])
+        try queue.destinations.change("server", ["lifetime": "10m", "retry": "0,60x50"])
         let short = try SimulatedRun(queue, "server", manual)
         let id = try push("a")
         try short.pass(Self.day)
@@ -180,7 +183,7 @@ struct SimulatedRunTests {
         #expect(order.filter(ids.contains) == [first, first] + ids)
         // A capture without a session does not wait for the session.
         #expect(order.firstIndex(of: other) == 1)
-        #expect(try queue.capture(ids[3]).state == .completed)
+        #expect(try queue.captures.find(ids[3]).state == .completed)
     }
 
     @Test func goesOnWithASessionWhoseMemberFailedForGood() throws {

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureTestSupport
 import GRDB
+import QueueTransports
 import Synchronization
 import Testing
 
@@ -34,7 +35,7 @@ struct StoredWaitsTests {
     @Test(arguments: [
         ("pending", 0, 0), ("pending", 1, 8400), ("failed", 0, 8400), ("processing", 0, 300_000),
     ]) func aDeliveryWaitsNoLongerThanItsRule(_ state: String, _ inDoubt: Int, _ longest: Int) throws {
-        try queue.addDestination(
+        try queue.destinations.add(
             "web", kind: .put, ["url": "http://127.0.0.1:9/{sha256}", "retry": "0,1,7", "jitter": "20%"])
         _ = try queues.push("a") { $0.destinations = ["web"] }
         for ahead in [longest - 1, longest, longest + 1, 30 * Self.day] {
@@ -42,7 +43,7 @@ struct StoredWaitsTests {
                 "UPDATE deliveries SET state = ?, in_doubt = ?, due = ?", [state, inDoubt, manual.now + ahead])
             #expect(try left("due", of: "deliveries") == min(ahead, longest))
         }
-        try queue.acceptClock()
+        try queue.upkeep.acceptClock()
         #expect(try number("SELECT due FROM deliveries") ?? .max <= manual.now)
     }
 
@@ -85,20 +86,20 @@ struct StoredWaitsTests {
         var options = RunOptions()
         options.mode = .watch
         let other = try UploadQueue(at: queue.folder, clock: manual.clock)
-        let runner = QueueRunner(other, options) { _ in }
+        let run = QueueRun(other, options) { _ in }
         let result = Mutex<RunResult?>(nil)
         let thread = Thread.start {
-            let done = try? runner.run()
+            let done = try? run.perform()
             result.withLock { $0 = done ?? RunResult() }
         }
         try #require(thread)
-        defer { runner.stop() }
+        defer { run.stop() }
         let first = try queues.push("a")
         try waitUntil { try queues.state(first) == .completed }
         manual.jump(days * Self.day)
         let second = try queues.push("b")
         try waitUntil { try queues.state(second) == .completed }
-        runner.stop()
+        run.stop()
         try waitUntil { result.withLock { $0 != nil } }
         #expect(result.withLock { $0?.completed } == 2)
     }
@@ -165,8 +166,8 @@ struct StoredWaitsTests {
     @Test func aTimeIsTheUsersWord() throws {
         let id = try queues.push("a") { $0.notBefore = manual.now + Self.day }
         manual.jump(Self.day - 1)
-        try queue.change(.hold, id)
-        try queue.change(.release, id)
+        try queue.captures.change(.hold, id)
+        try queue.captures.change(.release, id)
         #expect(try queue.run().completed == 0)
         manual.jump(-30 * Self.day)
         #expect(try queue.run().completed == 0)
@@ -182,14 +183,14 @@ struct StoredWaitsTests {
     /// A lifetime counts the time that has passed by the boot clock.
     @Test(arguments: lifetimes.indices) func aJumpOfTheClockEndsNoLifetime(_ index: Int) throws {
         let (events, isOver) = Self.lifetimes[index]
-        try queue.addDestination(
+        try queue.destinations.add(
             "web", kind: .put, ["url": "http://127.0.0.1:9/{sha256}", "lifetime": "10d", "retry": "0x9"])
         _ = try queues.push("a") { $0.destinations = ["web"] }
         play(events)
-        let destination = try queue.destination("web")
-        let claim = try #require(try queue.claim(for: destination))
+        let destination = try queue.destinations.find("web")
+        let claim = try #require(try Claims(queue).next(for: destination))
         let policy = destination.pace.retry
-        let state = try queue.settle(claim, .failed(code: "http.500", message: "no"), retry: policy)
+        let state = try Claims(queue).settle(claim, .failed(code: "http.500", message: "no"), retry: policy)
         #expect(state == (isOver ? .permanentlyFailed : .failed))
     }
 
@@ -201,11 +202,11 @@ struct StoredWaitsTests {
         #expect(try queue.status().concerns().map(\.code) == [.clock])
         #expect(try queue.run().completed == 1)
         #expect(try queue.status().concerns().map(\.code) == [.clock])
-        try queue.acceptClock()
+        try queue.upkeep.acceptClock()
         #expect(try queue.status().concerns().isEmpty)
-        #expect(try queue.capture(id).pushedAt <= manual.now)
-        #expect(try queue.prune().captures == 0)
+        #expect(try queue.captures.find(id).pushedAt <= manual.now)
+        #expect(try queue.upkeep.prune().captures == 0)
         manual.pass(7 * Self.day)
-        #expect(try queue.prune().captures == 1)
+        #expect(try queue.upkeep.prune().captures == 1)
     }
 }

@@ -1,4 +1,6 @@
+import CaptureBundle
 import CaptureQueue
+import QueueModel
 import SystemPackage
 
 // Claims and completes deliveries, two durable commits each, with the library alone: without the start of a process
@@ -14,15 +16,15 @@ guard words.count == 3, let count = Int(words[2]), count > 0 else {
     throw QueueError(.valueInvalid, "wrong usage")
 }
 let queue = try UploadQueue(at: QueueFolder(path: FilePath(words[1])))
-guard let destination = try queue.destinations().first else {
+guard let destination = try queue.destinations.list().first else {
     throw QueueError(.valueInvalid, "the queue has no destination")
 }
 var times: [Double] = []
 let start = ContinuousClock.now
 for _ in 0..<count {
     let before = ContinuousClock.now
-    if let claim = try queue.claim(for: destination) {
-        _ = try queue.settle(
+    if let claim = try Claims(queue).next(for: destination) {
+        _ = try Claims(queue).settle(
             claim, .completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil))
     }
     times.append(seconds(since: before))

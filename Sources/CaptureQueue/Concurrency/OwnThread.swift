@@ -1,4 +1,5 @@
 import CaptureNative
+import QueueModel
 import Synchronization
 
 /// Runs blocking calls on a thread of their own, so that they do not occupy the threads that Swift's tasks share.

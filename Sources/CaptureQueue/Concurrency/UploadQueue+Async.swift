@@ -1,4 +1,5 @@
 import CaptureBundle
+public import QueueModel
 public import SystemPackage
 
 /// The calls that take long, for Swift concurrency.
@@ -13,17 +14,17 @@ extension UploadQueue {
         try await OwnThread.run { _ in try self.push(path, options) }
     }
 
-    /// Sends the waiting deliveries. Cancelling the task stops the run as `QueueRunner.stop()` does: nothing new is
+    /// Sends the waiting deliveries. Cancelling the task stops the run as `QueueRun.stop()` does: nothing new is
     /// begun, and transfers under way get a grace period.
     ///
     /// - Returns: what was done, even after a cancellation.
-    /// - Throws: as `QueueRunner.run`; `CancellationError` before the run begins.
+    /// - Throws: as `QueueRun.perform`; `CancellationError` before the run begins.
     @discardableResult
     public func run(
         _ options: RunOptions = RunOptions(), onEvent: @escaping @Sendable (QueueEvent) -> Void = { _ in }
     ) async throws -> RunResult {
-        let runner = QueueRunner(self, options, onEvent: onEvent)
-        return try await OwnThread.run(onCancel: { runner.stop() }) { _ in try runner.run() }
+        let run = QueueRun(self, options, onEvent: onEvent)
+        return try await OwnThread.run(onCancel: { run.stop() }) { _ in try run.perform() }
     }
 
     /// Begins a run and returns its events, up to `ended`. Leaving the loop or cancelling the task stops the run.
@@ -42,37 +43,6 @@ extension UploadQueue {
                 }
             }
             events.onTermination = { _ in task.cancel() }
-        }
-    }
-
-    /// Deletes bytes that were uploaded long enough ago. Cancelling the task stops it between two captures, and the
-    /// next call continues there.
-    ///
-    /// - Throws: as the call without `async`; `CancellationError`.
-    @discardableResult
-    public func prune(
-        _ options: PruneOptions = PruneOptions(),
-        deliver: @escaping @Sendable (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
-    ) async throws -> PruneResult {
-        try await OwnThread.run { cancellation in
-            try self.prune(options) { id, bytes in
-                try cancellation.check()
-                try deliver(id, bytes)
-            }
-        }
-    }
-
-    /// Compares rows, files and hashes. Cancelling the task stops the check at its next finding.
-    ///
-    /// - Throws: as the call without `async`; `CancellationError`.
-    public func check(
-        _ options: CheckOptions = CheckOptions(), deliver: @escaping @Sendable (CheckFinding) throws -> Void
-    ) async throws -> CheckResult {
-        try await OwnThread.run { cancellation in
-            try self.check(options) { finding in
-                try cancellation.check()
-                try deliver(finding)
-            }
         }
     }
 }

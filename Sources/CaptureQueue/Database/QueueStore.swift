@@ -129,6 +129,13 @@ final class QueueStore: Sendable {
         try Self.converting(folder) { try usingConnection { try $0.read(body) } }
     }
 
+    /// Whether another process has written since the last call (PRAGMA data_version). Our own changes do not count.
+    func hasChanged(since version: inout Int) throws -> Bool {
+        let now = try read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
+        defer { version = now }
+        return version != now
+    }
+
     /// Waits for the turn to write, and holds it until `body` has returned.
     ///
     /// - Throws: `queue.busy` after a minute, or for a run when it is to end and has waited for a minute; `io.failed`

@@ -11,13 +11,13 @@ public struct RetiredDestination: Hashable, Sendable {
     public internal(set) var failed = 0
 }
 
-extension UploadQueue {
+extension UploadQueue.Destinations {
     /// Retires a destination, so that it takes no further captures. Waiting deliveries are still sent there, or are
     /// moved to another destination unless the retired one may already have the bytes.
     ///
     /// - Throws: `destination.unknown`; `destination.retired` or `name.invalid` for the other one.
-    public func retireDestination(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
-        try store.turn { turn in
+    public func retire(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
+        try queue.store.turn { turn in
             let result = try turn.write { db in
                 let number = try db.destination(name)
                 guard other != name else {
@@ -30,7 +30,7 @@ extension UploadQueue {
                 try db.ensureDefault()
                 return try moveDeliveries(from: number, to: target, named: other ?? "", db)
             }
-            try SettingsCopy(self).write()
+            try SettingsCopy(queue: queue).write()
             return result
         }
     }
@@ -39,7 +39,7 @@ extension UploadQueue {
         from number: Int, to target: Int?, named name: String, _ db: Database
     ) throws -> RetiredDestination {
         var result = RetiredDestination()
-        let now = try clock.look(db)
+        let now = try queue.clock.look(db)
         result.failed =
             try db.integer(
                 """
@@ -47,13 +47,13 @@ extension UploadQueue {
                 """, [number]) ?? 0
         var after = 0
         while true {
-            let rows = try db.rows(
+            let deliveries = try DeliveryRecord.all(
+                db,
                 """
-                SELECT \(DeliveryRecord.columns) FROM deliveries WHERE destination = ? AND id > ?
+                WHERE destination = ? AND id > ?
                     AND state IN ('pending', 'failed', 'held', 'uploading', 'processing') ORDER BY id LIMIT 500
                 """, [number, after])
-            for row in rows {
-                let delivery = try DeliveryRecord(row: row)
+            for delivery in deliveries {
                 after = delivery.number
                 if let target, delivery.isMovable {
                     if try move(delivery, to: target, named: name, at: now, db) { result.moved += 1 }
@@ -61,7 +61,7 @@ extension UploadQueue {
                     result.kept += 1
                 }
             }
-            if rows.isEmpty { return result }
+            if deliveries.isEmpty { return result }
         }
     }
 
@@ -74,19 +74,16 @@ extension UploadQueue {
     ) throws -> Bool {
         let cause = "moved to \(name)"
         let now = reading.stamp
-        let known = try db.row(
-            "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture = ? AND destination = ?",
-            [delivery.capture, target])
-        if let known {
-            let there = try DeliveryRecord(row: known)
+        let condition = "WHERE capture = ? AND destination = ?"
+        if let there = try DeliveryRecord.all(db, condition, [delivery.capture, target]).first {
             _ = try db.apply(
                 .cancel, to: delivery, at: now, .init(cause: "\(cause), but the capture already has a delivery there"))
             guard there.state == .cancelled, try db.apply(.push, to: there, at: now, .init(cause: cause)) else {
                 return false
             }
-            let revived = try db.row(
-                "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?", [there.number])
-            if let revived { _ = try db.apply(.hold, to: DeliveryRecord(row: revived), at: now, .init(cause: cause)) }
+            if let revived = try DeliveryRecord.one(db, there.number) {
+                _ = try db.apply(.hold, to: revived, at: now, .init(cause: cause))
+            }
             return true
         }
         try db.run("UPDATE deliveries SET destination = ?, tried_at = NULL WHERE id = ?", [target, delivery.number])

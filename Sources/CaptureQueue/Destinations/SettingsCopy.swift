@@ -7,10 +7,8 @@ import SystemPackage
 
 /// A copy of settings and destinations beside the database, which only `salvage` reads.
 struct SettingsCopy {
-    private let queue: UploadQueue
+    let queue: UploadQueue
     private static let sizeLimit = 1 << 20
-
-    init(_ queue: UploadQueue) { self.queue = queue }
 
     /// Writes the copy. The caller has the turn to write and has changed the database.
     func write() throws {
@@ -25,7 +23,7 @@ struct SettingsCopy {
     func refresh() throws {
         let known = (try? FileHandle.reading(queue.folder.settingsCopy, followsLinks: false))
             .flatMap { try? $0.readAll(limit: Self.sizeLimit) }
-        let isNothingToSay = try known == nil && queue.destinations().isEmpty && queue.settings().isDefault
+        let isNothingToSay = try known == nil && queue.destinations.list().isEmpty && queue.settings().isDefault
         if try !isNothingToSay && known != encoded() { try write() }
     }
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import GRDB
 import QueueModel
 import QueueTransports
 import Synchronization
@@ -38,7 +39,7 @@ final class Inbox: Sendable {
 
     /// Reads the setting again.
     func refresh() throws {
-        let folder = try queue.settings().inbox.map { FilePath($0) }
+        let folder = try queue.store.read { try QueueSettings($0) }.inbox.map { FilePath($0) }
         state.withLock { if $0.folder != folder { ($0.folder, $0.fault, $0.refused) = (folder, nil, [:]) } }
     }
 

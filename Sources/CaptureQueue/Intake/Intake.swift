@@ -6,34 +6,14 @@ import SystemPackage
 
 /// Receives bundles on several threads: verifies and hashes them, and writes them to files without a name in the spool.
 struct Intake: Sendable {
-    let queue: UploadQueue
-    let options: PushOptions
-    let memory: QueueClock.Memory
-    let limits: PushLimits
-    /// Whether a destination of this push signs its requests, so that the hash of the body will be needed.
-    let signs: Bool
-    /// The default destination, used if none is named.
-    let fallback: String?
-    /// Hints for a bundle that only the queue's setting refuses.
-    private let trustHints: [Hint]
+    let push: Push
     private let verifier: Verifier
+    private var queue: UploadQueue { push.queue }
+    private var options: PushOptions { push.options }
 
-    init(
-        _ queue: UploadQueue, _ options: PushOptions, memory: QueueClock.Memory, limits: PushLimits, signs: Bool,
-        fallback: String?, requiresTrust: Bool
-    ) {
-        self.queue = queue
-        self.fallback = fallback
-        trustHints =
-            requiresTrust && !options.requiresTrust
-            ? ["the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"] : []
-        var options = options
-        if requiresTrust { options.requiresTrust = true }
-        self.options = options
-        self.memory = memory
-        self.limits = limits
-        self.signs = signs
-        verifier = Verifier(trust: options.trust, policy: VerificationPolicy())
+    init(_ push: Push) {
+        self.push = push
+        verifier = Verifier(trust: push.options.trust, policy: VerificationPolicy())
     }
 
     /// Reads a bundle once, so that the verified bytes are the stored bytes.
@@ -43,19 +23,19 @@ struct Intake: Sendable {
         let (handle, name) = try open(place)
         let status = try onFile(named: name) { () throws(NativeError) in try handle.status() }
         let size = status.kind == .file ? status.size : 0
-        let reserved = try limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
+        let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
         do {
             var arrival = try take(handle, name, status, place)
-            limits.written(reserved)
+            push.limits.written(reserved)
             let isLate = reserved == 0 && !options.isByReference
-            let late = try limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
+            let late = try push.limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
                 try isHeld(arrival.facts.identity)
             }
             arrival.isReserved = reserved + late > 0
-            arrival.notes = [limits.takeNote()].compactMap(\.self)
+            arrival.notes = [push.limits.takeNote()].compactMap(\.self)
             return arrival
         } catch {
-            limits.giveBack(reserved)
+            push.limits.giveBack(reserved)
             throw QueueError.push(of: name, error)
         }
     }
@@ -64,7 +44,7 @@ struct Intake: Sendable {
         _ handle: FileHandle, _ name: String, _ status: FileStatus, _ place: BundleSource.Place
     ) throws -> Arrival {
         let size = status.kind == .file ? status.size : 0
-        let file = options.isByReference ? nil : try openIncoming()
+        let file = options.isByReference ? nil : try push.openIncoming()
         let (report, sha256, tag) = try read(handle, name, size: size, into: file)
         var arrival = try arrival(name, report, sha256, tag, file)
         // A user without a trust file knows that all devices are unknown.
@@ -90,7 +70,7 @@ struct Intake: Sendable {
         arrival.trustFault = report.faults.first
         arrival.tag = tag
         arrival.hashed = hashHeld(facts)
-        if let file, let tag, signs {
+        if let file, let tag, push.signs {
             arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
         }
         return arrival
@@ -98,38 +78,9 @@ struct Intake: Sendable {
 
     /// Syncs the copy of a bundle, and writes its sidecar.
     func settle(_ arrival: inout Arrival) throws {
-        if let file = arrival.file { try synchronize(file) }
+        if let file = arrival.file { try push.synchronize(file) }
         let bundleID = arrival.facts.bundleID
-        try writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(bundleID) })
-    }
-
-    /// Writes the sidecar of a bundle.
-    ///
-    /// - Parameter record: the capture if it was pushed before; the sidecar then keeps the values of that push.
-    func writeSidecar(_ arrival: inout Arrival, id: String, after record: CaptureRecord? = nil) throws {
-        let now = queue.clock.read(memory)
-        let notBefore = DeliveryStart(now, notBefore: options.notBefore, delay: options.delay).notBefore
-        var sidecar = Sidecar(
-            id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
-            manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
-            capturedAt: arrival.facts.capturedAt, device: arrival.facts.device,
-            pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? now.stamp)
-                ?? arrival.facts.capturedAt,
-            priority: options.priority, notBefore: notBefore.flatMap { CaptureTime(milliseconds: $0) },
-            session: options.session,
-            destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,
-            reference: arrival.reference)
-        if let record {
-            sidecar.priority = record.priority
-            sidecar.notBefore = record.notBefore.flatMap { CaptureTime(milliseconds: $0) }
-            sidecar.session = record.session
-            let known = record.deliveries.compactMap(\.destination)
-            sidecar.destinations = known + options.destinations.filter { !known.contains($0) }
-        }
-        let file = try openIncoming()
-        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.write(sidecar.encoded) }
-        try synchronize(file)
-        arrival.sidecar = (sidecar, file)
+        try push.writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(bundleID) })
     }
 
     private func open(_ place: BundleSource.Place) throws(BundleError) -> (FileHandle, String) {
@@ -173,12 +124,6 @@ struct Intake: Sendable {
             hints: ["add the bundles in it with: capqueue adopt \(name)"])
     }
 
-    func openIncoming() throws(QueueError) -> IncomingFile { try queue.spool.openIncoming() }
-
-    func synchronize(_ file: IncomingFile) throws(QueueError) {
-        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.synchronize() }
-    }
-
     /// Hashes the copy that the queue already has, or that a killed push left, before the turn to write is taken. A
     /// file that cannot be read now is checked again then.
     private func hashHeld(_ facts: CaptureFacts) -> [SpoolReader.Hashed] {
@@ -196,12 +141,7 @@ struct Intake: Sendable {
 
     private func isHeld(_ identity: Digest) throws -> Bool {
         guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
-        return record.holding.hasBytes || skips(record)
-    }
-
-    /// Whether the bytes of a known capture are not stored again.
-    func skips(_ record: CaptureRecord) -> Bool {
-        limits.evictsUploaded && !options.isFromInbox && record.isUploaded(for: options)
+        return record.holding.hasBytes || push.skips(record)
     }
 
     private func read(
@@ -226,56 +166,16 @@ struct Intake: Sendable {
             }
             guard let file, !isCloned else { return }
             written += piece.count
-            try write(piece, to: file)
+            try push.write(piece, to: file)
         }
         let report = try verifier.verify(BundleSource(stream: stream, name: name))
         try report.requireSound(name)
         if options.requiresTrust, let fault = report.faults.first {
-            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry, hints: trustHints)
+            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry, hints: push.trustHints)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
         return try onFile(named: name) { () throws(NativeError) in
             (report, Digest(bytes: try hasher.finish()), try tagger?.finish())
         }
     }
-}
-
-extension Intake {
-    /// Writes bytes of a bundle to its copy.
-    func write(_ piece: Span<UInt8>, to file: IncomingFile) throws(BundleError) {
-        do throws(NativeError) { try file.handle.write(piece) } catch {
-            var failure = BundleError(
-                .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool)
-            failure.isDiskFull = error.isDiskFull
-            throw failure
-        }
-    }
-}
-
-/// A bundle that is verified and synced but has no name in the spool yet.
-struct Arrival: Sendable {
-    /// The user's own file.
-    struct Source: Sendable {
-        let path: FilePath
-        /// The status of the file when it was opened.
-        let status: FileStatus
-    }
-
-    let name: String
-    let facts: CaptureFacts
-    /// The copy of the bundle; nil for a reference.
-    let file: IncomingFile?
-    var trustFault: BundleError?
-    var sidecar: (content: Sidecar, file: IncomingFile)?
-    var source: Source?
-    /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.
-    var tag: BytesTag?
-    var body: BodyHash?
-    /// Hashed files of the spool with which the bundle is compared.
-    var hashed: [SpoolReader.Hashed] = []
-    var reference: String?
-    /// Whether there was room for the file before it was copied, so that it need not be checked again.
-    var isReserved = false
-    /// Remarks for the user about the intake.
-    var notes: [String] = []
 }

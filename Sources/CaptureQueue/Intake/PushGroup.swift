@@ -9,11 +9,9 @@ import SystemPackage
 /// Gives received bundles their names and rows, all in one turn and one transaction
 /// (Spec/queue.md section 7).
 struct PushGroup {
-    private let intake: Intake
-    private var queue: UploadQueue { intake.queue }
-    private var options: PushOptions { intake.options }
-
-    init(_ intake: Intake) { self.intake = intake }
+    let push: Push
+    private var queue: UploadQueue { push.queue }
+    private var options: PushOptions { push.options }
 
     /// - Returns: one result for each bundle, in order. If the transaction fails, all of them fail.
     func commit(_ arrivals: [Result<Arrival, any Error>]) -> [Result<Pushed, any Error>] {
@@ -50,8 +48,8 @@ struct PushGroup {
     private func commitEvicting(_ arrival: Arrival, after refusal: QueueError) -> Result<Pushed, any Error>? {
         guard refusal.code == .quota || refusal.code == .freeDisk else { return nil }
         do {
-            guard try intake.limits.makeRoom(for: arrival.facts.byteCount) else { return nil }
-            let note = intake.limits.takeNote()
+            guard try push.limits.makeRoom(for: arrival.facts.byteCount) else { return nil }
+            let note = push.limits.takeNote()
             return try queue.store.turn { turn in try commit([.success(arrival)], turn) }.first?
                 .map { pushed in note.map { pushed.adding(note: $0) } ?? pushed }
         } catch {
@@ -66,7 +64,7 @@ struct PushGroup {
         let given = try giveNames(&plans)
         do {
             let results = try turn.write { db in
-                let writer = try PushWriter(db, intake)
+                let writer = try PushWriter(db, push)
                 let results = try plans.map { plan -> Result<Pushed, any Error> in
                     switch plan {
                     case .failed(let error): return .failure(error)
@@ -94,7 +92,7 @@ struct PushGroup {
 
     private func plan(_ arrivals: [Result<Arrival, any Error>]) throws -> [Plan] {
         try queue.store.read { db in
-            var total = try queue.usedBytes(db)
+            var total = try db.usedBytes(queue.spool)
             var seen: Set<Digest> = []
             var ids: [String] = []
             return try arrivals.map { received in
@@ -120,8 +118,8 @@ struct PushGroup {
 
     private func refusal(of arrival: Arrival, total: Int, _ db: Database) throws -> QueueError? {
         let size = arrival.facts.byteCount
-        if let refusal = try intake.limits.overLimit(arrival.name, size: size, total: total, db) { return refusal }
-        return arrival.isReserved ? nil : try intake.limits.overFloor(arrival.name, size: 0, db)
+        if let refusal = try push.limits.overLimit(arrival.name, size: size, total: total, db) { return refusal }
+        return arrival.isReserved ? nil : try push.limits.overFloor(arrival.name, size: 0, db)
     }
 
     /// Rewrites the sidecar if another process, or another bundle of this call, has taken its id since.
@@ -131,7 +129,7 @@ struct PushGroup {
         let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
         taken.append(id)
         if record != nil || arrival.sidecar?.content.id != id {
-            try intake.writeSidecar(&arrival, id: id, after: record)
+            try push.writeSidecar(&arrival, id: id, after: record)
         }
     }
 
@@ -144,7 +142,7 @@ struct PushGroup {
         case .reference:
             // Bytes in the spool are better than a reference. The same reference again changes nothing.
             return arrival.reference == nil || !SourceCheck.isThere(record)
-        case .removing, .removed: return !intake.skips(record)
+        case .removing, .removed: return !push.skips(record)
         }
     }
 

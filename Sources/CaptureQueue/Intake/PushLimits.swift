@@ -97,7 +97,7 @@ final class PushLimits: Sendable {
         let room = try settings.room(at: queue.folder)
         guard room.free - now.unwritten > size else { return false }
         let floor = room.isEnforced ? room.floor : nil
-        return try queue.canEvict(
+        return try Eviction(queue: queue).canFree(
             bytes: max(
                 settings.limit.map { now.used + size - $0 } ?? 0,
                 floor.map { $0 - (room.free - now.unwritten - size) } ?? 0))
@@ -109,7 +109,7 @@ final class PushLimits: Sendable {
     func makeRoom(for size: Int) throws -> Bool {
         try evictsUploaded
             && evict(for: size) {
-                let used = try queue.store.read { try queue.usedBytes($0) }
+                let used = try queue.store.read { try $0.usedBytes(queue.spool) }
                 let room = try settings.room(at: queue.folder)
                 return max(
                     settings.limit.map { used + size - $0 } ?? 0,
@@ -124,7 +124,7 @@ final class PushLimits: Sendable {
             guard wanted > 0 else { return true }
             // A bundle that is larger than the limit never fits.
             if let limit = settings.limit, size > limit { return false }
-            let gone = try queue.evict(bytes: wanted)
+            let gone = try Eviction(queue: queue).free(bytes: wanted)
             evicted.captures += gone.captures
             evicted.bytes += gone.bytes
             promised.withLock { $0.used -= gone.bytes }
@@ -177,7 +177,7 @@ final class PushLimits: Sendable {
         try advice.withLock { known in
             if let known { return known }
             let hints: [String]
-            if let found = try queue.releasable(bytes: bytes, db) {
+            if let found = try Eviction(queue: queue).releasable(bytes: bytes, db) {
                 let bundles = found.captures == 1 ? "1 uploaded bundle" : "\(found.captures) uploaded bundles"
                 let frees = "to delete \(bundles) (\(found.bytes) bytes): \(found.command)"
                 if !found.isEnough {

@@ -56,9 +56,9 @@ public struct Pushed: Sendable {
     /// or if the device is unknown and the trust file names no device.
     public let trustFault: BundleError?
     /// Remarks for the user, one sentence each.
-    public let notes: [String]
+    public internal(set) var notes: [String]
     /// The warning that the spool is above its mark, if it is due.
-    public let quotaWarning: QuotaWarning?
+    public internal(set) var quotaWarning: QuotaWarning?
 }
 
 /// A warning that the spool is larger than its mark.

@@ -17,10 +17,10 @@ struct PushWriter {
     let destinations: [Int]
     private let usedBefore: Int
 
-    init(_ db: Database, _ intake: Intake) throws {
+    init(_ db: Database, _ push: Push) throws {
         self.db = db
-        queue = intake.queue
-        options = intake.options
+        queue = push.queue
+        options = push.options
         let reading = try queue.clock.look(db)
         let now = reading.stamp
         (self.reading, self.now) = (reading, now)
@@ -32,11 +32,11 @@ struct PushWriter {
             _ = try db.session(name, reopens: true, at: now)
         }
         // Use the default destination that the sidecar names, because the default may have changed meanwhile.
-        let fallback = intake.fallback.flatMap { try? db.activeDestination($0) }
+        let fallback = push.fallback.flatMap { try? db.activeDestination($0) }
         destinations =
             options.destinations.isEmpty
             ? [fallback].compactMap(\.self) : try options.destinations.map { try db.activeDestination($0) }
-        usedBefore = try queue.usedBytes(db)
+        usedBefore = try db.usedBytes(queue.spool)
     }
 
     /// - Parameter needsBytes: whether the new bytes must be stored.
@@ -87,7 +87,7 @@ struct PushWriter {
 
     /// Adds the warning, if one is due, to the last successful result.
     func finish(_ results: [Result<Pushed, any Error>]) throws -> [Result<Pushed, any Error>] {
-        let used = try queue.usedBytes(db)
+        let used = try db.usedBytes(queue.spool)
         let mark = try options.warnAt ?? QueueSettings(db).warnAt
         guard used > mark else { return results }
         let warned = try db.integer("SELECT warned_at FROM clock")
@@ -95,21 +95,19 @@ struct PushWriter {
         guard let last = results.lastIndex(where: { (try? $0.get()) != nil }) else { return results }
         try db.run("UPDATE clock SET warned_at = ?", [now])
         var results = results
-        results[last] = results[last].map { $0.with(QuotaWarning(usedBytes: used, warnAt: mark)) }
+        results[last] = results[last].map { pushed in
+            var pushed = pushed
+            pushed.quotaWarning = QuotaWarning(usedBytes: used, warnAt: mark)
+            return pushed
+        }
         return results
     }
 }
 
 extension Pushed {
-    func with(_ warning: QuotaWarning) -> Pushed {
-        Pushed(
-            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict,
-            trustFault: trustFault, notes: notes, quotaWarning: warning)
-    }
-
     func adding(note: String) -> Pushed {
-        Pushed(
-            id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: verdict,
-            trustFault: trustFault, notes: notes + [note], quotaWarning: quotaWarning)
+        var pushed = self
+        pushed.notes.append(note)
+        return pushed
     }
 }

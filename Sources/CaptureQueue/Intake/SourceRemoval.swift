@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import GRDB
 import QueueModel
 import QueueTransports
 import SystemPackage
@@ -16,7 +17,7 @@ struct SourceRemoval {
     init(_ queue: UploadQueue, isInbox: Bool) throws {
         self.queue = queue
         self.isInbox = isInbox
-        let folders = try queue.destinations().compactMap(\.folder)
+        let folders = try queue.store.read { try Destination.all($0) }.compactMap(\.folder)
         kept = ([queue.folder.path] + folders).map(\.resolved)
     }
 

@@ -1,5 +1,6 @@
 import GRDB
-import QueueModel
+public import QueueModel
+import QueueTransports
 
 /// The deliveries of one destination: how many are in each state, and how long those that wait will take.
 public struct DestinationWork: Hashable, Sendable {

@@ -1,6 +1,6 @@
 import CaptureNative
 import GRDB
-import QueueModel
+public import QueueModel
 import QueueTransports
 import SystemPackage
 
@@ -109,7 +109,7 @@ extension UploadQueue {
                     captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
             }
             let settings = try QueueSettings(db)
-            let (used, next) = (try usedBytes(db), try db.lastBytes())
+            let (used, next) = (try db.usedBytes(spool), try db.lastBytes())
             let releasable = try releasable(used: used, next: next, settings, db)
             return QueueStatus(
                 totals: totals, usedBytes: used, settings: settings,
@@ -133,29 +133,7 @@ extension UploadQueue {
         let short = max(
             used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
             isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
-        return short > 0 ? try self.releasable(bytes: short, db) : nil
-    }
-
-    /// The number of captures in each state, for one session or for all.
-    public func totals(session: String?) throws -> [DeliveryState: Int] {
-        try store.read { db in
-            let rows =
-                try session.map { name in
-                    try db.rows(
-                        """
-                        SELECT state, count(*) AS captures FROM captures
-                        WHERE session = (SELECT id FROM sessions WHERE name = ?) GROUP BY state
-                        """, [name])
-                } ?? db.rows("SELECT state, captures FROM totals")
-            var totals: [DeliveryState: Int] = [:]
-            for row in rows { totals[try row.state("state")] = try row.needInteger("captures") }
-            return totals
-        }
-    }
-
-    /// All bytes in the spool, including the quarantine.
-    func usedBytes(_ db: Database) throws -> Int {
-        try (db.integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
+        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, db) : nil
     }
 
     private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {

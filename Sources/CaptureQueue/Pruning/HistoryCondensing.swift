@@ -1,7 +1,10 @@
 import GRDB
+import QueueModel
 
 /// Shortens the history of captures that were released long ago (Spec/queue.md section 8).
-extension UploadQueue {
+struct HistoryCondensing {
+    let queue: UploadQueue
+
     /// How long the whole history is kept, in milliseconds.
     private static let detailed = 30 * 86_400_000
 
@@ -10,9 +13,9 @@ extension UploadQueue {
 
     /// Shortens the history of captures whose bytes were released more than 30 days ago. Each delivery keeps the first
     /// and the last change of its state but no attempts. Receipts, ids of servers and `was_tried` stay.
-    func condenseHistory() throws {
+    func run() throws {
         for _ in 0..<Self.steps where try !condensable(limit: 1).isEmpty {
-            try store.turn { turn in
+            try queue.store.turn { turn in
                 try turn.write { db in
                     for sequence in try condensable(limit: 500, db) { try Self.condense(sequence, db) }
                 }
@@ -21,14 +24,14 @@ extension UploadQueue {
         }
     }
 
-    private func condensable(limit: Int) throws -> [Int] { try store.read { try condensable(limit: limit, $0) } }
+    private func condensable(limit: Int) throws -> [Int] { try queue.store.read { try condensable(limit: limit, $0) } }
 
     private func condensable(limit: Int, _ db: Database) throws -> [Int] {
         try db.rows(
             """
             SELECT seq FROM captures INDEXED BY captures_detailed
             WHERE holding = 'removed' AND is_condensed = 0 AND removed_at <= ? ORDER BY removed_at LIMIT ?
-            """, [clock.read(db).believed - Self.detailed, limit]
+            """, [queue.clock.read(db).believed - Self.detailed, limit]
         ).map { try $0.needInteger("seq") }
     }
 

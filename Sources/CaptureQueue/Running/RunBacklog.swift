@@ -13,12 +13,12 @@ public struct RunBacklog: Hashable, Sendable {
     }
 }
 
-extension UploadQueue {
+extension UploadQueue.Destinations {
     /// Counts the deliveries that wait or are being sent: all of them, or those to one destination.
     ///
     /// - Parameter isDueNow: whether deliveries that are due later are left out.
-    public func backlog(to name: String?, isDueNow: Bool) throws -> RunBacklog {
-        try store.read { db in
+    public func backlog(of name: String?, isDueNow: Bool) throws -> RunBacklog {
+        try queue.store.read { db in
             let row = try db.row(
                 """
                 SELECT count(*) AS deliveries, coalesce(sum(captures.bytes), 0) AS bytes
@@ -26,7 +26,7 @@ extension UploadQueue {
                     JOIN captures ON captures.seq = deliveries.capture
                 WHERE (?1 IS NULL OR destinations.name = ?1) AND (deliveries.state = 'uploading'
                     OR deliveries.state IN ('pending', 'failed') AND (?2 IS NULL OR deliveries.due <= ?2))
-                """, [name, isDueNow ? clock.read(db).wall : nil])
+                """, [name, isDueNow ? queue.clock.read(db).wall : nil])
             return RunBacklog(
                 deliveries: try row?.needInteger("deliveries") ?? 0, bytes: try row?.needInteger("bytes") ?? 0)
         }

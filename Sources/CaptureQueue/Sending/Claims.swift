@@ -2,21 +2,31 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
-import QueueModel
+package import QueueModel
 import QueueTransports
 import SystemPackage
 
 /// A delivery that this process may send until the lease ends. Only the holder of the claim can store the result.
-public struct Claim: Hashable, Sendable {
-    public let capture: CaptureRecord
-    public let delivery: DeliveryRecord
-    public let destination: Destination
+package struct Claim: Hashable, Sendable {
+    package let capture: CaptureRecord
+    let delivery: DeliveryRecord
+    let destination: Destination
     /// A random 128-bit value that only the holder of the claim knows.
     let token: [UInt8]
     let attempt: Int
+
+    /// The delivery as it is now; nil if the claim has expired, or the user changed the delivery.
+    func held(_ db: Database) throws -> DeliveryRecord? {
+        try DeliveryRecord.all(db, "WHERE id = ? AND token = ?", [delivery.number, Data(token)]).first
+    }
 }
 
-extension UploadQueue {
+/// The claims of this process, and the order in which deliveries are claimed.
+package struct Claims {
+    let queue: UploadQueue
+
+    package init(_ queue: UploadQueue) { self.queue = queue }
+
     /// How long a claim is valid without being renewed, in milliseconds.
     package static let lease = 600_000
 
@@ -27,29 +37,29 @@ extension UploadQueue {
     ///   - before: Unix milliseconds; only deliveries that were due before are claimed. nil for all that are due now.
     ///   - time: the time of a run; nil for the clocks of the queue.
     /// - Returns: nil if nothing is due.
-    public func claim(
+    package func next(
         for destination: Destination, dueBefore before: Int? = nil, time: RunTime? = nil
     ) throws -> Claim? {
-        try store.write { db in
-            try claim(for: destination, dueBefore: before, at: clock.look(db).time(in: time), db)
+        try queue.store.write { db in
+            try next(for: destination, dueBefore: before, at: queue.clock.look(db).time(in: time), db)
         }
     }
 
-    /// Whether `claim` would find a delivery.
+    /// Whether `next` would find a delivery.
     func isSomethingDue(for destination: Destination, dueBefore before: Int?, at now: Int) throws -> Bool {
-        try store.read { db in try Self.next(for: destination, due: min(before ?? now, now), db) != nil }
+        try queue.store.read { db in try Self.first(for: destination, due: min(before ?? now, now), db) != nil }
     }
 
-    func claim(
+    func next(
         for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database
     ) throws -> Claim? {
-        while let number = try Self.next(for: destination, due: min(before ?? now.wall, now.wall), db) {
+        while let number = try Self.first(for: destination, due: min(before ?? now.wall, now.wall), db) {
             if let claim = try take(number, destination, at: now.stamp, db) { return claim }
         }
         return nil
     }
 
-    private static func next(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
+    private static func first(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
         try untried(due, destination, db) ?? tried(due, destination, db)
     }
 
@@ -98,7 +108,7 @@ extension UploadQueue {
 
     /// When the next delivery to a destination becomes due after `now`; nil if there is none.
     func nextDue(for destination: Destination, after now: Int) throws -> Int? {
-        try store.read { db in
+        try queue.store.read { db in
             var found = try db.integer(
                 "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'", [destination.number])
             let tried = try db.integer(
@@ -122,11 +132,9 @@ extension UploadQueue {
     }
 
     private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
-        let condition = "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ?"
-        guard let row = try db.row(condition, [number]) else {
+        guard let delivery = try DeliveryRecord.one(db, number) else {
             throw QueueError.corruptRecord("an index names a delivery that does not exist")
         }
-        let delivery = try DeliveryRecord(row: row)
         guard let capture = try CaptureRecord.one(db, sequence: delivery.capture) else {
             throw QueueError.corruptRecord("a delivery has no capture")
         }
@@ -147,11 +155,49 @@ extension UploadQueue {
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
-        guard let taken = try db.row(condition, [number]) else {
+        guard let taken = try DeliveryRecord.one(db, number) else {
             throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
         }
         return Claim(
-            capture: capture, delivery: try DeliveryRecord(row: taken), destination: destination, token: token,
+            capture: capture, delivery: taken, destination: destination, token: token,
             attempt: attempt)
+    }
+
+    /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the
+    /// user.
+    func hasWork(for destination: Destination) throws -> Bool {
+        try queue.store.read { db in
+            let isThere = "error_code IS NOT '\(Absence.code)'"
+            for state in ["state IN ('pending', 'failed') AND \(isThere)", "state = 'processing'"] {
+                let bound = try db.integer(
+                    "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number])
+                if bound != nil { return true }
+            }
+            return false
+        }
+    }
+
+    /// Returns the claims that are no longer valid: the delivery was held, cancelled, or settled by another process.
+    func lost(_ claims: [Claim]) throws -> [Claim] {
+        try queue.store.read { db in
+            try claims.filter { claim in
+                try db.integer(
+                    "SELECT 1 FROM deliveries WHERE id = ? AND token = ?", [claim.delivery.number, Data(claim.token)])
+                    == nil
+            }
+        }
+    }
+
+    /// Lets the claims be valid for longer.
+    func renew(_ claims: [Claim]) throws {
+        guard !claims.isEmpty else { return }
+        try queue.store.write { db in
+            let until = try queue.clock.stamp(db) + Self.lease
+            for claim in claims {
+                try db.run(
+                    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND token = ?",
+                    [until, claim.delivery.number, Data(claim.token)])
+            }
+        }
     }
 }

@@ -20,34 +20,51 @@ extension SendJob {
             capture, delivery, token: token, now: now, file: file, held: held,
             isAnother: { remoteID, photo in
                 // If the queue cannot be read, the capture is sent again, which is better than never.
-                (try? queue.mayBeAnother(remoteID, of: capture, photo: photo)) ?? true
-            }, keepBody: { body in try? queue.keep(body, of: capture) },
+                (try? queue.store.read { try $0.mayBeAnother(remoteID, of: capture, photo: photo) }) ?? true
+            }, keepBody: { body in try? queue.store.write { try $0.keep(body, of: capture) } },
             places: PutPlaces(queue: queue, delivery: delivery, token: token),
-            hadLanded: { (try? queue.hadLanded(capture, delivery)) ?? false })
+            hadLanded: { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false })
     }
 }
 
-extension UploadQueue {
+extension Database {
     /// Whether the delivery was completed with these bytes before, and is sent again because the copy there may be lost.
     fileprivate func hadLanded(_ capture: CaptureRecord, _ delivery: DeliveryRecord) throws -> Bool {
         // Another packing of the capture was delivered.
         if let sent = delivery.receipt.flatMap(Receipt.sha256), sent != capture.sha256 { return false }
-        let last = try store.read { db in
-            try db.text(
-                """
-                SELECT event FROM transitions WHERE delivery = ?
-                    AND event IN ('complete', 'record', 'lose', 'resend') ORDER BY id DESC LIMIT 1
-                """, [delivery.number])
-        }
+        let last = try text(
+            """
+            SELECT event FROM transitions WHERE delivery = ?
+                AND event IN ('complete', 'record', 'lose', 'resend') ORDER BY id DESC LIMIT 1
+            """, [delivery.number])
         return last == "lose" || last == "resend"
     }
 
     /// Stores the hash of an upload body, unless the bytes of the capture have changed.
-    func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
-        try store.write { db in
-            try db.run(
-                "UPDATE captures SET body_sha256 = ?, body_form = ? WHERE seq = ? AND sha256 = ?",
-                [body.sha256.data, body.form, capture.sequence, capture.sha256.data])
-        }
+    fileprivate func keep(_ body: BodyHash, of capture: CaptureRecord) throws {
+        try run(
+            "UPDATE captures SET body_sha256 = ?, body_form = ? WHERE seq = ? AND sha256 = ?",
+            [body.sha256.data, body.form, capture.sequence, capture.sha256.data])
+    }
+
+    /// The SQL condition for captures that a server may have under an unknown id, by a try or an upload by other means.
+    /// The id that another destination gave says nothing, since it may be another server.
+    private static let isUntold = """
+        EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NULL
+            AND (destination IS NULL OR destination IN (SELECT id FROM destinations WHERE kind = 'http'))
+            AND (state = 'completed' OR was_tried = 1
+                OR EXISTS (SELECT 1 FROM attempts WHERE attempts.delivery = deliveries.id)))
+        """
+
+    /// Whether `remoteID` belongs to another capture, at any destination, or possibly does: to one with the same photo,
+    /// or to one whose photo is unknown. Captures share a photo as a redacted and a full copy, as links of a chain, or
+    /// with other metadata, and a server that is asked for the photo may return the id of any of them.
+    fileprivate func mayBeAnother(_ remoteID: String, of capture: CaptureRecord, photo: Digest) throws -> Bool {
+        let known = try integer(
+            "SELECT 1 FROM deliveries WHERE capture <> ? AND remote_id = ?", [capture.sequence, remoteID])
+        if known != nil { return true }
+        return try integer(
+            "SELECT 1 FROM captures WHERE seq <> ? AND (photo = ? OR photo IS NULL) AND \(Self.isUntold)",
+            [capture.sequence, photo.data]) != nil
     }
 }

@@ -3,19 +3,14 @@ import QueueModel
 import QueueTransports
 
 /// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
-extension UploadQueue {
-    /// The longest wait before the server is asked again, in milliseconds.
-    static let longestPollDelay = 300_000
+struct ServerDecisions {
+    let queue: UploadQueue
 
     /// The next delivery to poll; nil if none is due.
-    func duePoll(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
-        try store.read { db in
-            let row = try db.row(
-                """
-                SELECT \(DeliveryRecord.columns) FROM deliveries WHERE destination = ? AND state = 'processing' AND due <= ?
-                ORDER BY due LIMIT 1
-                """, [destination.number, now])
-            guard let delivery = try row.map({ try DeliveryRecord(row: $0) }),
+    func due(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
+        try queue.store.read { db in
+            let condition = "WHERE destination = ? AND state = 'processing' AND due <= ? ORDER BY due LIMIT 1"
+            guard let delivery = try DeliveryRecord.all(db, condition, [destination.number, now]).first,
                 let capture = try CaptureRecord.one(db, sequence: delivery.capture)
             else { return nil }
             return (capture, delivery)
@@ -27,37 +22,38 @@ extension UploadQueue {
     /// - Parameter outcome: the answer. After `accepted`, `blocked` and `parked` the delivery is polled again later.
     /// - Returns: the new state of the delivery, which is nil if the user changed it meanwhile, and the captures that
     ///   were refused for good and now wait again.
-    func settlePoll(
-        _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext
+    func settle(
+        _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext,
+        _ turn: QueueStore.WriterTurn
     ) throws -> (state: DeliveryState?, takenBack: [CaptureRecord]) {
-        try store.write { db in
-            let reading = try clock.look(db)
-            let now = reading.time(in: settling.time())
-            if let saved = settling.unsaved() { try db.save(saved, ofDestination: destination.number) }
+        try turn.write { db in
+            let reading = try queue.clock.look(db)
+            let now = reading.time(in: settling.time)
+            if let saved = settling.unsaved { try db.save(saved, ofDestination: destination.number) }
             let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, at: destination, now) }
-            return (try settlePoll(delivery, at: destination, outcome, settling, reading, db), takenBack)
+            return (try settle(delivery, at: destination, outcome, settling, reading, db), takenBack)
         }
     }
 
-    private func settlePoll(
+    private func settle(
         _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext,
         _ reading: QueueClock.Reading, _ db: Database
     ) throws -> DeliveryState? {
-        let row = try db.row(
-            "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE id = ? AND state = 'processing'", [delivery.number])
-        guard let delivery = try row.map({ try DeliveryRecord(row: $0) }) else { return nil }
-        let (now, polls) = (reading.time(in: settling.time()), delivery.polls + 1)
+        guard let delivery = try DeliveryRecord.one(db, delivery.number), delivery.state == .processing else {
+            return nil
+        }
+        let (now, polls) = (reading.time(in: settling.time), delivery.polls + 1)
         switch outcome {
         case .accepted, .blocked, .parked:
-            let delay = min(1000 << min(polls, 12), Self.longestPollDelay)
+            let delay = min(1000 << min(polls, 12), Database.longestPollDelay)
             try db.run(
                 "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
             return .processing
         default:
             var (event, change): (DeliveryEvent, Database.DeliveryChange) =
                 try db.isParked(outcome, delivery, at: destination, settling)
-                ? Self.parking(outcome, delivery, at: now)
-                : Self.change(
+                ? Claims.parking(outcome, delivery, at: now)
+                : Claims.change(
                     for: outcome, delivery, after: try db.lived(delivery, reading), at: now, settling.retry)
             // The server has lost the capture, so it must not treat the next upload as a repetition.
             if case .unclear = outcome { change.idempotencyKey = .forgotten }

@@ -7,16 +7,19 @@ import QueueModel
 import QueueTransports
 import SystemPackage
 
-extension UploadQueue {
+/// The notifications about the ends of sessions.
+struct SessionOutbox {
+    let queue: UploadQueue
+
     /// Claims the next notification about a session's end for a destination. The transaction that finds it also claims
-    /// it, so that no two lanes send it.
+    /// it, so that no two threads send it.
     ///
     /// - Returns: nil if there is none.
-    func claimSessionEnd(for destination: Destination, at now: Int) throws -> SessionMarker? {
+    func claim(for destination: Destination, at now: Int) throws -> SessionMarker? {
         // Read first, so that nothing is written if there is no notification.
-        guard try isMarkerDue(for: destination, at: now) else { return nil }
+        guard try isDue(for: destination, at: now) else { return nil }
         let random = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
-        return try store.write { db in
+        return try queue.store.write { db in
             guard let found = try Self.dueSession(for: destination, at: now, db) else { return nil }
             let session = try found.needInteger("id")
             let number = destination.number
@@ -41,28 +44,21 @@ extension UploadQueue {
     }
 
     /// Gives back notifications that a dead run had claimed. Only a run calls this, before it begins.
-    func recoverSessionEnds() throws {
-        let claimed = try store.read { try $0.integer("SELECT 1 FROM markers WHERE is_claimed = 1") }
+    func recover() throws {
+        let claimed = try queue.store.read { try $0.integer("SELECT 1 FROM markers WHERE is_claimed = 1") }
         guard claimed != nil else { return }
-        try store.write { try $0.run("UPDATE markers SET is_claimed = 0") }
+        try queue.store.write { try $0.run("UPDATE markers SET is_claimed = 0") }
     }
 
     /// Whether a notification about a session's end is due for a destination.
-    func isMarkerDue(for destination: Destination, at now: Int) throws -> Bool {
-        try store.read { try Self.dueSession(for: destination, at: now, $0) } != nil
-    }
-
-    /// Whether any destination still has to be notified of a session's end.
-    ///
-    /// - Parameter name: the destination to ask about; nil for all of them.
-    public func hasUntoldSessions(destination name: String? = nil) throws -> Bool {
-        try destinations().contains { try (name == nil || $0.name == name) && isMarkerDue(for: $0, at: .max) }
+    func isDue(for destination: Destination, at now: Int) throws -> Bool {
+        try queue.store.read { try Self.dueSession(for: destination, at: now, $0) } != nil
     }
 
     /// Whether a run with `--until-empty` should still wait for a notification.
-    func isMarkerWorthWaiting(for destination: Destination) throws -> Bool {
-        guard try isMarkerDue(for: destination, at: .max) else { return false }
-        return try store.read {
+    func isWorthWaiting(for destination: Destination) throws -> Bool {
+        guard try isDue(for: destination, at: .max) else { return false }
+        return try queue.store.read {
             try $0.integer(
                 """
                 SELECT 1 FROM markers JOIN sessions ON sessions.id = markers.session
@@ -113,11 +109,11 @@ extension UploadQueue {
     ///
     /// - Parameter retry: the retry policy of the destination. Its last delay repeats.
     func settle(
-        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy,
-        time: () -> RunTime
+        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, time: RunTime,
+        _ turn: QueueStore.WriterTurn
     ) throws {
-        try store.write { db in
-            let now = try clock.look(db).time(in: time())
+        try turn.write { db in
+            let now = try queue.clock.look(db).time(in: time)
             switch result {
             case .success(let answer):
                 try db.run(
@@ -142,15 +138,26 @@ extension UploadQueue {
     }
 
     /// When the next notification of a destination is due; nil if there is none.
-    func nextMarker(for destination: Destination) throws -> Int? {
+    func nextDue(for destination: Destination) throws -> Int? {
         guard destination.isToldOfSessions else { return nil }
-        return try store.read {
+        return try queue.store.read {
             try $0.integer(
                 """
                 SELECT min(due) FROM markers JOIN sessions ON sessions.id = markers.session
                 WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(Session.due)
                 """,
                 [destination.number])
+        }
+    }
+}
+
+extension UploadQueue.Sessions {
+    /// Whether any destination still has to be notified of a session's end.
+    ///
+    /// - Parameter name: the destination to ask about; nil for all of them.
+    public func hasUntold(destination name: String? = nil) throws -> Bool {
+        try queue.destinations.list().contains {
+            try (name == nil || $0.name == name) && SessionOutbox(queue: queue).isDue(for: $0, at: .max)
         }
     }
 }

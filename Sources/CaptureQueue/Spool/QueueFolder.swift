@@ -1,6 +1,6 @@
 public import CaptureBundle
 import CaptureNative
-import QueueModel
+package import QueueModel
 import QueueTransports
 public import SystemPackage
 
@@ -29,7 +29,7 @@ public struct QueueFolder: Hashable, Sendable {
     package var database: FilePath { path.appending("queue.sqlite") }
     var lock: FilePath { path.appending("queue.lock") }
     var bell: FilePath { path.appending("run.bell") }
-    var runProgress: FilePath { path.appending("run.json") }
+    var transfersFile: FilePath { path.appending("run.json") }
     var runLock: FilePath { path.appending("run.lock") }
     var settingsCopy: FilePath { path.appending("settings.json") }
     var reserve: FilePath { path.appending("reserve") }

@@ -45,7 +45,9 @@ struct Sidecar: Hashable, Sendable {
             byteCount: byteCount,
             capturedAt: capturedAt, device: device, verdict: .unknownDevice, photo: nil)
     }
+}
 
+extension Sidecar {
     /// Returns nil if the bytes are not a sidecar of this version.
     init?(decoding bytes: [UInt8]) {
         guard let value = try? JSONParser.parse(bytes, nesting: 4), value["format"]?.text == Self.format,
@@ -74,28 +76,6 @@ struct Sidecar: Hashable, Sendable {
         session = value["session"]?.text
         self.destinations = destinations
         reference = value["reference"]?.text
-    }
-
-    init(
-        id: String, bundleID: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
-        capturedAt: CaptureTime, device: Digest, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?,
-        session: String?,
-        destinations: [String], reference: String?
-    ) {
-        self.id = id
-        self.bundleID = bundleID
-        self.identity = identity
-        self.sha256 = sha256
-        self.manifestSHA256 = manifestSHA256
-        self.byteCount = byteCount
-        self.capturedAt = capturedAt
-        self.device = device
-        self.pushedAt = pushedAt
-        self.priority = priority
-        self.notBefore = notBefore
-        self.session = session
-        self.destinations = destinations
-        self.reference = reference
     }
 }
 

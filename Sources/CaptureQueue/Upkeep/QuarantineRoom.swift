@@ -6,9 +6,7 @@ import SystemPackage
 
 /// Sets damage aside: it renames the file, records that in the row, and sets waiting deliveries to `quarantined`.
 struct QuarantineRoom {
-    private let queue: UploadQueue
-
-    init(_ queue: UploadQueue) { self.queue = queue }
+    let queue: UploadQueue
 
     /// - Returns: the new path of the bytes; nil if there are none, or if they are the user's own file.
     func setAside(

@@ -9,7 +9,7 @@ extension QueueCheck {
     /// Whether the whole spool is absent. Then nothing is compared; with `--repair` its bundles are lost.
     mutating func isSpoolAbsent(_ deliver: (CheckFinding) throws -> Void) throws -> Bool {
         do {
-            try queue.requireSpool()
+            try queue.store.requireSpool()
             return false
         } catch let error as QueueError where error.code == .spoolMissing {
             if isRepairing { return false }
@@ -28,7 +28,7 @@ extension QueueCheck {
     mutating func lookAgain(_ record: CaptureRecord, _ deliver: (CheckFinding) throws -> Void) throws {
         guard !options.isDryRun, Self.awaitsFile(record) else { return }
         try queue.store.write { db in try db.comeBack(record, at: queue.clock.look(db)) }
-        let path = queue.path(of: record) ?? queue.folder.path
+        let path = queue.captures.path(of: record) ?? queue.folder.path
         try tell(.absent, record.id, path, "the file is there again", isRepaired: true, deliver)
     }
 

@@ -66,14 +66,14 @@ public struct CheckResult: Hashable, Sendable {
     public internal(set) var open: [CheckFinding.Kind: Int] = [:]
 }
 
-extension UploadQueue {
+extension UploadQueue.Upkeep {
     /// Compares rows, files and hashes (Spec/queue.md section 11). Damage is set aside, never deleted.
     ///
     /// - Throws: `queue.damaged` if the database is damaged.
     public func check(
         _ options: CheckOptions = CheckOptions(), deliver: (CheckFinding) throws -> Void
     ) throws -> CheckResult {
-        var check = QueueCheck(self, options)
+        var check = QueueCheck(queue, options)
         try check.examineDatabase()
         try check.examineIncoming(deliver)
         if try check.isSpoolAbsent(deliver) { return check.result }
@@ -110,7 +110,7 @@ struct QueueCheck {
                 .leftover, nil, queue.folder.incoming.appending(name), "left by a push that was killed",
                 isRepaired: !options.isDryRun, deliver)
         }
-        if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue).refresh() } }
+        if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() } }
         let leftover = SettingsCopy.leftover(in: queue.folder)
         guard FileStatus.exists(leftover) else { return }
         // With the turn to write, no other process can be using this file.
@@ -127,13 +127,7 @@ struct QueueCheck {
     // MARK: - Rows
 
     mutating func examineRows(_ deliver: (CheckFinding) throws -> Void) throws {
-        var after = 0
-        while true {
-            let records = try queue.store.read {
-                try CaptureRecord.all($0, "WHERE seq > ? ORDER BY seq LIMIT ?", [after, UploadQueue.page])
-            }
-            guard let last = records.last else { return }
-            after = last.sequence
+        try queue.store.eachPage { records in
             let chosen = records.map { _ in Double.random(in: 0..<1, using: &options.generator) < options.readShare }
             let work = Mutex(zip(records, chosen).makeIterator())
             let folder = queue.folder
@@ -159,12 +153,14 @@ struct QueueCheck {
         switch verdict.fault {
         case nil: try lookAgain(record, deliver)
         case .absent(let root):
-            if !options.isDryRun { try queue.wait(for: root) }
+            if !options.isDryRun {
+                try queue.store.write { try $0.postpone(below: root, until: queue.clock.look($0).wall + Absence.pause) }
+            }
             guard record.state != .completed, record.state != .cancelled else { break }
             let path = record.reference.map { FilePath($0) } ?? root
             try tell(.absent, record.id, path, Absence.message(root), isRepaired: false, deliver)
         case .unreadable(let error):
-            let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+            let path = queue.captures.path(of: record) ?? queue.folder.bundlePath(record.sha256)
             try tell(.unreadable, record.id, path, error.message, isRepaired: false, deliver)
         case .wrong(let kind, let message): try settle(record, kind, message, deliver)
         }
@@ -181,7 +177,7 @@ struct QueueCheck {
                 isRepaired: false, deliver)
         }
         if verdict.lacksSidecar && verdict.fault == nil {
-            if isRepairing { try SidecarRepair(queue).write(record) }
+            if isRepairing { try SidecarRepair(queue: queue).write(record) }
             let path = queue.folder.sidecarPath(record.sha256)
             try tell(
                 .sidecar, record.id, path, "its sidecar is missing; salvage would need it", isRepaired: isRepairing,
@@ -203,7 +199,7 @@ struct QueueCheck {
     private mutating func settle(
         _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void
     ) throws {
-        let path = queue.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+        let path = queue.captures.path(of: record) ?? queue.folder.bundlePath(record.sha256)
         if options.isDryRun {
             guard
                 try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) })?.holding
@@ -218,7 +214,7 @@ struct QueueCheck {
             let reads = options.readShare > 0 || Self.awaitsFile(now)
             let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: reads).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
-            return .some(try QuarantineRoom(queue).setAside(now, kind, message, turn))
+            return .some(try QuarantineRoom(queue: queue).setAside(now, kind, message, turn))
         }
         guard let aside else { return }
         let place = aside.map { "; set aside as \($0)" } ?? ""

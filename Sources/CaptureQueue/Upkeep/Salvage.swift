@@ -1,7 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
-import QueueModel
+public import QueueModel
 import QueueTransports
 import Synchronization
 public import SystemPackage
@@ -47,9 +47,7 @@ extension UploadQueue {
             try Salvage(folder, releases: releases, clock).run(deliver)
         }
     }
-}
 
-extension UploadQueue {
     /// Refuses to replace a readable database, because only the database has receipts and states.
     private static func requireNeed(_ folder: QueueFolder, isForced: Bool) throws {
         guard folder.exists else { return }

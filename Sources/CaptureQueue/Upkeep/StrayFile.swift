@@ -66,7 +66,7 @@ struct StrayFile {
             {
                 // Without this, a salvage would trust the sidecar of another push, or find none.
                 try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(sha256))
-                try SidecarRepair(queue).write(record)
+                try SidecarRepair(queue: queue).write(record)
             }
             return adoption
         }
@@ -108,9 +108,7 @@ struct StrayFile {
 
 /// Writes a missing sidecar from its row.
 struct SidecarRepair {
-    private let queue: UploadQueue
-
-    init(_ queue: UploadQueue) { self.queue = queue }
+    let queue: UploadQueue
 
     func write(_ record: CaptureRecord) throws {
         guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }

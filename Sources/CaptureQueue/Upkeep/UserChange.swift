@@ -37,7 +37,7 @@ public struct ChangeOptions: Sendable {
     public init() {}
 }
 
-extension UploadQueue {
+extension UploadQueue.Captures {
     /// How many captures one turn changes. The turn is short, so that other writers get theirs soon.
     private static let changesAtOnce = 2000
 
@@ -50,15 +50,15 @@ extension UploadQueue {
     public func change(_ change: UserChange, _ id: String, _ options: ChangeOptions = ChangeOptions()) throws -> String
     {
         if options.isDryRun {
-            return try store.read { db in
+            return try queue.store.read { db in
                 let record = try db.capture(named: id)
                 guard !Self.allowing(change, record, options).isEmpty else { throw Self.refusal(change, record) }
                 return record.id
             }
         }
-        return try store.write { db in
+        return try queue.store.write { db in
             let record = try db.capture(named: id)
-            guard try apply(change, record, options, at: clock.look(db), db) else {
+            guard try apply(change, record, options, at: queue.clock.look(db), db) else {
                 throw Self.refusal(change, record)
             }
             return record.id
@@ -81,8 +81,8 @@ extension UploadQueue {
         while true {
             let (ids, last, count, absent) =
                 try options.isDryRun
-                ? store.read { try step(change, filter, options, before: before, $0) }
-                : store.write { try step(change, filter, options, before: before, $0) }
+                ? queue.store.read { try step(change, filter, options, before: before, $0) }
+                : queue.store.write { try step(change, filter, options, before: before, $0) }
             for id in ids { try deliver(id) }
             withoutBytes += absent
             guard let last, count == Self.changesAtOnce else { return withoutBytes }
@@ -94,7 +94,7 @@ extension UploadQueue {
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
     ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
         let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
-        let now = options.isDryRun ? try clock.read(db) : try clock.look(db)
+        let now = options.isDryRun ? try queue.clock.read(db) : try queue.clock.look(db)
         let changed = try records.filter { record in
             options.isDryRun
                 ? !Self.allowing(change, record, options).isEmpty

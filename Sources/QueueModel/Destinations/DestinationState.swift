@@ -41,7 +41,7 @@ package struct DestinationState: Hashable, Sendable {
 
     /// This many failures in a row, with at least this many captures, count against the destination and not a capture.
     private static let tries = 5
-    package static let captures = 3
+    package static let leastCaptures = 3
 
     package private(set) var block: Block?
     package private(set) var isPaused = false
@@ -62,18 +62,18 @@ package struct DestinationState: Hashable, Sendable {
     package init() {}
 
     private static func isStreak(_ captures: [Int]) -> Bool {
-        captures.count == tries && Set(captures).count >= self.captures
+        captures.count == tries && Set(captures).count >= leastCaptures
     }
 
     private static func added(_ capture: Int, to captures: [Int]) -> [Int] { captures.suffix(tries - 1) + [capture] }
 
     private var isFailing: Bool { Self.isStreak(failures) }
     private var isRefusing: Bool { Self.isStreak(refusals) }
-    private var isUnproven: Bool { unproven.count == Self.captures }
+    private var isUnproven: Bool { unproven.count == Self.leastCaptures }
 
     /// Whether a refusal of this capture no longer counts, because the destination refuses everything.
     ///
-    /// The lane that sent the capture may record the refusal later than the lane that took back the others.
+    /// The thread that sent the capture may record the refusal later than the thread that took back the others.
     package func takesBack(_ capture: Int) -> Bool { isRefusing && refusals.contains(capture) }
 
     // MARK: - Before a try
@@ -120,7 +120,7 @@ package struct DestinationState: Hashable, Sendable {
                 return Verdict(change: unblock())
             }
             if outcome.isUnproven, isUnproven(with: capture) {
-                let block = Block(.unproven, "\(Self.captures) captures in a row: \(message)")
+                let block = Block(.unproven, "\(Self.leastCaptures) captures in a row: \(message)")
                 return Verdict(change: put(block, at: now), isParked: true)
             }
             return failed(capture, message, isOutage: outcome.isOutage, at: now)

@@ -54,7 +54,7 @@ struct AdoptCommand: ParsableCommand {
                 if case .success = result { count += 1 }
                 try telling.say(file, result)
             }
-            left = try queue.adopt(FilePath(path), options: options, deliver: tell)
+            left = try queue.captures.adopt(FilePath(path), options: options, deliver: tell)
             if let packer {
                 for raw in left.rawCaptures {
                     if let result = pack(raw, with: packer, into: queue, options) { try tell(raw.string, result) }
@@ -93,7 +93,7 @@ struct AdoptCommand: ParsableCommand {
             let planned = try packer.pack(raw, to: .standardOutput, options: reading, isDryRun: true)
             let identity = try Digest.identity(
                 manifestSHA256: planned.manifestSHA256, present: planned.manifest.entries.map(\.path))
-            if try queue.holds(identity) { return nil }
+            if try queue.captures.holds(identity) { return nil }
             let room = try TemporaryDirectory()
             defer { room.remove() }
             let bundle = room.path.appending("packed.bundle")

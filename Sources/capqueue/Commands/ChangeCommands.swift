@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 /// The arguments and options of `hold`, `release`, `cancel` and `retry`.
 struct ChangeOptionGroup: ParsableArguments {
@@ -47,13 +48,13 @@ struct ChangeOptionGroup: ParsableArguments {
         options.isDryRun = dryRun
         options.destination = dest
         try queue.with(changes: true) { queue in
-            if let dest { _ = try queue.destination(dest) }
+            if let dest { _ = try queue.destinations.find(dest) }
             if hasFilter {
                 var chosen = filter.filter
                 if !states.isEmpty { chosen.states = states }
                 chosen.destination = dest
                 var count = 0
-                let absent = try queue.change(change, chosen, options) { id in
+                let absent = try queue.captures.change(change, chosen, options) { id in
                     count += 1
                     try say(id)
                 }
@@ -79,7 +80,7 @@ struct ChangeOptionGroup: ParsableArguments {
         var worst = ExitStatus.success
         for id in ids == ["-"] ? try LineList.read() : ids {
             do {
-                try say(queue.change(change, id, options))
+                try say(queue.captures.change(change, id, options))
             } catch let error as QueueError {
                 worst = ExitStatus.worst([worst, try tell(error)])
             }

@@ -55,9 +55,9 @@ struct CheckCommand: ParsableCommand {
             func say(_ finding: CheckFinding) throws {
                 try format.json ? Output.json(finding.json) : Output.line(finding.line)
             }
-            let result = try queue.check(options, deliver: say)
+            let result = try queue.upkeep.check(options, deliver: say)
             guard remote else { return result }
-            asked = try queue.checkRemote(isDryRun: dryRun) { finding in
+            asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
                 kinds.insert(finding.kind)
                 remoteFindings += 1
                 try say(finding)

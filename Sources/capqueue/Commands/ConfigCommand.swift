@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,7 +46,7 @@ struct ConfigCommand: ParsableCommand {
                 diagnostic.note("\(name.name.rawValue) is \(try queue.settings().text(name.name))")
             }
         }
-        let (settings, room) = try queue.with { (try $0.settings(), try $0.diskRoom()) }
+        let (settings, room) = try queue.with { (try $0.settings(), try $0.upkeep.diskRoom()) }
         if format.json {
             return try Output.json(settings.json(name.map { [$0.name] } ?? QueueSettings.Name.allCases, room))
         }

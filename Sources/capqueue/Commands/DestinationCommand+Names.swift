@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 extension DestinationCommand {
     struct Rename: ParsableCommand {
@@ -22,7 +23,7 @@ extension DestinationCommand {
 
         @OptionGroup var queue: QueueOptions
 
-        func run() throws { try queue.with { try $0.renameDestination(name, to: newName) } }
+        func run() throws { try queue.with { try $0.destinations.rename(name, to: newName) } }
     }
 
     struct Retire: ParsableCommand {
@@ -50,7 +51,7 @@ extension DestinationCommand {
 
         func run() throws {
             try queue.with { queue in
-                let result = try queue.retireDestination(name, movingTo: to)
+                let result = try queue.destinations.retire(name, movingTo: to)
                 if let to {
                     diagnostic.note("\(Quantity.count(result.moved, "waiting capture", on: .messages)) moved to \(to)")
                 }
@@ -67,7 +68,7 @@ extension DestinationCommand {
                         "\(Quantity.count(result.kept, "capture", on: .messages)) still to be sent to \(name)"
                             + (to == nil ? "" : ", which may have received them already"))
                 }
-                if let current = try queue.destinations().first(where: \.isDefault) {
+                if let current = try queue.destinations.list().first(where: \.isDefault) {
                     diagnostic.note("the default destination is \(current.name)")
                 } else {
                     diagnostic.note(

@@ -2,6 +2,8 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
+import QueueTransports
 
 struct DestinationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -63,8 +65,8 @@ struct DestinationCommand: ParsableCommand {
         func run() throws {
             let kind = try chosenKind()
             try queue.with(createIfMissing: true) { queue in
-                try queue.addDestination(name, kind: kind, options.given)
-                let destination = try queue.destination(name)
+                try queue.destinations.add(name, kind: kind, options.given)
+                let destination = try queue.destinations.find(name)
                 diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
             }
@@ -106,8 +108,8 @@ struct DestinationCommand: ParsableCommand {
             }
             guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
             try queue.with(changes: true) { queue in
-                try queue.setDestination(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
-                for fault in try queue.destination(name).openSecrets { diagnostic.warning(fault) }
+                try queue.destinations.change(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
+                for fault in try queue.destinations.find(name).openSecrets { diagnostic.warning(fault) }
                 diagnostic.note("changed \(name)")
             }
             options.keyFault.map(diagnostic.warning)
@@ -133,9 +135,9 @@ struct DestinationCommand: ParsableCommand {
 
         func run() throws {
             let (found, kind) = try queue.with { queue in
-                let destination = try queue.destination(name)
+                let destination = try queue.destinations.find(name)
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
-                return (try queue.testDestination(name), destination.kind)
+                return (try queue.destinations.test(name), destination.kind)
             }
             let status = found.block.map { $0.needsUser ? ExitStatus.configuration : .workLeft } ?? .success
             if format.json {
@@ -170,7 +172,7 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let destinations = try queue.with { try $0.destinations() }
+            let destinations = try queue.with { try $0.destinations.list() }
             if format.json {
                 for destination in destinations { try Output.json(destination.json) }
                 return
@@ -206,7 +208,7 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let destination = try queue.with { try $0.destination(name) }
+            let destination = try queue.with { try $0.destinations.find(name) }
             if format.json { return try Output.json(destination.json) }
             var table = TextTable()
             table.add("kind", destination.kind)
@@ -238,7 +240,7 @@ struct DestinationCommand: ParsableCommand {
 
         @OptionGroup var queue: QueueOptions
 
-        func run() throws { try queue.with { try $0.removeDestination(name) } }
+        func run() throws { try queue.with { try $0.destinations.remove(name) } }
     }
 
     struct Default: ParsableCommand {
@@ -264,8 +266,8 @@ struct DestinationCommand: ParsableCommand {
 
         func run() throws {
             try queue.with { queue in
-                if let name { return try queue.setDefaultDestination(name) }
-                let current = try queue.destinations().first(where: \.isDefault)
+                if let name { return try queue.destinations.makeDefault(name) }
+                let current = try queue.destinations.list().first(where: \.isDefault)
                 if format.json { return try Output.json(.members(["name": current.map { .string($0.name) }])) }
                 if let current { try Output.line(current.name) }
             }

@@ -48,9 +48,9 @@ struct ListCommand: ParsableCommand {
         var count = 0
         let columns = CaptureColumns()
         try queue.with { queue in
-            try queue.list(chosen, after: after, limit: limit) { record in
+            try queue.captures.list(chosen, after: after, limit: limit) { record in
                 if format.json {
-                    try output.line(Output.jsonText(record.json(path: queue.path(of: record)?.string)))
+                    try output.line(Output.jsonText(record.json(path: queue.captures.path(of: record)?.string)))
                 } else {
                     if count == 0, let header = columns.header { try output.line(header) }
                     try output.line(columns.line(record))

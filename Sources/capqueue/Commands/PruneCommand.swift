@@ -73,8 +73,8 @@ struct PruneCommand: ParsableCommand {
         options.isDryRun = dryRun
         let output = OutputBuffer()
         let result = try queue.with(changes: true) { queue in
-            if acceptClock { try queue.acceptClock() }
-            return try queue.prune(options) { id, bytes in
+            if acceptClock { try queue.upkeep.acceptClock() }
+            return try queue.upkeep.prune(options) { id, bytes in
                 if quiet { return }
                 try output.line(
                     format.json ? Output.jsonText(.members(["id": .string(id), "bytes": .integer(bytes)])) : id)

@@ -1,17 +1,18 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 /// Completes names and ids from the queue. A shell asks for them while a person types: nothing is created or printed, and if the
 /// queue is missing or cannot be read, no words are offered.
 enum QueueCompletions {
     static let destinations = CompletionKind.custom { words, _, _ in
-        offered(words) { try $0.destinations().map(\.name) }
+        offered(words) { try $0.destinations.list().map(\.name) }
     }
 
     static let sessions = CompletionKind.custom { words, _, _ in
-        offered(words) { try $0.sessions().map(\.name) }
+        offered(words) { try $0.sessions.list().map(\.name) }
     }
 
     /// The newest ids that begin with what was typed, at most `most` of them.
@@ -19,7 +20,7 @@ enum QueueCompletions {
         offered(words) { queue in
             var ids: [String] = []
             var seen = 0
-            try queue.list { record in
+            try queue.captures.list { record in
                 if record.id.hasPrefix(prefix) { ids.append(record.id) }
                 seen += 1
                 return ids.count < most && seen < mostSeen

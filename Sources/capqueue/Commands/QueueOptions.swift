@@ -3,6 +3,7 @@ import CaptureBundle
 import CaptureDevice
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 /// The option `--queue`, and access to the queue.

@@ -3,6 +3,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import Synchronization
 
 struct RunCommand: ParsableCommand {
@@ -93,7 +94,7 @@ struct RunCommand: ParsableCommand {
             let pausesTold = try noteDestinations(queue)
             let stopped = Mutex<Int32?>(nil)
             let options = try options(for: queue)
-            let kinds = try queue.destinations().reduce(into: [String: String]()) { $0[$1.name] = $1.kind }
+            let kinds = try queue.destinations.list().reduce(into: [String: String]()) { $0[$1.name] = $1.kind }
             let screen = RunScreen(
                 style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode,
                 kinds: kinds, pausesTold: pausesTold)
@@ -103,7 +104,7 @@ struct RunCommand: ParsableCommand {
                     screen.show(QueueEvent(.warning, at: Environment.now, message: "--page \(page): \(text)"))
                 }
             }
-            let runner = QueueRunner(queue, options) { event in
+            let run = QueueRun(queue, options) { event in
                 screen.show(event)
                 hook?.take(event)
                 keeper?.take(event)
@@ -114,15 +115,15 @@ struct RunCommand: ParsableCommand {
                     return first != nil
                 }
                 screen.showStop(
-                    number, runner.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
-                runner.stop()
+                    number, run.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
+                run.stop()
             }
             keeper?.start()
             defer { keeper?.finish(isHurried: true) }
             let (name, isOnce) = (dest, options.mode == .once)
-            screen.watch(runner) { try? queue.backlog(to: name, isDueNow: isOnce) }
+            screen.watch(run) { try? queue.destinations.backlog(of: name, isDueNow: isOnce) }
             defer { screen.end() }
-            _ = try runner.run()
+            _ = try run.perform()
             hook?.finish { stopped.withLock { $0 != nil } }
             keeper?.finish(isHurried: stopped.withLock { $0 != nil })
             screen.end()
@@ -141,7 +142,7 @@ struct RunCommand: ParsableCommand {
     private func exitStatus(_ queue: UploadQueue, _ screen: RunScreen) throws -> ExitStatus {
         let status = try queue.status()
         let chosen = status.work.filter { dest == nil || $0.destination?.name == dest }
-        let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.hasUntoldSessions(destination: dest)
+        let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.sessions.hasUntold(destination: dest)
         let found = status.concerns(of: dest).filter { $0.status != .overMark }
         if !quiet {
             for concern in found where !Self.toldAtTheStart.contains(concern.code) && !screen.hasShown(concern) {
@@ -157,10 +158,10 @@ struct RunCommand: ParsableCommand {
     /// - Returns: the destinations whose pause is said; an empty name for the whole queue.
     private func noteDestinations(_ queue: UploadQueue) throws -> [String: Bool] {
         var paused: [String: Bool] = [:]
-        if let dest { _ = try queue.destination(dest) }
-        let known = try queue.destinations()
+        if let dest { _ = try queue.destinations.find(dest) }
+        let known = try queue.destinations.list()
         if let lack = NextSteps.beforeSending(known) { diagnostic.note(lack.why, command: lack.command) }
-        if try queue.isPaused() {
+        if try queue.destinations.arePaused() {
             paused[""] = true
             diagnostic.note("the queue is paused; resume it with: capqueue resume")
         }
@@ -193,7 +194,7 @@ struct PauseCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        try queue.with(changes: true) { try $0.pause(destination: dest, isAtOnce: now) }
+        try queue.with(changes: true) { try $0.destinations.pause(dest, isAtOnce: now) }
         diagnostic.note(
             "\(dest ?? "the queue") is paused; resume it with: capqueue resume" + (dest.map { " --dest \($0)" } ?? ""))
     }
@@ -215,7 +216,7 @@ struct ResumeCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        try queue.with(changes: true) { try $0.resume(destination: dest) }
+        try queue.with(changes: true) { try $0.destinations.resume(dest) }
         diagnostic.note("\(dest ?? "the queue") is resumed")
     }
 }

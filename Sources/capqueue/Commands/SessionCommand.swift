@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 struct SessionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +35,7 @@ struct SessionCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let session = try queue.with(changes: true) { try $0.endSession(name, isIncomplete: incomplete) }
+            let session = try queue.with(changes: true) { try $0.sessions.end(name, isIncomplete: incomplete) }
             let left = session.unlanded
             diagnostic.note(
                 left == 0
@@ -60,7 +61,7 @@ struct SessionCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let sessions = try queue.with { try $0.sessions() }
+            let sessions = try queue.with { try $0.sessions.list() }
             if format.json {
                 for session in sessions { try Output.json(session.json) }
                 return

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 struct ShowCommand: ParsableCommand {
@@ -22,8 +23,8 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         try queue.with { queue in
-            let record = try queue.capture(id)
-            let path = queue.path(of: record)?.string
+            let record = try queue.captures.find(id)
+            let path = queue.captures.path(of: record)?.string
             if format.json { return try Output.json(record.json(path: path)) }
             for line in record.page(path: path) { try Output.line(line) }
         }
@@ -47,7 +48,7 @@ struct HistoryCommand: ParsableCommand {
 
     func run() throws {
         try queue.with { queue in
-            for event in try queue.history(queue.capture(id)) {
+            for event in try queue.captures.history(of: queue.captures.find(id)) {
                 try format.json ? Output.json(event.json) : Output.line(event.line)
             }
         }
@@ -84,14 +85,14 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         try queue.with { queue in
-            let record = try queue.capture(id)
+            let record = try queue.captures.find(id)
             do {
-                try queue.get(record, to: force.place(output))
+                try queue.captures.get(record, to: force.place(output))
             } catch let error as QueueError where error.code == .bytesAbsent && !local {
                 guard record.deliveries.contains(where: { $0.state == .completed && $0.destination != nil }) else {
                     throw error
                 }
-                let name = try queue.getRemote(record, to: force.place(output))
+                let name = try queue.captures.fetch(record, to: force.place(output))
                 diagnostic.note("\(record.id) was fetched from \(name)")
             }
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 struct StatusCommand: ParsableCommand {
@@ -46,7 +47,7 @@ struct StatusCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (status, running) = try queue.with { (try $0.status(), $0.runProgress()) }
+        let (status, running) = try queue.with { (try $0.status(), TransfersFile.content(in: $0.folder)) }
         let path = queue.folder.path.string
         let concerns = status.concerns(maxAge: maxAge?.age.milliseconds)
         if format.json {

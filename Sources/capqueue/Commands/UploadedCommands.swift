@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 struct MarkUploadedCommand: ParsableCommand {
@@ -35,7 +36,9 @@ struct MarkUploadedCommand: ParsableCommand {
 
     func run() throws {
         let text = try TextFile.read(receipt, limit: 1 << 20)
-        let record = try queue.with(changes: true) { try $0.markUploaded(id, receipt: text, destination: dest) }
+        let record = try queue.with(changes: true) {
+            try $0.captures.markUploaded(id, receipt: text, destination: dest)
+        }
         diagnostic.note("\(record.id) is \(record.state.rawValue)")
     }
 }
@@ -72,8 +75,8 @@ struct ExportCommand: ParsableCommand {
         let target = try TextOutput(force.place(manifest))
         try queue.with { queue in
             let spool = queue.folder.spool
-            try queue.export(filter.filter) { record in
-                guard let path = queue.path(of: record) else { return }
+            try queue.captures.export(filter.filter) { record in
+                guard let path = queue.captures.path(of: record) else { return }
                 var relative = path
                 _ = relative.removePrefix(spool)
                 if record.holding == .reference && listFormat != .json {

@@ -3,6 +3,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -51,10 +52,10 @@ struct WaitCommand: ParsableCommand {
 
     func run() throws {
         let status = try queue.with { queue -> ExitStatus in
-            if let session, try !queue.sessions().contains(where: { $0.name == session }) {
+            if let session, try !queue.sessions.list().contains(where: { $0.name == session }) {
                 throw QueueError(.sessionUnknown, "no such session", of: session)
             }
-            let named = try (ids == ["-"] ? LineList.read() : ids).map { try queue.capture($0).id }
+            let named = try (ids == ["-"] ? LineList.read() : ids).map { try queue.captures.find($0).id }
             let end = timeout.map { MonotonicClock.seconds + Double($0.age.milliseconds) / 1000 }
             return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, queue, end)
         }
@@ -66,7 +67,7 @@ struct WaitCommand: ParsableCommand {
         var worst = ExitStatus.success
         while true {
             left = try left.filter { id in
-                let state = try queue.capture(id).state
+                let state = try queue.captures.find(id).state
                 guard Self.isDecided(state) else { return true }
                 try Output.line(text(id, state))
                 if DeliveryState.failedForGood.contains(state) { worst = .failedForGood }
@@ -84,7 +85,7 @@ struct WaitCommand: ParsableCommand {
     /// Checks the totals until nothing waits, and then prints each capture once. `--all` leaves out captures that were
     /// finished before it began, because a queue can have thousands.
     private func waitForAll(_ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
-        let mark = all ? try queue.historyEnd() : nil
+        let mark = all ? try queue.captures.historyEnd() : nil
         var isLate = false
         while !isLate, case let left = try waitingCount(queue), left > 0 {
             isLate = end.map { MonotonicClock.seconds >= $0 } ?? false
@@ -92,7 +93,7 @@ struct WaitCommand: ParsableCommand {
         }
         var worst = isLate ? ExitStatus.workLeft : .success
         let output = OutputBuffer()
-        for (id, state) in try queue.ended(session: session, since: mark) {
+        for (id, state) in try queue.captures.ended(session: session, since: mark) {
             try output.line(text(id, state))
             if DeliveryState.failedForGood.contains(state) { worst = ExitStatus.worst([worst, .failedForGood]) }
         }
@@ -107,7 +108,7 @@ struct WaitCommand: ParsableCommand {
     }
 
     private func waitingCount(_ queue: UploadQueue) throws -> Int {
-        let totals = try queue.totals(session: session)
+        let totals = try queue.captures.totals(session: session)
         return (DeliveryState.waiting + [.held]).reduce(0) { $0 + (totals[$1] ?? 0) }
     }
 

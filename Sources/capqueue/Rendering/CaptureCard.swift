@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 /// Makes the card and the row of a capture in a queue.
 struct CaptureCard {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 /// Prints a line for each capture. Column widths are fixed, because the first line is printed before the last is known.
 struct CaptureColumns {

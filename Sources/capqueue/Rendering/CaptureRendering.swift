@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 extension CaptureRecord {
     /// The JSON object of Spec/capqueue.md section 3.

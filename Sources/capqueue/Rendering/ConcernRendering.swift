@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 extension QueueConcern {
     /// What `status --check` answers for it.

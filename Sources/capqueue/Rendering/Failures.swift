@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 extension CommandFailure {
     /// Returns nil for errors that are not from our libraries.

@@ -1,4 +1,5 @@
 import CaptureQueue
+import QueueModel
 
 /// Hints that name the next command.
 enum NextSteps {

@@ -4,6 +4,7 @@ import CapturePages
 import CaptureQueue
 import CommandSupport
 import PictureClient
+import QueueModel
 import Synchronization
 import SystemPackage
 

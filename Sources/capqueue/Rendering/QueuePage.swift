@@ -3,6 +3,7 @@ import CaptureNative
 import CapturePages
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import Synchronization
 import SystemPackage
 
@@ -65,7 +66,7 @@ final class QueuePage {
         var troubled = CaptureFilter()
         troubled.states = DeliveryState.failedForGood + [.held, .failed]
         for filter in [CaptureFilter(), troubled] {
-            try queue.list(filter, limit: limit) { record in
+            try queue.captures.list(filter, limit: limit) { record in
                 found[record.sequence] = record
                 return true
             }
@@ -84,7 +85,9 @@ final class QueuePage {
                 let own =
                     known[record.sequence].flatMap { $0.holding == record.holding ? $0 : nil }
                     ?? CapturePictures(record, queue, isHurried() ? nil : maker)
-                return (record.sequence, own, CaptureCard(record, own, path: queue.path(of: record)?.string).entry)
+                return (
+                    record.sequence, own, CaptureCard(record, own, path: queue.captures.path(of: record)?.string).entry
+                )
             },
             deliver: { number, own, entry throws(BundleError) in
                 if keepsPictures { used[number] = own }
@@ -111,7 +114,7 @@ struct CapturePictures: Sendable {
             return
         }
         // The file of a reference may have been replaced, for example by a named pipe, and opening a pipe would block.
-        guard let path = queue.path(of: record), (try? FileStatus.of(path))?.kind == .file,
+        guard let path = queue.captures.path(of: record), (try? FileStatus.of(path))?.kind == .file,
             let view = try? Verifier.soundness.view(BundleSource(file: path)),
             view.report.manifestSHA256 == record.manifestSHA256, view.isSound
         else {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 /// The first sections of a page about a queue: totals, what needs a decision, the destinations.
 struct QueueSummary {

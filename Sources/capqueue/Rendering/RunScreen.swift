@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import Synchronization
 
 /// Shows a run: one line for each event on standard output and, on a terminal, one for each transfer on standard error.
@@ -43,7 +44,7 @@ final class RunScreen: Sendable {
     /// Draws the transfers until `end` is called.
     ///
     /// - Parameter backlog: counts what is left to send. It is called rarely enough to take at most 1 % of the time.
-    func watch(_ runner: QueueRunner, backlog: @escaping @Sendable () -> RunBacklog?) {
+    func watch(_ run: QueueRun, backlog: @escaping @Sendable () -> RunBacklog?) {
         guard isLive else { return }
         _ = Thread.start {
             var nextReading = 0.0
@@ -54,7 +55,7 @@ final class RunScreen: Sendable {
                     let end = MonotonicClock.seconds
                     nextReading = end + max(1, 100 * (end - start))
                 }
-                self.draw(runner.transfers)
+                self.draw(run.transfers)
                 MonotonicClock.sleep(0.2)
             }
         }

@@ -1,5 +1,6 @@
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 /// Counts what a run sent, for its last line.
 struct RunSummary {

@@ -1,4 +1,5 @@
 import CaptureQueue
+import QueueModel
 
 extension QueueStatus {
     /// The text format of Prometheus. Series and their labels are the same whatever the queue holds, so that alerts can be

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 extension QueueStatus {
     private static func words(of run: JSONValue) -> String {

@@ -2,13 +2,14 @@ import CaptureBundle
 import CaptureQueue
 import Foundation
 import Logging
+import QueueModel
 import Synchronization
 
 /// Sends what was received to the queue's destinations, and deletes what was sent long enough ago. Both go on until
 /// the receiver ends. A destination that fails never stops the receiver.
 final class QueueWork: Sendable {
     private struct State {
-        var runner: QueueRunner?
+        var run: QueueRun?
         var isStopping = false
     }
 
@@ -45,11 +46,11 @@ final class QueueWork: Sendable {
 
     /// Ends the work. Transfers under way get some seconds. Returns when the threads have ended.
     func stop() {
-        let runner = state.withLock { state in
+        let run = state.withLock { state in
             state.isStopping = true
-            return state.runner
+            return state.run
         }
-        runner?.stop()
+        run?.stop()
         ended.wait()
     }
 
@@ -61,22 +62,22 @@ final class QueueWork: Sendable {
         var options = RunOptions()
         options.mode = .watch
         let logger = logger
-        let runner = QueueRunner(queue, options) { event in
+        let run = QueueRun(queue, options) { event in
             guard Self.logged.contains(event.name) else { return }
             let words = [event.name.rawValue, event.destination, event.id, event.message].compactMap(\.self)
             logger.warning("\(words.joined(separator: ": "))")
         }
         let isStopping = state.withLock { state in
-            state.runner = runner
+            state.run = run
             return state.isStopping
         }
-        if !isStopping { _ = try runner.run() }
+        if !isStopping { _ = try run.perform() }
     }
 
     private func prune() throws {
         let queue = try UploadQueue(at: folder, freesReserve: true)
         defer { queue.close() }
-        _ = try queue.prune()
+        _ = try queue.upkeep.prune()
     }
 
     /// Sleeps for this many seconds, or until the receiver stops.

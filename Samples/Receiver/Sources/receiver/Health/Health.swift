@@ -17,7 +17,7 @@ actor Health {
         self.logger = logger
         parts = [
             ("bodies", { try BodyFile(folder.newBody()).append([UInt8](repeating: 0, count: 65_536)) }),
-            ("queue", { try queue.tryKeeping() }),
+            ("queue", { try queue.captures.tryKeeping() }),
             ("index", { try index.tryWriting() }),
             ("devices", { _ = try devices.device("00000000-0000-0000-0000-000000000000") }),
         ]

@@ -33,7 +33,7 @@ struct Captures: Sendable {
 
     /// Restores the bundle of a body and verifies it.
     func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        try queue.receive(body, receiver, destinations: queue.namesOfDestinations())
+        try queue.captures.receive(body, receiver, destinations: queue.namesOfDestinations())
     }
 
     /// Keeps a capture. When this returns, the queue and the index have it on the disk. The identical capture again is not

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import Logging
+import QueueModel
 
 /// Adds to the index the captures that only the queue knows. There are such if the index was lost, damaged or replaced by
 /// an old copy, or if writing it failed when they came.
@@ -17,7 +18,7 @@ struct IndexRepair {
     func run() throws {
         let known = try index.ids()
         var missing: [CaptureRecord] = []
-        try queue.list {
+        try queue.captures.list {
             if !known.contains($0.id) { missing.append($0) }
             return true
         }

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import Foundation
 import NIOPosix
+import QueueModel
 import Synchronization
 
 /// Pushes verified captures into the queue and writes their index rows. Captures that arrive at the same time share the
@@ -95,7 +96,7 @@ final class Keeper: Sendable {
         guard !arrivals.isEmpty else { return [] }
         do {
             let names = try queue.namesOfDestinations()
-            return try queue.keep(arrivals.map(\.bundle), destinations: names).map { $0.map(\.id) }
+            return try queue.captures.keep(arrivals.map(\.bundle), destinations: names).map { $0.map(\.id) }
         } catch {
             return arrivals.map { _ in .failure(error) }
         }
@@ -113,5 +114,5 @@ extension NewCapture {
 
 extension UploadQueue {
     /// The destinations to which new captures go.
-    func namesOfDestinations() throws -> [String] { try destinations().filter { !$0.isRetired }.map(\.name) }
+    func namesOfDestinations() throws -> [String] { try destinations.list().filter { !$0.isRetired }.map(\.name) }
 }

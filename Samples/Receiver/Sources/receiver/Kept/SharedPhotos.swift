@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import Foundation
+import QueueTransports
 
 /// The captures of all receivers that share a store, by their photos. A request to look up a photo names no device, so a
 /// proxy may send it to a receiver that does not have the capture.

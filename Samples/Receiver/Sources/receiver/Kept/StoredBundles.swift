@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import Foundation
+import QueueModel
 import SystemPackage
 
 /// Gives the files of bundles, wherever their bytes are: in the queue, or at a destination if the queue has released them.
@@ -21,8 +22,8 @@ struct StoredBundles: Sendable {
     ///   `body`.
     func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath, Digest) throws -> Value) throws -> Value {
         let record: CaptureRecord
-        do { record = try queue.capture(id) } catch { throw BundleUnavailable("\(error)") }
-        if let path = queue.path(of: record) {
+        do { record = try queue.captures.find(id) } catch { throw BundleUnavailable("\(error)") }
+        if let path = queue.captures.path(of: record) {
             do { return try body(path, record.sha256) } catch {
                 // The queue may release the bytes at any time.
                 if FileManager.default.fileExists(atPath: path.string) { throw error }
@@ -32,7 +33,7 @@ struct StoredBundles: Sendable {
         guard reach == .destinations else { throw OutOfReach() }
         return try withScratchFile { path in
             do {
-                _ = try queue.getRemote(record, to: .file(path))
+                _ = try queue.captures.fetch(record, to: .file(path))
             } catch {
                 throw BundleUnavailable("\(error)")
             }
@@ -53,8 +54,8 @@ struct StoredBundles: Sendable {
 
     /// Reads the queue's copy of a capture, and compares it with what arrived.
     func state(of id: String) -> State {
-        guard let record = try? queue.capture(id) else { return .gone }
-        if let path = queue.path(of: record), let hash = try? Self.hash(path) {
+        guard let record = try? queue.captures.find(id) else { return .gone }
+        if let path = queue.captures.path(of: record), let hash = try? Self.hash(path) {
             return hash == record.sha256 ? .unchanged : .damaged
         }
         return Self.isAtDestination(record) ? .passedOn : record.holding == .quarantined ? .damaged : .gone

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureQueue
 import Foundation
+import QueueTransports
 import SystemPackage
 
 /// The store that several receivers share: a bucket of an S3-compatible store. Its settings are in the file

@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import QueueModel
 import SystemPackage
 
 /// Turns every error into an answer of the API. Details of our own failures go to the log only.

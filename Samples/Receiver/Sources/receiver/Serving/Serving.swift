@@ -74,9 +74,9 @@ struct Serving {
     /// Opens the queue. At the first start it gets a folder as its destination.
     private func openQueue(_ logger: Logger) throws -> UploadQueue {
         let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
-        if try queue.destinations().isEmpty {
+        if try queue.destinations.list().isEmpty {
             try folder.makeKept()
-            try queue.addFolder("kept", path: folder.kept.string)
+            try queue.destinations.addFolder("kept", path: folder.kept.string)
         }
         if try queue.namesOfDestinations().isEmpty {
             let command = "capqueue dest add NAME --kind KIND … --queue \(folder.queue)"

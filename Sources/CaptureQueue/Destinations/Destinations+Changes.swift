@@ -1,0 +1,138 @@
+import CaptureBundle
+import GRDB
+public import QueueModel
+public import QueueTransports
+
+extension UploadQueue.Destinations {
+    public func list() throws -> [Destination] { try queue.store.read { try Destination.all($0) } }
+
+    /// - Throws: `destination.unknown`.
+    public func find(_ name: String) throws -> Destination {
+        try queue.store.read { db in
+            _ = try db.destination(name)
+            guard let found = try Destination.all(db, "WHERE name = ?", [name]).first else {
+                throw QueueError(.destinationUnknown, "no such destination", of: name)
+            }
+            return found
+        }
+    }
+
+    /// Adds a folder as a destination, and marks it, so that an empty mount point is not mistaken for it. The first
+    /// destination becomes the default.
+    ///
+    /// - Throws: `name.invalid`, `destination.exists`, `output.unusable`.
+    public func addFolder(_ name: String, path: String) throws {
+        try add(name, kind: .folder, ["path": path])
+    }
+
+    /// Adds a destination. The first one becomes the default, and gets the captures that were pushed before.
+    ///
+    /// - Parameter settings: the settings of the kind (Spec/queue.md section 12). Paths of files are made absolute.
+    /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
+    public func add(_ name: String, kind: Destination.Kind, _ settings: [String: String]) throws {
+        try QueueName.require(name, "a destination")
+        try queue.store.read { try $0.requireFree(destination: name) }
+        var settings = try DestinationSettings.examined(settings, kind, of: name)
+        if kind == .folder { settings = try FolderTransport.marked(settings, queue: queue.folder.path) }
+        let text = Destination.settingsText(settings)
+        try queue.store.turn { turn in
+            try turn.write { db in
+                let isFirst = try db.defaultDestination() == nil
+                try db.requireFree(destination: name)
+                try db.run(
+                    "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
+                    [name, kind.rawValue, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
+                if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
+            }
+            try SettingsCopy(queue: queue).write()
+        }
+    }
+
+    /// Changes settings of a destination, and lifts its block.
+    ///
+    /// - Parameter changes: the new values by name; nil removes a setting.
+    /// - Throws: `destination.unknown`, `destination.settings`.
+    public func change(_ name: String, _ changes: [String: String?]) throws {
+        let known = try find(name)
+        guard let kind = Destination.Kind(rawValue: known.kind), kind != .folder else {
+            throw QueueError(
+                .destinationSettings, "the settings of a destination of kind \(known.kind) cannot be changed", of: name)
+        }
+        var settings = known.settings
+        for (key, value) in changes { settings[key] = value }
+        let text = Destination.settingsText(try DestinationSettings.examined(settings, kind, of: name))
+        try queue.store.turn { turn in
+            try turn.write { db in
+                try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
+                try db.unblock("id = ?", [known.number])
+            }
+            try SettingsCopy(queue: queue).write()
+        }
+    }
+
+    /// Makes a destination the default for captures that name none. Captures pushed before keep their destination.
+    ///
+    /// - Throws: `destination.unknown`, `destination.retired`.
+    public func makeDefault(_ name: String) throws {
+        try queue.store.turn { turn in
+            try turn.write { db in
+                try db.setDefault(db.activeDestination(name))
+            }
+            try SettingsCopy(queue: queue).write()
+        }
+    }
+
+    /// Removes a destination without deliveries. A destination with deliveries stays, because their receipts name it.
+    /// If the default is removed, the oldest destination becomes the default.
+    ///
+    /// - Throws: `destination.unknown`, `destination.used`.
+    public func remove(_ name: String) throws {
+        try queue.store.turn { turn in
+            try turn.write { db in
+                let number = try db.destination(name)
+                if let used = try db.integer("SELECT count(*) FROM deliveries WHERE destination = ?", [number]),
+                    used > 0
+                {
+                    throw QueueError(
+                        .destinationUsed, used == 1 ? "1 delivery refers to it" : "\(used) deliveries refer to it",
+                        of: name,
+                        hints: [
+                            "without it, receipts would no longer say where captures were sent",
+                            "to add no more captures to it: capqueue dest retire \(name)",
+                        ])
+                }
+                try db.run("DELETE FROM destinations WHERE id = ?", [number])
+                try db.ensureDefault()
+            }
+            try SettingsCopy(queue: queue).write()
+        }
+    }
+
+    /// Gives a destination another name. Sidecars with the old name still mean this destination.
+    ///
+    /// - Throws: `destination.unknown`, `destination.exists`, `name.invalid`.
+    public func rename(_ name: String, to newName: String) throws {
+        try QueueName.require(newName, "a destination")
+        try queue.store.turn { turn in
+            try turn.write { db in
+                let number = try db.destination(name)
+                try db.requireFree(destination: newName, for: number)
+                let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
+                let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
+                try db.run(
+                    "UPDATE destinations SET name = ?, former_names = ? WHERE id = ?",
+                    [newName, names.joined(separator: " "), number])
+            }
+            try SettingsCopy(queue: queue).write()
+        }
+    }
+
+    /// Tests a destination, without changing anything there.
+    ///
+    /// - Throws: `destination.unknown`.
+    public func test(_ name: String) throws -> DestinationTest {
+        let destination = try find(name)
+        let transport = TransportShares(queue.signers).make(destination) { _ in }
+        return transport.test(SendControl())
+    }
+}

@@ -1,0 +1,33 @@
+import CaptureBundle
+import CaptureNative
+import QueueModel
+import QueueTransports
+import SystemPackage
+
+/// A bundle that is verified and synced but has no name in the spool yet.
+struct Arrival: Sendable {
+    /// The user's own file.
+    struct Source: Sendable {
+        let path: FilePath
+        /// The status of the file when it was opened.
+        let status: FileStatus
+    }
+
+    let name: String
+    let facts: CaptureFacts
+    /// The copy of the bundle; nil for a reference.
+    let file: IncomingFile?
+    var trustFault: BundleError?
+    var sidecar: (content: Sidecar, file: IncomingFile)?
+    var source: Source?
+    /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.
+    var tag: BytesTag?
+    var body: BodyHash?
+    /// Hashed files of the spool with which the bundle is compared.
+    var hashed: [SpoolReader.Hashed] = []
+    var reference: String?
+    /// Whether there was room for the file before it was copied, so that it need not be checked again.
+    var isReserved = false
+    /// Remarks for the user about the intake.
+    var notes: [String] = []
+}

@@ -1,0 +1,96 @@
+public import CaptureBundle
+import CaptureNative
+import QueueModel
+import QueueTransports
+import Synchronization
+public import SystemPackage
+
+/// What `adopt` found and left alone.
+public struct LeftAlone: Sendable {
+    /// Raw captures, which are not packed.
+    public var rawCaptures: [FilePath] = []
+    /// Links, pipes and devices that are called a bundle.
+    public var notFiles: [BundleError] = []
+
+    public init(notFiles: [BundleError] = []) { self.notFiles = notFiles }
+}
+
+extension UploadQueue.Captures {
+    /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
+    ///
+    /// It does not follow symbolic links, and leaves out the queue's own folder and names of unfinished files. It
+    /// recognises known bundles by their headers, so a second search reads little. What has a name that ends with
+    /// `.bundle` is never skipped silently: a damaged file is pushed and so reported, a link or pipe is returned.
+    ///
+    /// - Parameters:
+    ///   - deliver: gets the result for each bundle that was not stored yet.
+    /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
+    @discardableResult
+    public func adopt(
+        _ path: FilePath, options: PushOptions = PushOptions(),
+        deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
+    ) throws -> LeftAlone {
+        let status: FileStatus
+        do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
+        guard status.kind == .folder else {
+            throw BundleError(
+                .inputUnreadable, "is not a folder", file: path,
+                hints: ["add a single bundle with: capqueue push \(ShellWord.quote(path))"])
+        }
+        let walk = FolderWalk(path, leavesOut: queue.folder.path, leavesUnfinished: true)
+        let unreadable = Mutex<[BundleError]>([])
+        let rawFolders = Mutex<[FilePath]>([])
+        let notFiles = Mutex<[BundleError]>([])
+        try queue.push(
+            next: {
+                while let found = walk.next() {
+                    switch found {
+                    case .failure(let error): unreadable.withLock { $0.append(error) }
+                    case .success(.rawCapture(let path)): rawFolders.withLock { $0.append(path) }
+                    case .success(.temporary): continue
+                    case .success(.link(let path)):
+                        let error = Self.notAFile(path, "a symbolic link")
+                        notFiles.withLock { $0 += [error].compactMap(\.self) }
+                    case .success(.special(let path)):
+                        let error = Self.notAFile(path, "not a regular file")
+                        notFiles.withLock { $0 += [error].compactMap(\.self) }
+                    case .success(.file(let path)):
+                        // Push refuses a file that is a bundle only by its name, and says what is wrong with it.
+                        guard let identity = BundlePeek.identity(of: path) else {
+                            if FolderWalk.isNamedBundle(path) { return .success(.file(path)) }
+                            continue
+                        }
+                        if (try? self.holds(identity)) != true { return .success(.file(path)) }
+                    }
+                }
+                return nil
+            }, options: options, deliver: deliver)
+        for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
+        var left = LeftAlone(notFiles: notFiles.withLock(\.self))
+        left.rawCaptures = rawFolders.withLock(\.self)
+        return left
+    }
+
+    /// Whether a capture with this identity (Spec/queue.md section 3) need not be pushed.
+    package func holds(_ identity: Digest) throws -> Bool {
+        guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+        return try isSafe(record)
+    }
+
+    /// The error for a name of a bundle that is not a file; nil for any other name.
+    private static func notAFile(_ path: FilePath, _ found: String) -> BundleError? {
+        guard FolderWalk.isNamedBundle(path) else { return nil }
+        return BundleError(.inputUnreadable, "is \(found), and is left alone", file: path)
+    }
+
+    /// Whether the capture need not be pushed again: its bytes are there, or were released.
+    private func isSafe(_ record: CaptureRecord) throws -> Bool {
+        switch record.holding {
+        case .spool: try queue.spool.bundleStatus(record.sha256)?.size == record.byteCount
+        case .reference: SourceCheck.isThere(record)
+        // A capture that the user cancelled and released stays released.
+        case .removing, .removed: true
+        case .quarantined, .missing: false
+        }
+    }
+}

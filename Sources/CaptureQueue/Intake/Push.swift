@@ -1,0 +1,116 @@
+import CaptureBundle
+import CaptureNative
+import GRDB
+import QueueModel
+import QueueTransports
+
+/// A push: what the user asked for, and what the queue allows. The intake reads bundles for it, `PushGroup` gives them their
+/// names, and `PushWriter` their rows.
+struct Push: Sendable {
+    let queue: UploadQueue
+    let options: PushOptions
+    let limits: PushLimits
+    /// Whether a destination of this push signs its requests, so that the hash of the body will be needed.
+    let signs: Bool
+    /// The default destination, used if none is named.
+    let fallback: String?
+    /// Hints for a bundle that only the queue's setting refuses.
+    let trustHints: [String]
+    private let memory: QueueClock.Memory
+
+    /// - Throws: `value.invalid`, `name.invalid`, `spool.missing`, `destination.unknown`, `destination.retired`,
+    ///   `session.ended`.
+    init(_ queue: UploadQueue, _ asked: PushOptions) throws {
+        guard Priority.range.contains(asked.priority) else {
+            throw QueueError(.valueInvalid, "is \(asked.priority), expected -10 to 10", of: "priority")
+        }
+        if let session = asked.session { try QueueName.require(session, "a session") }
+        try queue.store.requireSpool()
+        var options = asked
+        self.queue = queue
+        let settings: QueueSettings
+        (settings, memory, limits, signs, fallback) = try queue.store.read { db in
+            for name in asked.destinations { _ = try db.activeDestination(name) }
+            if let session = asked.session, !asked.reopensSession { try db.requireOpen(session) }
+            let settings = try QueueSettings(db)
+            let destinations = try Destination.all(db)
+            return (
+                settings, try queue.clock.read(db).memory,
+                PushLimits(queue, settings, used: try db.usedBytes(queue.spool)),
+                destinations.contains { $0.signs && asked.names($0) }, destinations.first(where: \.isDefault)?.name
+            )
+        }
+        trustHints =
+            settings.requiresTrust && !asked.requiresTrust
+            ? ["the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"] : []
+        if settings.requiresTrust { options.requiresTrust = true }
+        self.options = options
+    }
+
+    /// Whether the bytes of a known capture are not stored again.
+    func skips(_ record: CaptureRecord) -> Bool {
+        limits.evictsUploaded && !options.isFromInbox && record.isUploaded(for: options)
+    }
+
+    /// Writes the sidecar of a bundle.
+    ///
+    /// - Parameter record: the capture if it was pushed before; the sidecar then keeps the values of that push.
+    func writeSidecar(_ arrival: inout Arrival, id: String, after record: CaptureRecord? = nil) throws {
+        let now = queue.clock.read(memory)
+        let notBefore = DeliveryStart(now, notBefore: options.notBefore, delay: options.delay).notBefore
+        var sidecar = Sidecar(
+            id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
+            manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
+            capturedAt: arrival.facts.capturedAt, device: arrival.facts.device,
+            pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? now.stamp)
+                ?? arrival.facts.capturedAt,
+            priority: options.priority, notBefore: notBefore.flatMap { CaptureTime(milliseconds: $0) },
+            session: options.session,
+            destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,
+            reference: arrival.reference)
+        if let record {
+            sidecar.priority = record.priority
+            sidecar.notBefore = record.notBefore.flatMap { CaptureTime(milliseconds: $0) }
+            sidecar.session = record.session
+            let known = record.deliveries.compactMap(\.destination)
+            sidecar.destinations = known + options.destinations.filter { !known.contains($0) }
+        }
+        let file = try openIncoming()
+        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.write(sidecar.encoded) }
+        try synchronize(file)
+        arrival.sidecar = (sidecar, file)
+    }
+
+    func openIncoming() throws(QueueError) -> IncomingFile { try queue.spool.openIncoming() }
+
+    func synchronize(_ file: IncomingFile) throws(QueueError) {
+        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.synchronize() }
+    }
+
+    /// Writes bytes of a bundle to its copy.
+    func write(_ piece: Span<UInt8>, to file: IncomingFile) throws(BundleError) {
+        do throws(NativeError) { try file.handle.write(piece) } catch {
+            var failure = BundleError(
+                .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool)
+            failure.isDiskFull = error.isDiskFull
+            throw failure
+        }
+    }
+}
+
+extension PushOptions {
+    fileprivate func names(_ destination: Destination) -> Bool {
+        destinations.isEmpty ? destination.isDefault : destinations.contains(destination.name)
+    }
+}
+
+extension Database {
+    /// - Throws: `session.ended`.
+    fileprivate func requireOpen(_ session: String) throws {
+        guard try integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session]) != nil else {
+            return
+        }
+        throw QueueError(
+            .sessionEnded, "the session has ended", of: session, hints: ["to open it again and add to it: --reopen"])
+    }
+}

@@ -1,0 +1,32 @@
+public import QueueModel
+
+/// The options of `prune`.
+public struct PruneOptions: Sendable {
+    /// The retention to use; nil for the setting of the queue.
+    public var olderThan: QueueAge?
+    /// Whether cancelled captures are deleted too, whatever their age.
+    public var includesCancelled = false
+    /// The ids of the cancelled captures to delete, and no others; nil for all captures that may be deleted.
+    public var only: [String]?
+    /// Whether a receipt for a part of a bundle, such as its photo, is enough.
+    public var acceptsParts = false
+    public var isDryRun = false
+    /// Whether references stay: a prune frees nothing by them.
+    var sparesReferences = false
+
+    public init() {}
+}
+
+/// What `prune` did, or in a dry run would do.
+public struct PruneResult: Hashable, Sendable {
+    public internal(set) var captures = 0
+    public internal(set) var bytes = 0
+    /// Files that could not be deleted, with the reason. The next prune tries again.
+    public internal(set) var failures: [QueueError] = []
+    /// Errors for ids that name no capture or one that is not cancelled.
+    public internal(set) var refused: [QueueError] = []
+    /// The difference in milliseconds between the clock and the expected time, if it delays deletions; nil otherwise.
+    public internal(set) var clockDoubt: Int?
+    /// The milliseconds until the next uploaded capture may be deleted; nil if there is none.
+    public internal(set) var nextDue: Int?
+}

@@ -1,0 +1,147 @@
+import CaptureBundle
+import GRDB
+import QueueModel
+import QueueTransports
+
+extension CaptureRecord {
+    /// The number of rows in one read, so that no read stays open during slow work.
+    static let page = 500
+
+    /// The columns that `init(row:)` needs, with the session's name.
+    static let columns = """
+        captures.*, (SELECT name FROM sessions WHERE sessions.id = captures.session) AS session_name
+        """
+
+    init(row: Row) throws {
+        guard let time = CaptureTime(milliseconds: try row.needInteger("captured_at")) else {
+            throw QueueError.corruptRecord("captured_at is not a time")
+        }
+        self.init(
+            sequence: try row.needInteger("seq"),
+            id: try row.needText("id"),
+            identity: try row.digest("identity"),
+            sha256: try row.digest("sha256"),
+            manifestSHA256: try row.digest("manifest_sha256"),
+            byteCount: try row.needInteger("bytes"),
+            capturedAt: time,
+            device: try row.digest("device"),
+            verdict: try row.needText("verdict"),
+            pushedAt: try row.needInteger("pushed_at"),
+            session: try row.text("session_name"),
+            priority: try row.needInteger("priority"),
+            notBefore: try row.integer("not_before"),
+            holding: try Self.holding(row),
+            reference: try row.text("reference"),
+            state: try row.state("state"),
+            finishedAt: try row.integer("finished_at"),
+            removedAt: try row.integer("removed_at"))
+        tag = try BytesTag(row: row)
+        body = try BodyHash(row: row)
+    }
+
+    static func holding(_ row: Row) throws -> Holding {
+        let text = try row.needText("holding")
+        guard let holding = Holding(rawValue: text) else { throw QueueError.corruptRecord("unknown holding \(text)") }
+        return holding
+    }
+}
+
+extension DeliveryRecord {
+    static let columns = """
+        deliveries.*, (SELECT name FROM destinations WHERE destinations.id = deliveries.destination) AS destination_name
+        """
+
+    init(row: Row) throws {
+        self.init(
+            number: try row.needInteger("id"),
+            destination: try row.text("destination_name"),
+            state: try row.state("state"),
+            priority: try row.needInteger("priority"),
+            dueAt: try row.needInteger("due"),
+            attempts: try row.needInteger("attempts"),
+            leaseUntil: try row.integer("lease_until"),
+            completedAt: try row.integer("completed_at"),
+            receipt: try row.text("receipt"),
+            part: try row.text("part"),
+            remoteID: try row.text("remote_id"),
+            remoteURL: try row.text("remote_url"),
+            errorCode: try row.text("error_code"),
+            errorMessage: try row.text("error_message"),
+            isInDoubt: try row.needInteger("in_doubt") == 1,
+            polls: try row.needInteger("polls"),
+            idempotencyKey: try row.text("idempotency_key"),
+            capture: try row.needInteger("capture"))
+    }
+
+    static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [DeliveryRecord] {
+        try db.mapped("SELECT \(columns) FROM deliveries \(condition)", arguments) { try DeliveryRecord(row: $0) }
+    }
+
+    static func one(_ db: Database, _ number: Int) throws -> DeliveryRecord? {
+        try all(db, "WHERE id = ?", [number]).first
+    }
+}
+
+extension QueueStore {
+    /// Hands over the captures that a condition selects, in the order of their pushes. Each page is a separate read, so
+    /// that no read stays open during slow work.
+    func eachPage(
+        where condition: (Database) throws -> (sql: String, arguments: StatementArguments) = { _ in ("1", []) },
+        _ body: ([CaptureRecord]) throws -> Void
+    ) throws {
+        var after = 0
+        while true {
+            let records = try read { db in
+                let (sql, arguments) = try condition(db)
+                return try CaptureRecord.all(
+                    db, "WHERE \(sql) AND seq > ? ORDER BY seq LIMIT ?", arguments + [after, CaptureRecord.page])
+            }
+            guard let last = records.last else { return }
+            after = last.sequence
+            try body(records)
+        }
+    }
+}
+
+extension CaptureRecord {
+    static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [CaptureRecord] {
+        var records = try db.mapped("SELECT \(columns) FROM captures \(condition)", arguments) {
+            try CaptureRecord(row: $0)
+        }
+        // Up to 8 captures use one prepared statement each; more captures share a single statement.
+        guard records.count > 8 else {
+            for index in records.indices { records[index].deliveries = try deliveries(of: records[index].sequence, db) }
+            return records
+        }
+        let numbers = records.map { String($0.sequence) }.joined(separator: ", ")
+        let cursor = try Row.fetchCursor(
+            db, sql: "SELECT \(DeliveryRecord.columns) FROM deliveries WHERE capture IN (\(numbers)) ORDER BY id")
+        let deliveries = Dictionary(grouping: try Array(cursor.map { try DeliveryRecord(row: $0) }), by: \.capture)
+        for index in records.indices { records[index].deliveries = deliveries[records[index].sequence] ?? [] }
+        return records
+    }
+
+    static func one(_ db: Database, sequence: Int) throws -> CaptureRecord? {
+        try all(db, "WHERE seq = ?", [sequence]).first
+    }
+
+    static func one(_ db: Database, identity: Digest) throws -> CaptureRecord? {
+        try all(db, "WHERE identity = ?", [identity.data]).first
+    }
+
+    /// Returns the capture as it was when this delivery was completed. A later copy may have another hash.
+    func delivered(by delivery: DeliveryRecord) -> CaptureRecord {
+        guard let receipt = delivery.receipt,
+            let sent = Receipt.sha256(in: receipt)
+                ?? (Receipt.names(sha256, receipt) ? nil : Receipt.onlyHash(in: receipt))
+        else { return self }
+        var record = self
+        record.sha256 = sent
+        record.byteCount = Receipt.byteCount(in: receipt) ?? byteCount
+        return record
+    }
+
+    static func deliveries(of sequence: Int, _ db: Database) throws -> [DeliveryRecord] {
+        try DeliveryRecord.all(db, "WHERE capture = ? ORDER BY id", [sequence])
+    }
+}

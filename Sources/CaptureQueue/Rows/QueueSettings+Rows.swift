@@ -1,0 +1,60 @@
+import CaptureNative
+import GRDB
+import QueueModel
+
+extension QueueSettings {
+    init(_ db: Database) throws {
+        self.init()
+        for row in try db.rows("SELECT name, value FROM settings") {
+            guard let name = Name(rawValue: try row.needText("name")) else { continue }
+            let value = try row.needText("value")
+            do throws(QueueError) { try set(name, value) } catch {
+                throw QueueError.corruptRecord("a setting is not valid: \(error)")
+            }
+        }
+    }
+
+    /// The room on the disk of a queue.
+    ///
+    /// - Parameters:
+    ///   - next: the bytes that the next push will probably need.
+    ///   - evictable: the bytes that it can delete for that.
+    func room(at folder: QueueFolder, next: Int = 0, evictable: Int = 0) throws(QueueError) -> DiskRoom {
+        let space = try onFile(folder.path) { () throws(NativeError) in try DiskSpace.at(folder.path) }
+        return DiskRoom(freeFloor, free: space.free, size: space.size, next: next, evictable: evictable)
+    }
+}
+
+extension Database {
+    /// The size of the capture that was pushed last, as a measure for the next one.
+    func lastBytes() throws -> Int { try integer("SELECT bytes FROM captures ORDER BY seq DESC LIMIT 1") ?? 0 }
+
+    /// All bytes in the spool, including the quarantine.
+    func usedBytes(_ spool: Spool) throws -> Int {
+        try (integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
+    }
+}
+
+extension QueueStore {
+    /// The most that one transfer adds to the log of the database: its claim, and its outcome with a receipt.
+    private static let outcome = 131_072
+
+    /// Whether the disk has room to store how this many transfers end. If it has not, room is made: the log is written
+    /// into the database, which empties it, and then the reserve is freed.
+    func hasRoom(forOutcomes count: Int) -> Bool {
+        func isEnough() -> Bool { ((try? DiskSpace.free(at: folder.path)) ?? .max) >= count * Self.outcome }
+        if isEnough() { return true }
+        try? turn { try $0.emptyLog() }
+        if isEnough() { return true }
+        return freesReserve && Reserve(folder: folder).release() && isEnough()
+    }
+
+    /// The error of a run that must not send, because it could not store the outcome.
+    var noRoom: QueueError {
+        var error = QueueError(
+            .inputOutput, "the disk is full: nothing is sent, because the outcome could not be stored", of: folder.path,
+            hints: ["free some space, with capqueue prune for example"])
+        error.isDiskFull = true
+        return error
+    }
+}

@@ -1,0 +1,271 @@
+import CaptureBundle
+import CaptureNative
+import QueueModel
+import QueueTransports
+
+/// Supervises a run: the bell, the network, requests to stop, and the end of the work.
+final class RunSupervisor {
+    private let queue: UploadQueue
+    private let options: RunOptions
+    private let sending: SendingState
+    private let bell: Doorbell
+    private let inbox: Inbox
+    private let run: QueueRun
+    private let network = NetworkChanges()
+    private let shares: TransportShares
+    private var byDestination: [Int: SendingThreads] = [:]
+    /// Threads with old settings whose transfers are still under way.
+    private var leaving: [SendingThreads] = []
+    private var progress: TransfersFile
+    private let started = MonotonicClock.seconds
+    /// When the network last changed, in seconds of the monotonic clock; nil once that was handled.
+    private var networkAt: Double?
+    private var renewedAt = MonotonicClock.seconds
+    private var quotaAt: Double?
+    /// The data version of the database, which changes when another process writes.
+    private var version = -1
+    /// How far the wall clock is from that of the run, in milliseconds.
+    private var clockOffset = 0
+
+    /// How long the network must be quiet, in seconds (Spec/queue.md section 13).
+    private static let quiet = 0.3
+
+    init(
+        _ queue: UploadQueue, _ options: RunOptions, _ sending: SendingState, _ bell: Doorbell, _ inbox: Inbox,
+        _ run: QueueRun
+    ) {
+        self.queue = queue
+        self.options = options
+        self.sending = sending
+        self.bell = bell
+        self.inbox = inbox
+        self.run = run
+        progress = TransfersFile(queue.folder)
+        shares = TransportShares(queue.signers)
+    }
+
+    func supervise() throws {
+        defer { end() }
+        try refresh()
+        while run.stopRequest == .none, !run.isFailed, !isOver, try !isDone() {
+            try tellQuota()
+            seeToInbox()
+            progress.write(sending)
+            let rang = wait()
+            try queue.store.requireSameFile()
+            seeToNetwork()
+            try seeToClock()
+            if rang { try refresh() }
+            if MonotonicClock.seconds - renewedAt > 120 {
+                renewedAt = MonotonicClock.seconds
+                try Claims(queue).renew(sending.claims)
+            }
+        }
+    }
+
+    private var isOver: Bool {
+        options.longest.map { MonotonicClock.seconds - started >= Double($0) / 1000 } ?? false
+    }
+
+    /// Waits until the bell rings, the network changes or the next check is due.
+    ///
+    /// - Returns: whether the bell rang.
+    private func wait() -> Bool {
+        let now = MonotonicClock.seconds
+        // While a transfer is under way, the progress is written each second.
+        let isWorking = byDestination.values.contains { $0.states.contains(.working) }
+        var seconds = isWorking ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
+        if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
+        if let longest = options.longest { seconds = min(seconds, max(0, started + Double(longest) / 1000 - now)) }
+        let handles = [bell.handle] + (network.map { [$0.handle] } ?? [])
+        let ready = FileHandle.wait(for: handles, milliseconds: Int(seconds * 1000) + 1)
+        if ready[0] { bell.drain() }
+        if ready.count > 1, ready[1] {
+            network?.drain()
+            networkAt = MonotonicClock.seconds
+        }
+        return ready[0]
+    }
+
+    /// Connects to offline destinations after the network was quiet.
+    private func seeToNetwork() {
+        guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
+        networkAt = nil
+        for number in sending.networkChanged() { byDestination[number]?.wake() }
+    }
+
+    /// Shortens stored times after the wall clock jumped. The run itself goes on by the boot clock.
+    private func seeToClock() throws {
+        let offset = queue.clock.wall() - sending.now
+        guard abs(offset - clockOffset) > 1000 else { return }
+        clockOffset = offset
+        try limitWaits()
+        for threads in byDestination.values { threads.wake() }
+    }
+
+    private func limitWaits() throws {
+        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: sending.now) }
+    }
+
+    // MARK: - What users changed
+
+    private func refresh() throws {
+        try inbox.refresh()
+        let paused = try queue.destinations.pausedWord()
+        if sending.isPaused != (paused != nil) {
+            sending.isPaused = paused != nil
+            sending.tell(QueueEvent(paused == nil ? .resumed : .paused, at: sending.now))
+            for threads in byDestination.values { threads.wake() }
+        }
+        if paused == "now" { sending.stopTransfers("paused by the user") }
+        let destinations = try queue.destinations.list().filter {
+            // Keep a destination that was renamed during the run.
+            options.destination == nil || $0.name == options.destination || byDestination[$0.number] != nil
+        }
+        for (number, threads) in byDestination where !destinations.contains(where: threads.isStill) {
+            // The destination was removed or changed. Transfers under way end with the old settings.
+            threads.end()
+            leaving.append(threads)
+            byDestination[number] = nil
+        }
+        leaving.removeAll { $0.isOver }
+        for destination in destinations {
+            if let threads = byDestination[destination.number] {
+                try adopt(destination, threads)
+            } else {
+                byDestination[destination.number] = start(destination)
+            }
+        }
+        try stopLost()
+        // New captures may be due, or a delivery may no longer have to wait for another thread.
+        let isChanged = try queue.store.hasChanged(since: &version)
+        // What another process has just stored may be far ahead of this run's clock.
+        if isChanged, abs(clockOffset) > 1000 { try limitWaits() }
+        // What this process pushes from the inbox is not a change of another one.
+        if inbox.takeNews() || sending.takeMoved() || isChanged {
+            for threads in byDestination.values { threads.wake() }
+        }
+    }
+
+    private func stopLost() throws {
+        let claims = sending.claims
+        guard !claims.isEmpty else { return }
+        let lost = try Set(Claims(queue).lost(claims).map(\.delivery.number))
+        guard !lost.isEmpty else { return }
+        sending.stopTransfers("the user changed the delivery") { claim, _ in
+            claim.map { lost.contains($0.delivery.number) } ?? false
+        }
+    }
+
+    private func adopt(_ destination: Destination, _ threads: SendingThreads) throws {
+        let wasPaused = sending.standing(destination).isPaused
+        let change = sending.adopt(destination)
+        if change == .ready { sending.tell(QueueEvent(.ready, at: sending.now, destination: destination.name)) }
+        try queue.destinations.save(sending.change(destination) { $0.takeUnsaved() }, of: destination)
+        if change != nil || wasPaused != destination.isPaused { threads.wake() }
+        guard wasPaused != destination.isPaused else { return }
+        sending.tell(
+            QueueEvent(destination.isPaused ? .paused : .resumed, at: sending.now, destination: destination.name))
+        if destination.isPausedAtOnce {
+            sending.stopTransfers("paused by the user") { _, number in number == destination.number }
+        }
+    }
+
+    private func start(_ destination: Destination) -> SendingThreads? {
+        let (queue, sending, shares, bell, run) = (queue, sending, shares, bell, run)
+        if sending.adopt(destination) == .ready {
+            sending.tell(QueueEvent(.ready, at: sending.now, destination: destination.name))
+        }
+        let threads = SendingThreads(destination, sending) { bell.ring() }
+        let isStarted = threads.start(
+            makeWorker: {
+                let transport = shares.make(destination) { text in
+                    sending.tell(
+                        QueueEvent(.warning, at: sending.now, destination: destination.name, message: text))
+                }
+                return DestinationWorker(queue, destination, transport, sending)
+            }, fail: { error in run.fail(error) })
+        if isStarted { return threads }
+        run.fail(
+            QueueError(.inputOutput, "cannot start a thread: the system's limit may be reached", of: destination.name))
+        return nil
+    }
+
+    /// Reports a spool above its mark, at the start and then once an hour.
+    private func tellQuota() throws {
+        if let quotaAt, MonotonicClock.seconds - quotaAt < 3600 { return }
+        quotaAt = MonotonicClock.seconds
+        let status = try queue.status()
+        guard status.isOverMark else { return }
+        var event = QueueEvent(.quota, at: sending.now)
+        event.bytes = status.usedBytes
+        event.message =
+            "the spool holds \(status.usedBytes) bytes, more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
+        sending.tell(event)
+    }
+
+    /// Takes what came into the inbox since the start, unless the run only sends what is due at its start.
+    private func seeToInbox() {
+        tellInbox()
+        guard options.mode != .once else { return }
+        let bell = bell
+        inbox.look { bell.ring() }
+    }
+
+    private func tellInbox() {
+        for text in inbox.takeTexts() { sending.tell(QueueEvent(.warning, at: sending.now, message: text)) }
+    }
+
+    // MARK: - The end
+
+    private func isDone() throws -> Bool {
+        if options.mode == .watch { return false }
+        let isIdle = byDestination.values.allSatisfy { threads in threads.states.allSatisfy { $0 != .working } }
+        guard isIdle, leaving.allSatisfy(\.isOver) else { return false }
+        if sending.isPaused { return true }
+        var isToldAll = true
+        for threads in byDestination.values where !threads.isOver {
+            let standing = sending.standing(threads.destination)
+            guard !standing.isPaused, standing.block == nil else { continue }
+            // All destinations must be notified of a session that has just become due, whichever thread finished it.
+            if try SessionOutbox(queue: queue).isDue(for: threads.destination, at: sending.now) {
+                isToldAll = false
+                threads.wake()
+            }
+        }
+        guard isToldAll else { return false }
+        if options.mode == .once { return true }
+        if inbox.isBusy { return false }
+        return try byDestination.values.allSatisfy(hasNothingToWaitFor)
+    }
+
+    private func hasNothingToWaitFor(_ threads: SendingThreads) throws -> Bool {
+        let standing = sending.standing(threads.destination)
+        if threads.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
+        let isWaiting = threads.states.allSatisfy { state in if case .waiting = state { true } else { false } }
+        guard isWaiting, try !Claims(queue).hasWork(for: threads.destination) else { return false }
+        return try !SessionOutbox(queue: queue).isWorthWaiting(for: threads.destination)
+    }
+
+    /// Begins nothing new, and gives transfers under way their grace period.
+    private func end() {
+        sending.isStopping = true
+        inbox.stop()
+        let cause = run.stopRequest == .none && isOver ? options.cutShort : "the run was stopped"
+        let all = Array(byDestination.values) + leaving
+        for threads in all { threads.end() }
+        let deadline = MonotonicClock.seconds + (run.isFailed ? 0 : Double(options.grace) / 1000)
+        var isStopped = false
+        while inbox.isTaking || all.contains(where: { !$0.isOver }) {
+            sending.stopWaiting("the run was stopped")
+            if !isStopped, run.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
+                sending.stopTransfers(cause)
+                isStopped = true
+            }
+            progress.write(sending)
+            _ = FileHandle.wait(for: [bell.handle], milliseconds: 100)
+            bell.drain()
+        }
+        tellInbox()
+    }
+}

@@ -1,0 +1,74 @@
+import CaptureNative
+import GRDB
+import QueueModel
+import QueueTransports
+
+/// The process that holds a claim, distinguished from later processes with the same number.
+struct ClaimOwner: Hashable, Sendable {
+    let process: ProcessIdentity
+
+    static let current = ClaimOwner(process: .current)
+
+    var text: String { "\(process.boot) \(process.number) \(process.started)" }
+
+    init(process: ProcessIdentity) { self.process = process }
+
+    init?(_ text: String) {
+        let parts = text.pieces(by: " ", keepsEmpty: true)
+        guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
+        process = ProcessIdentity(boot: parts[0], number: number, started: started)
+    }
+}
+
+extension Claims {
+    /// Gives back claims whose owner has ended or whose lease is over.
+    ///
+    /// - Returns: the number of claims.
+    @discardableResult
+    package func recover() throws -> Int {
+        // Read first, so that nothing is written if there is nothing to do.
+        guard try queue.store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil
+        else {
+            return 0
+        }
+        return try queue.store.write { db in
+            let reading = try queue.clock.look(db)
+            let now = reading.stamp
+            let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
+            var count = 0
+            for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
+                let owner = try row.text("owner").flatMap(ClaimOwner.init)
+                let delivery = try DeliveryRecord(row: row)
+                // A lease that is longer than a new one was given by a clock that was ahead.
+                let isOver = delivery.leaseUntil.map { $0 <= now || $0 > now + Self.lease } ?? true
+                guard isOver || !(owner?.process.isAlive ?? false) else { continue }
+                try db.run(
+                    "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
+                    [now, delivery.number])
+                // The try does not count as an attempt: a power supply that fails each hour must not use up ten tries.
+                // The delay grows with each loss, so that a capture that crashes each run does not hold up the others.
+                let losses = try db.lossesInARow(of: delivery)
+                let delays = policies[delivery.destination ?? "", default: .standard].delays
+                let delay = delays.isEmpty ? 0 : delays[min(max(losses - 1, 0), delays.count - 1)]
+                _ = try db.apply(
+                    .park, to: delivery, at: now,
+                    .init(
+                        cause: "its run ended without an answer", due: reading.wall + delay * 1000,
+                        attempts: max(0, delivery.attempts - 1), isInDoubt: true, triedAt: now))
+                count += 1
+            }
+            return count
+        }
+    }
+}
+
+extension Database {
+    /// The number of tries in a row that were interrupted by the end of their run.
+    fileprivate func lossesInARow(of delivery: DeliveryRecord) throws -> Int {
+        let sql = """
+            SELECT count(*) FROM attempts WHERE delivery = ?1 AND outcome = 'lost' AND id > coalesce(
+                (SELECT max(id) FROM attempts WHERE delivery = ?1 AND outcome IS NOT NULL AND outcome <> 'lost'), 0)
+            """
+        return try integer(sql, [delivery.number]) ?? 0
+    }
+}

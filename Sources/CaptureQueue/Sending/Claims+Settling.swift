@@ -1,0 +1,262 @@
+import CaptureBundle
+import CaptureNative
+import Foundation
+import GRDB
+package import QueueModel
+import QueueTransports
+import SystemPackage
+
+extension Claims {
+    /// Stores the result of an attempt.
+    ///
+    /// - Returns: the new state of the delivery.
+    /// - Throws: as `settle(_:_:_:_:)`.
+    @discardableResult
+    package func settle(
+        _ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard
+    ) throws -> DeliveryState {
+        try queue.store.turn { try settle(claim, outcome, AttemptContext(retry: retry), $0).state }
+    }
+
+    /// Stores the result of an attempt.
+    ///
+    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery. The attempt is recorded
+    ///   even then.
+    func settle(
+        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, _ turn: QueueStore.WriterTurn
+    ) throws -> AttemptResult {
+        let settled = try turn.write { db -> AttemptResult? in
+            let reading = try queue.clock.look(db)
+            let now = reading.time(in: settling.time)
+            let held = try claim.held(db)
+            try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
+            if let saved = settling.unsaved { try db.save(saved, ofDestination: claim.destination.number) }
+            let takenBack = try settling.verdict.takenBack.compactMap {
+                try db.takeBack($0, at: claim.destination, now)
+            }
+            guard let delivery = held else { return nil }
+            var (event, change) =
+                try db.isParked(outcome, delivery, at: claim.destination, settling)
+                ? Self.parking(outcome, delivery, at: now)
+                : Self.change(
+                    for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
+                    after: try db.lived(delivery, reading), at: now, settling.retry)
+            if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
+                change.failure = (RunOptions.cutShortCode, cause)
+            }
+            guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
+            let after = try DeliveryRecord.one(db, claim.delivery.number)
+            let next =
+                settling.claimsNext
+                ? try next(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
+            return after.map { after in
+                AttemptResult(
+                    state: after.state, dueAt: after.state == .failed ? after.dueAt : nil, next: next,
+                    takenBack: takenBack)
+            }
+        }
+        guard let settled else {
+            throw QueueError(
+                .claimLost, "the claim has expired, or the user changed the delivery",
+                of: claim.capture.id)
+        }
+        return settled
+    }
+
+    /// Gives back a claim that was not used. The delivery keeps its place in the order.
+    func giveBack(_ claim: Claim) throws { try queue.store.turn { try giveBack(claim, $0) } }
+
+    private func giveBack(_ claim: Claim, _ turn: QueueStore.WriterTurn, cause: String = "not begun") throws {
+        let outcome = SendOutcome.parked(cause: cause, isInDoubt: false)
+        try turn.write { db in
+            let now = try queue.clock.stamp(db)
+            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
+            guard let delivery = try claim.held(db) else { return }
+            _ = try db.apply(
+                .park, to: delivery, at: now,
+                .init(cause: outcome.trouble, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1)))
+        }
+    }
+
+    /// Sets damaged bytes aside. All deliveries of the capture then wait until the bytes are back.
+    ///
+    /// - Returns: nil if the claim has expired, or if the bytes have the right hash.
+    func setAside(
+        _ claim: Claim, _ outcome: SendOutcome, _ message: String, _ time: RunTime, _ turn: QueueStore.WriterTurn
+    ) throws -> AttemptResult? {
+        let record = try queue.store.read { db -> CaptureRecord? in
+            try claim.held(db).flatMap { _ in try CaptureRecord.one(db, sequence: claim.capture.sequence) }
+        }
+        guard let record, record.holding.hasBytes else { return nil }
+        let fault = StoredBytesCheck(queue.folder, queue.spool).judge(record, reads: true).fault
+        if case .absent(let root) = fault { return try postpone(claim, root, time, turn) }
+        guard case .wrong(let kind, _) = fault else {
+            // The SHA-256 of the bytes is right, so the tag is wrong.
+            if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
+            return nil
+        }
+        do { try queue.store.requireSpool() } catch {
+            try giveBack(claim, turn)
+            throw error
+        }
+        try turn.write { db in
+            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
+        }
+        _ = try QuarantineRoom(queue: queue).setAside(record, kind, message, turn)
+        return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
+    }
+
+    /// Gives a claim back whose bytes are absent with their queue.folder. Everything else in that folder waits with it.
+    private func postpone(
+        _ claim: Claim, _ root: FilePath, _ time: RunTime, _ turn: QueueStore.WriterTurn
+    ) throws -> AttemptResult {
+        try giveBack(claim, turn, cause: Absence.message(root))
+        return try turn.write { db in
+            let due = try queue.clock.look(db).time(in: time).wall + Absence.pause
+            try db.postpone(below: root, until: due)
+            return AttemptResult(state: .pending, dueAt: due, next: nil, absent: root)
+        }
+    }
+
+    private static func close(
+        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, isLate: Bool, at now: Int, _ db: Database
+    ) throws {
+        let (word, code, message) = outcome.words
+        let sent = settling.bytesSent ?? (word == "completed" ? claim.capture.byteCount : nil)
+        try db.run(
+            "UPDATE attempts SET ended_at = ?, outcome = ?, code = ?, message = ?, bytes_sent = ? WHERE token = ?"
+                + " AND delivery = ?",
+            [
+                now, isLate ? "late \(word)" : word, code, message, sent, Data(claim.token), claim.delivery.number,
+            ])
+    }
+
+    /// Translates an outcome into an event and the values to queue.store.
+    ///
+    /// - Parameter lived: how much of its lifetime the delivery has had, in milliseconds.
+    static func change(
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
+    ) -> (DeliveryEvent, Database.DeliveryChange) {
+        var (event, change) = plainChange(for: outcome, delivery, after: lived, at: now, retry)
+        change.isInDoubt = outcome.leavesDoubt
+        change.triedAt = now.stamp
+        if case .rejected = outcome { change.idempotencyKey = .forgotten }
+        return (event, change)
+    }
+
+    /// Parks the delivery without counting the try. It then waits behind the deliveries that were not tried.
+    static func parking(
+        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: RunTime
+    ) -> (DeliveryEvent, Database.DeliveryChange) {
+        let (word, code, message) = outcome.words
+        var change = Database.DeliveryChange(
+            cause: message, due: now.wall, attempts: max(0, delivery.attempts - 1),
+            failure: message.map { (code ?? word, $0) })
+        change.isInDoubt = outcome.leavesDoubt
+        change.triedAt = now.stamp
+        if case .rejected = outcome { change.idempotencyKey = .forgotten }
+        return (.park, change)
+    }
+
+    private static func plainChange(
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
+    ) -> (DeliveryEvent, Database.DeliveryChange) {
+        switch outcome {
+        case .completed(let receipt, let id, let url):
+            return (
+                .complete, .init(cause: "a receipt", completion: (now.stamp, receipt), remoteID: id, remoteURL: url)
+            )
+        case .accepted(let id, let url):
+            return (.accept, .init(due: now.wall + 1000, remoteID: id, remoteURL: url, polls: 0))
+        case .failed(let code, let message), .unclear(let code, let message):
+            var generator = SystemRandomNumberGenerator()
+            guard let delay = retry.delayMilliseconds(afterAttempt: delivery.attempts, using: &generator) else {
+                let cause = "attempt \(delivery.attempts) of \(retry.delays.count)"
+                return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
+            }
+            if retry.isOver(after: lived) {
+                let cause = "the lifetime of the capture has passed"
+                return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
+            }
+            return (.fail, .init(cause: message, due: now.wall + delay, failure: (code, message)))
+        case .rejected(let code, let message):
+            return (.reject, .init(cause: message, failure: (code, message)))
+        case .conflict(let message):
+            return (.conflict, .init(cause: message, failure: ("conflict", message)))
+        case .parked(let cause, _):
+            return (.park, .init(cause: cause, due: now.wall, attempts: max(0, delivery.attempts - 1)))
+        case .blocked: return parking(outcome, delivery, at: now)
+        case .damaged(let message):
+            // `setAside` hashed the stored bytes again and found them intact, so the delivery waits. The try counts.
+            return (.park, .init(cause: message, due: now.wall))
+        }
+    }
+}
+
+extension SendOutcome {
+    /// Counts a block as a failed try, for use when the server accepts other captures meanwhile.
+    fileprivate var counted: SendOutcome {
+        guard case .blocked(let block) = self else { return self }
+        return .failed(code: block.reason.rawValue, message: block.message)
+    }
+}
+
+extension Database {
+    /// Whether the server asks to wait or has no room, although it accepted another capture since the last try of this
+    /// one. For a member of a session, only captures outside that session count.
+    fileprivate func hasLandedElsewhere(_ outcome: SendOutcome, _ delivery: DeliveryRecord) throws -> Bool {
+        guard case .blocked(let block) = outcome, block.reason == .wait || block.reason == .full else { return false }
+        let sql = """
+            SELECT 1 FROM deliveries AS this JOIN deliveries AS other ON other.destination = this.destination
+                AND other.completed_at > this.tried_at
+            WHERE this.id = ? AND (this.session IS NULL OR other.session IS NOT this.session) LIMIT 1
+            """
+        return try integer(sql, [delivery.number]) != nil
+    }
+
+    /// Whether a delivery waits again without counting the try, because the destination is at fault.
+    func isParked(
+        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext
+    ) throws -> Bool {
+        guard outcome.isRefusal else { return settling.verdict.isParked }
+        guard settling.verdict.isParked || settling.isTakenBack else { return false }
+        // If few captures wait, the refusals may be their own fault.
+        let others = try integer(
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM deliveries WHERE destination = ?1 AND state IN ('pending', 'failed')
+                UNION ALL SELECT 1 FROM deliveries WHERE destination = ?1 AND state = 'processing' AND id <> ?2
+                LIMIT ?3)
+            """, [destination.number, delivery.number, DestinationState.leastCaptures])
+        return (others ?? 0) + 1 >= DestinationState.leastCaptures
+    }
+
+    /// The milliseconds that have elapsed since the push, or since the user last asked to send the delivery again.
+    func lived(_ delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
+        try now.elapsed - (integer("SELECT elapsed_from FROM deliveries WHERE id = ?", [delivery.number]) ?? 0)
+    }
+
+    /// Whether the last tries were all stopped by the time limit of their runs.
+    fileprivate func isCutShort(_ delivery: DeliveryRecord) throws -> Bool {
+        let last = try rows(
+            "SELECT message FROM attempts WHERE delivery = ? ORDER BY id DESC LIMIT 3", [delivery.number])
+        return try RunOptions.isCutShort(last.map { try $0.text("message") })
+    }
+
+    /// Lets a capture that was refused for good wait again.
+    ///
+    /// - Returns: nil if the user has changed the delivery meanwhile.
+    func takeBack(_ sequence: Int, at destination: Destination, _ now: RunTime) throws -> CaptureRecord? {
+        let condition = "WHERE capture = ? AND destination = ? AND state = 'permanently_failed'"
+        guard let delivery = try DeliveryRecord.all(self, condition, [sequence, destination.number]).first else {
+            return nil
+        }
+        let failure = delivery.errorMessage.map { (delivery.errorCode ?? "", $0) }
+        let isBack = try apply(
+            .retry, to: delivery, at: now.stamp,
+            .init(
+                cause: "the destination refuses everything", due: now.wall,
+                attempts: max(0, delivery.attempts - 1), failure: failure))
+        return isBack ? try CaptureRecord.one(self, sequence: sequence) : nil
+    }
+}

@@ -1,0 +1,63 @@
+import CaptureBundle
+import GRDB
+import QueueModel
+import QueueTransports
+
+/// Asks destinations what they still have (Spec/capqueue.md, `check --remote`).
+extension UploadQueue.Upkeep {
+    /// Asks the destinations for all completed captures whose bytes are still here. What they have lost is sent again.
+    ///
+    /// - Parameter isDryRun: whether losses are only reported.
+    /// - Returns: the number of deliveries that were asked for.
+    public func checkRemote(isDryRun: Bool, deliver: (CheckFinding) throws -> Void) throws -> Int {
+        let shares = TransportShares(queue.signers)
+        var transports: [String: any UploadTransport] = [:]
+        var count = 0
+        try queue.store.eachPage { records in
+            for record in records where record.holding.hasBytes {
+                for delivery in record.deliveries where delivery.state == .completed {
+                    guard let name = delivery.destination else { continue }
+                    let transport = try transports[name] ?? shares.make(queue.destinations.find(name)) { _ in }
+                    transports[name] = transport
+                    count += 1
+                    let job = SendJob(
+                        record.delivered(by: delivery), delivery, token: [], now: 0, held: record.sha256, queue)
+                    try settle(transport.confirm(job, SendControl()), record, delivery, name, isDryRun, deliver)
+                }
+            }
+        }
+        return count
+    }
+
+    private func settle(
+        _ state: RemoteState, _ record: CaptureRecord, _ delivery: DeliveryRecord, _ name: String, _ isDryRun: Bool,
+        _ deliver: (CheckFinding) throws -> Void
+    ) throws {
+        switch state {
+        case .there: return
+        case .unknown(let text):
+            try deliver(
+                CheckFinding(
+                    kind: .unconfirmed, id: record.id, path: name,
+                    message: "cannot tell whether the upload is there: \(text)",
+                    isRepaired: false))
+        case .lost(let text):
+            let isSentAgain = try !isDryRun && lose(delivery, because: text)
+            try deliver(
+                CheckFinding(
+                    kind: .lost, id: record.id, path: name,
+                    message: text + (isSentAgain ? "; it is sent again" : ""), isRepaired: isSentAgain))
+        }
+    }
+
+    private func lose(_ delivery: DeliveryRecord, because text: String) throws -> Bool {
+        try queue.store.write { db in
+            guard let delivery = try DeliveryRecord.one(db, delivery.number) else { return false }
+            let now = try queue.clock.look(db)
+            // With the old key, a server could answer again that it has the capture.
+            return try db.apply(
+                .lose, to: delivery, at: now.stamp,
+                .init(cause: text, due: now.wall, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
+        }
+    }
+}

@@ -15,7 +15,7 @@ struct Push: Sendable {
     /// The default destination, used if none is named.
     let fallback: String?
     /// Hints for a bundle that only the queue's setting refuses.
-    let trustHints: [String]
+    let trustHints: [Hint]
     private let memory: QueueClock.Memory
 
     /// - Throws: `value.invalid`, `name.invalid`, `spool.missing`, `destination.unknown`, `destination.retired`,

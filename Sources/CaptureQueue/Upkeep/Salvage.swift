@@ -71,7 +71,7 @@ extension UploadQueue {
     private static func refreshSettingsCopy(_ folder: QueueFolder) {
         guard let queue = try? UploadQueue(at: folder) else { return }
         defer { queue.close() }
-        try? queue.store.turn { _ in try SettingsCopy(queue).refresh() }
+        try? queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() }
     }
 }
 

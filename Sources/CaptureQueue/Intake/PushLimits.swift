@@ -76,13 +76,17 @@ final class PushLimits: Sendable {
             var next = promised
             next.used += size
             next.unwritten += isWritten ? 0 : size
-            let room = try settings.room(at: queue.folder)
-            let floor = room.isEnforced ? room.floor : nil
-            let short = max(
-                settings.limit.map { next.used - $0 } ?? 0, floor.map { $0 - (room.free - next.unwritten) } ?? 0, 0)
+            let short = try shortage(with: next, settings.room(at: queue.folder))
             if short == 0 { promised = next }
             return short
         }
+    }
+
+    /// How many bytes are missing, by both limits.
+    private func shortage(with promised: Promised, _ room: DiskRoom) -> Int {
+        let floor = room.isEnforced ? room.floor : nil
+        return max(
+            settings.limit.map { promised.used - $0 } ?? 0, floor.map { $0 - (room.free - promised.unwritten) } ?? 0, 0)
     }
 
     /// - Returns: whether there was room then, and the bytes are promised.
@@ -96,11 +100,8 @@ final class PushLimits: Sendable {
         let now = promised.withLock(\.self)
         let room = try settings.room(at: queue.folder)
         guard room.free - now.unwritten > size else { return false }
-        let floor = room.isEnforced ? room.floor : nil
-        return try Eviction(queue: queue).canFree(
-            bytes: max(
-                settings.limit.map { now.used + size - $0 } ?? 0,
-                floor.map { $0 - (room.free - now.unwritten - size) } ?? 0))
+        let next = Promised(used: now.used + size, unwritten: now.unwritten + size)
+        return try Eviction(queue: queue).canFree(bytes: shortage(with: next, room))
     }
 
     /// Deletes uploaded bundles for one that is in a file already, but whose bytes nobody promised.
@@ -110,10 +111,7 @@ final class PushLimits: Sendable {
         try evictsUploaded
             && evict(for: size) {
                 let used = try queue.store.read { try $0.usedBytes(queue.spool) }
-                let room = try settings.room(at: queue.folder)
-                return max(
-                    settings.limit.map { used + size - $0 } ?? 0,
-                    room.isEnforced ? room.floor.map { $0 - room.free } ?? 0 : 0, 0)
+                return try shortage(with: Promised(used: used + size), settings.room(at: queue.folder))
             }
     }
 

@@ -159,8 +159,7 @@ package struct Claims {
             throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
         }
         return Claim(
-            capture: capture, delivery: taken, destination: destination, token: token,
-            attempt: attempt)
+            capture: capture, delivery: taken, destination: destination, token: token, attempt: attempt)
     }
 
     /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the
@@ -179,13 +178,7 @@ package struct Claims {
 
     /// Returns the claims that are no longer valid: the delivery was held, cancelled, or settled by another process.
     func lost(_ claims: [Claim]) throws -> [Claim] {
-        try queue.store.read { db in
-            try claims.filter { claim in
-                try db.integer(
-                    "SELECT 1 FROM deliveries WHERE id = ? AND token = ?", [claim.delivery.number, Data(claim.token)])
-                    == nil
-            }
-        }
+        try queue.store.read { db in try claims.filter { try $0.held(db) == nil } }
     }
 
     /// Lets the claims be valid for longer.

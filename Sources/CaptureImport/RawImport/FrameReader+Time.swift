@@ -8,9 +8,10 @@ extension FrameReader {
     /// - Parameters:
     ///   - own: The members of a metadata.json of our own form.
     ///   - exif: The facts in the photo.
-    mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
+    /// - Returns: nil if `CaptureMetadata` says what is wrong.
+    mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String? {
         // One that is not a text is refused by `CaptureMetadata`.
-        if let value = own["captured_at"], value.text == nil { return "" }
+        if let value = own["captured_at"], value.text == nil { return nil }
         var fromLayout: String?
         if case .time(let text) = frame.facts.clock { fromLayout = text }
         let choice = FactChoice.time([
@@ -23,6 +24,7 @@ extension FrameReader {
             remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
         }
         if let text = choice.text { return text }
+        if hasOwnMetadata, exif?.time == nil { return nil }
         throw missingTime(own, exif)
     }
 
@@ -62,7 +64,6 @@ extension FrameReader {
     }
 
     private func missingTime(_ own: JSONValue, _ exif: PhotoFacts?) -> BundleError {
-        let dating = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
         if let local = exif?.time?.local {
             return BundleError(
                 .rawTime, "its EXIF has the local time \(local), but not the time zone", file: photoFile,
@@ -71,16 +72,15 @@ extension FrameReader {
         if case .elapsed = frame.facts.clock {
             return BundleError(
                 .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
-                hints: ["give the time of its first frame, from which the other times are computed: \(dating)"])
+                hints: ["give the time of its first frame, from which the other times are computed: \(Self.dating)"])
         }
         let count = source.frames.count
         let named = count == 1 ? name.flatMap { NameTimeForm.fitting([$0]) } : source.nameTimes
         let hints = named.map { [Self.reading($0)] } ?? []
         guard count > 1 else {
-            let inFile = layout == CapbundleLayout.name ? " or captured_at in metadata.json" : ""
             return BundleError(
                 .rawTime, "the time of the capture is unknown", file: metadataFile,
-                hints: hints + ["give it: \(dating)\(inFile)"])
+                hints: hints + [giving(Self.dating, "captured_at")])
         }
         let shared = options.capturedAt != nil ? "--captured-at" : own["captured_at"].map { _ in "metadata.json" }
         let found = shared.map { ", and \($0) gives one time for \(count) frames" } ?? ""

@@ -3,9 +3,6 @@ package import ArgumentParser
 /// A command that takes many names. ArgumentParser needs time that grows with the square of their number (two seconds
 /// for 10,000), so the names are removed from the command line before ArgumentParser reads the rest.
 package protocol ManyNamesCommand: ParsableCommand {
-    /// All options that take a value, and all flags, as they are written.
-    static var valueOptions: Set<String> { get }
-    static var flags: Set<String> { get }
     /// The names: all words that are neither options nor values.
     var names: [String] { get set }
 }
@@ -34,19 +31,21 @@ enum ManyNames {
     private static func split(
         _ words: ArraySlice<String>, _ type: any ManyNamesCommand.Type
     ) -> (names: [String], rest: [String])? {
+        guard let options = CommandTree(type)?.options else { return nil }
         var names: [String] = []
         var rest: [String] = []
         var words = words
         while let word = words.popFirst() {
+            let option = options.first { $0.names.contains(word) }
             if word == "--" {
                 names += words
                 break
             }
             if word == "-" || !word.hasPrefix("-") {
                 names.append(word)
-            } else if type.flags.contains(word) {
+            } else if let option, !option.takesValue {
                 rest.append(word)
-            } else if type.valueOptions.contains(word), let value = words.popFirst() {
+            } else if option != nil, let value = words.popFirst() {
                 rest += [word, value]
             } else {
                 return nil

@@ -14,7 +14,7 @@ struct DoubtfulDepthTests {
         let metadata = RawFolder.metadata.replacing(
             "\"width\": 4, \"height\": 3", with: "\"width\": \(size.0), \"height\": \(size.1)")
         try RawFolder.write(to: folder, photo: photo, depth: RawFolder.floats(samples), metadata: metadata)
-        return try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions()).remarks
+        return try folder.readRaw().remarks
     }
 
     @Test(

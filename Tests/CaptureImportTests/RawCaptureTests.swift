@@ -3,6 +3,7 @@ import CaptureDevice
 import CaptureImport
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import Testing
 
 /// Each fault of a raw folder is named, and a raw folder without faults is accepted.
@@ -14,7 +15,7 @@ struct RawCaptureTests {
         let folder = try TemporaryFolder()
         try RawFolder.write(to: folder, photo: photo, depth: depth, metadata: metadata)
         do {
-            _ = try RawCaptureReader.read(folder.path("raw"), options)
+            _ = try folder.readRaw(options)
             return nil
         } catch {
             return error
@@ -78,12 +79,20 @@ struct RawCaptureTests {
             to: folder, photo: RawFolder.photo + [UInt8](repeating: 0, count: 10 << 20), depth: depth,
             metadata: metadata)
         try folder.write("x", to: "raw/notes.txt")
-        let remarks = try RawCaptureReader.read(folder.path("raw"), RawCaptureOptions()).remarks
-        #expect(remarks.map(\.weight) == [.note, .warning, .warning, .warning])
-        #expect(remarks.map(\.code) == ["raw.ignored", "upload.size", "upload.size", "raw.samples"])
+        let remarks = try folder.readRaw().remarks
+        #expect(remarks.map(\.weight) == [.note, .warning, .warning, .warning, .note])
+        #expect(remarks.map(\.code) == ["raw.ignored", "upload.size", "upload.size", "raw.samples", "photo.fields"])
         #expect(remarks[0].message == "ignored: notes.txt")
         #expect(remarks[1].message.contains("servers refuse more than 10485760"))
         #expect(remarks[2].message.contains("is 1001x1"))
         #expect(remarks[3].message.hasPrefix("3 samples"))
+    }
+}
+
+extension TemporaryFolder {
+    /// Reads the raw folder of this folder.
+    func readRaw(_ options: RawCaptureOptions = RawCaptureOptions()) throws(BundleError) -> RawCapture {
+        let source = try RawSource.open(path("raw"), options, PictureDecoder())
+        return try FrameReader.read(source.single(), of: source, options, PictureDecoder())
     }
 }

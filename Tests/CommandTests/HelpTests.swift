@@ -28,43 +28,6 @@ struct HelpTests {
         #expect(!example.isEmpty && example.contains { $0.contains(path.joined(separator: " ")) })
     }
 
-    /// Commands that take many names read their arguments without ArgumentParser. Such a command must know every option
-    /// that ArgumentParser knows; it would otherwise refuse the missing one with many names but take it with few.
-    @Test(arguments: [
-        ("capbundle", "verify"), ("capbundle", "pack"), ("capbundle", "report"), ("capbundle", "chain"),
-        ("capbundle", "restore"), ("capqueue", "push"),
-    ])
-    func takesEveryOptionWithManyNamesToo(_ tool: String, _ name: String) throws {
-        let command = try #require(try HelpDump.root(tool).subcommands?.first { $0.commandName == name })
-        let folder = Places.root.appending(path: "Sources/\(tool)/Commands")
-        func source(_ file: String) throws -> String {
-            try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-        }
-        // A list may name the list of an option group, which is in a file of its own.
-        var sources = [
-            try source("\(name.capitalized)Command.swift").components(separatedBy: "ManyNamesCommand {").last ?? ""
-        ]
-        var groups = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-            .filter { $0.hasSuffix("Options.swift") }
-        while let group = groups.first(where: { group in
-            sources.contains { $0.contains("\(group.dropLast(".swift".count)).") }
-        }) {
-            sources.append(try source(group))
-            groups.removeAll { $0 == group }
-        }
-        for argument in command.arguments ?? [] where argument.kind != "positional" {
-            let list = argument.kind == "flag" ? "flags" : "valueOptions"
-            let lists = sources.flatMap { source in
-                source.components(separatedBy: "static let \(list)").dropFirst().compactMap {
-                    $0.components(separatedBy: "]").first
-                }
-            }
-            for word in argument.words where !["-h", "--help", "--version"].contains(word) {
-                #expect(lists.contains { $0.contains("\"\(word)\"") }, "\(word) of \(name)")
-            }
-        }
-    }
-
     /// A narrow terminal gets the same words on more lines.
     @Test(arguments: isLongRun ? paths : [["capbundle", "pack"], ["capqueue", "dest", "add"]])
     func saysTheSameAtSixtyColumns(_ path: [String]) throws {

@@ -1,12 +1,33 @@
 import CaptureBundle
+import CaptureNative
+import SystemPackage
 
 /// A depth map in the form for a bundle.
 struct DepthFloats {
     /// Float32 little-endian, row-major, top row first, in metres.
-    let floats: [UInt8]
+    let floats: PayloadContent
     let size: DepthSize
+    let sha256: Digest
+    let survey: DepthSurvey
     /// The form of the original file.
     let source: DepthDescription.Source
     /// How many samples are missing because they were the highest number of an integer.
-    var maxCount = 0
+    let maxCount: Int
+
+    init(
+        _ bytes: [UInt8], _ size: DepthSize, _ source: DepthDescription.Source, maxCount: Int = 0
+    ) throws(BundleError) {
+        var survey = DepthSurvey()
+        survey.add(bytes.span)
+        (floats, self.size, sha256) = (.bytes(bytes), size, try Digest.of(bytes))
+        (self.survey, self.source, self.maxCount) = (survey, source, maxCount)
+    }
+
+    /// Reads a file of floats in metres in pieces.
+    init(_ file: FileHandle, _ size: DepthSize, _ label: FilePath) throws(BundleError) {
+        var survey = DepthSurvey()
+        sha256 = try PayloadContent.hash(file, name: label.string, expecting: size.byteCount) { survey.add($0) }
+        (floats, self.size) = (.file(file, name: label.string), size)
+        (self.survey, source, maxCount) = (survey, .plain, 0)
+    }
 }

@@ -7,13 +7,13 @@ enum PhotoRemarks {
     /// Reads the structure of the photo.
     ///
     /// - Throws: `raw.capture` if the bytes are not a JPEG.
-    static func judge(_ bytes: [UInt8], file: FilePath) throws(BundleError) -> JPEGStructure {
-        do { return try JPEGStructure(bytes) } catch { throw notAPhoto(error, file) }
-    }
-
-    static func notAPhoto(_ failure: JPEGStructure.Failure, _ file: FilePath) -> BundleError {
-        let hints = failure.kind.map { PhotoAdvice.hints(at: file, $0, to: file) } ?? []
-        return BundleError(.rawCapture, failure.message, file: file, hints: hints)
+    static func judge<Value>(
+        _ file: FilePath, _ read: () throws(JPEGStructure.Failure) -> Value
+    ) throws(BundleError) -> Value {
+        do { return try read() } catch {
+            let hints = error.kind.map { PhotoAdvice.hints(at: file, $0, to: file) } ?? []
+            throw BundleError(.rawCapture, error.message, file: file, hints: hints)
+        }
     }
 
     static func size(_ size: Int, file: FilePath, _ remarks: inout RemarkList) {
@@ -59,11 +59,13 @@ enum DepthRemarks {
     }
 
     /// Warns about samples that are not plausible.
-    ///
-    /// - Parameter unitAdvice: What to do if the samples look like millimetres.
-    static func survey(_ survey: DepthSurvey, file: FilePath, unitAdvice: Wording, _ remarks: inout RemarkList) {
+    static func survey(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
+        let survey = made.survey
         if !survey.isPlausible {
-            let advice: Wording = survey.looksLikeMillimetres ? "; it looks like millimetres: \(unitAdvice)" : ""
+            let isPlain = made.source == .plain
+            let mending: Wording =
+                isPlain ? "divide each sample by 1000 and pack again" : "pack again with \(.depthUnit) mm"
+            let advice: Wording = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
             remarks.add(.warning, "raw.plausible", file, wording: "may not be in metres: \(survey.finding)\(advice)")
         }
         if survey.meaningless > 0 {

@@ -32,6 +32,8 @@ package struct RawFrame: Sendable {
         var floatScale: String?
         /// The size, for a file that does not contain it.
         var size: DepthSize?
+        /// Why the depth map cannot be packed, although other parts of the frame can.
+        var problem: BundleError?
     }
 }
 
@@ -89,6 +91,10 @@ struct RawExport: Sendable {
     var isSingle = false
     /// The path of a metadata.json of our own form, which takes precedence over the facts of all frames.
     var metadata: FilePath?
+    /// The files in a folder of our own layout that are not packed.
+    var ignored: [FilePath] = []
+    /// Looks for what may be meant where a file of a folder of our own layout is missing.
+    var search: RawFolderSearch?
 }
 
 /// One layout of Spec/raw-captures.md section 2.

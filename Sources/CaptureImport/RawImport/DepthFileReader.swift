@@ -27,6 +27,7 @@ struct DepthFileReader {
     /// - Throws: `raw.depth` if the file cannot be read in its encoding, `raw.unit` if the unit is unknown.
     func read(_ tree: RawTree) throws(BundleError) -> DepthFloats {
         let label = tree.label(file.path)
+        if let floats = try plainFloats(tree, label) { return floats }
         let bytes = try tree.read(file.path, limit: FileLimits.depth)
         let samples = try decode(bytes, label)
         let scale = try scale(of: samples.grid.values, label)
@@ -37,12 +38,26 @@ struct DepthFileReader {
         let missing = isMaxMissing(samples.grid.values) ? samples.grid.values.maxCount : 0
         let isFloats = if case .float32 = samples.grid.values { true } else { false }
         let invalid = isFloats ? "nan-or-zero" : missing > 0 ? "zero-or-max" : "zero"
-        return DepthFloats(
-            floats: [UInt8](littleEndian: units.metres(samples.grid, isMaxMissing: missing > 0)),
-            size: samples.grid.size,
-            source: DepthDescription.Source(
+        return try DepthFloats(
+            [UInt8](littleEndian: units.metres(samples.grid, isMaxMissing: missing > 0)), samples.grid.size,
+            DepthDescription.Source(
                 encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale),
             maxCount: missing)
+    }
+
+    /// Reads a file on disk that already is what the bundle needs: a large one is not read into memory. One that is too
+    /// long for its size is refused by its length.
+    private func plainFloats(_ tree: RawTree, _ label: FilePath) throws(BundleError) -> DepthFloats? {
+        let scale = options.depthScale?.description ?? file.floatScale ?? file.scale
+        guard isPlain, scale == "1", let size, let handle = try tree.handle(file.path) else { return nil }
+        let length = try native({ .reading(label, $0) }) { () throws(NativeError) in try handle.status().size }
+        guard length == size.byteCount else {
+            if length > size.entryLimit { throw wrongLength(length, size, label) }
+            return nil
+        }
+        guard length <= DepthMapCodec.memoryLimit else { return try DepthFloats(handle, size, label) }
+        let bytes = try tree.read(file.path, limit: length)
+        return bytes.count == length ? try DepthFloats(bytes, size, .plain) : nil
     }
 
     /// Whether the highest number of an integer sample means "not measured".
@@ -53,6 +68,11 @@ struct DepthFileReader {
     }
 
     private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .pgm, .png, .tif, .tiff or .exr"
+
+    /// Whether a file with this ending does not contain its size.
+    static func needsSize(_ path: FilePath) -> Bool {
+        ["f32", "bin", "raw", "gz", "zlib", "deflate"].contains(path.ending)
+    }
 
     private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
         switch file.path.ending {
@@ -73,7 +93,7 @@ struct DepthFileReader {
         case "png": return try picture(bytes, .png, "png", label)
         case "tif", "tiff": return try picture(bytes, .tiff, "tiff", label)
         case "exr": return try picture(bytes, .openEXR, "exr", label)
-        case "f32", "bin", "raw", "gz", "zlib", "deflate": return try floats(bytes, label)
+        case _ where Self.needsSize(file.path): return try floats(bytes, label)
         default:
             throw BundleError(
                 .rawDepth, "has an unknown ending, expected \(Self.endings)", file: label)
@@ -99,7 +119,6 @@ struct DepthFileReader {
                 .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
                 hints: [.set(.depthSize)])
         }
-        let isPlain = ["f32", "bin", "raw"].contains(file.path.ending ?? "")
         if isPlain && bytes.count == size.byteCount {
             let grid = try reading(label) { () throws(DepthFormatFailure) in try RawFloats.decode(bytes, size: size) }
             return Samples(grid: grid, encoding: DepthDescription.encoding)
@@ -113,11 +132,17 @@ struct DepthFileReader {
             guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
                 throw BundleError(.rawDepth, error.message, file: label)
             }
-            let expected = "\(size.byteCount) (4 x \(size.width) x \(size.height))"
-            throw BundleError(
-                .rawDepth, "has \(bytes.count) bytes, expected \(expected)", file: label,
-                hints: DepthAdvice.hints(length: bytes.count, size))
+            throw wrongLength(bytes.count, size, label)
         }
+    }
+
+    /// Whether the file may have raw floats that are not compressed.
+    private var isPlain: Bool { ["f32", "bin", "raw"].contains(file.path.ending) }
+
+    private func wrongLength(_ count: Int, _ size: DepthSize, _ label: FilePath) -> BundleError {
+        BundleError(
+            .rawDepth, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))",
+            file: label, hints: DepthAdvice.hints(length: count, size))
     }
 
     private func reading<Value>(

@@ -6,41 +6,72 @@ import SystemPackage
 extension FrameReader {
     /// - Parameters:
     ///   - photo: Needed only for a depth map inside it.
-    ///   - said: `depth_map_dimensions` of metadata.json.
-    /// - Returns: nil if the user wants no depth map (`--no-depth`).
-    mutating func readDepth(_ photo: FramePhoto?, said: JSONValue?) throws(BundleError) -> RawCapture.Depth? {
-        if options.withoutDepth { return nil }
+    ///   - own: The members of a metadata.json of our own form; nil if it cannot be read.
+    ///   - metadata: The same with all facts; nil if some of them are wrong.
+    /// - Returns: nil if the user wants no depth map (`--no-depth`), or if its size is unknown because of a fault in
+    ///   metadata.json.
+    mutating func readDepth(
+        _ photo: FramePhoto?, _ own: JSONValue?, _ metadata: CaptureMetadata?
+    ) throws(BundleError) -> RawCapture.Depth? {
+        if options.withoutDepth {
+            if export.search != nil, let path = frame.depth?.path {
+                remarks.add(.note, "raw.ignored", label(path), wording: "left out because of \(.withoutDepth)")
+            }
+            return nil
+        }
         let file: FilePath
         let made: DepthFloats
         if frame.hasDepthInside, let photo, let path = frame.photo {
             file = label(path)
             made = try depthInside(photo, file)
         } else {
-            let depth = try depthFile()
-            file = label(depth.path)
-            made = try DepthFileReader(depth, said: try size(said, depth), options, decoder).read(tree)
-            if options.keepsSource {
-                let bytes = try tree.read(depth.path, limit: FileLimits.depth)
-                try carried.addSource(depth.path, bytes)
-            }
+            guard let read = try readFile(own, metadata) else { return nil }
+            (file, made) = read
         }
-        try compare(made.size, said, file)
+        try compare(made.size, metadata?.depthSize, file)
         DepthRemarks.size(made.size, file: file, &remarks)
         DepthRemarks.highest(made, file: file, &remarks)
-        var survey = DepthSurvey()
-        let floats = made.floats
-        survey.add(floats.span)
-        DepthRemarks.survey(survey, file: file, unitAdvice: "pack again with \(.depthUnit) mm", &remarks)
+        DepthRemarks.survey(made, file: file, &remarks)
         return RawCapture.Depth(
-            floats: .bytes(floats), size: made.size, sha256: try Digest.of(floats), file: file,
-            source: made.source)
+            floats: made.floats, size: made.size, sha256: made.sha256, file: file, source: made.source)
     }
 
-    private func depthFile() throws(BundleError) -> RawFrame.DepthFile {
+    private mutating func readFile(
+        _ own: JSONValue?, _ metadata: CaptureMetadata?
+    ) throws(BundleError) -> (FilePath, DepthFloats)? {
+        var faults = FaultList()
+        let known = faults.attempt { () throws(BundleError) in try saidSize(own, metadata?.depthSize) }
+        let size = known ?? nil
+        let depth = faults.attempt { () throws(BundleError) in try depthFile(size) }
+        guard let depth else { throw faults.joined }
+        let mayBeSaid = metadata == nil && (own == nil || export.metadata != nil)
+        if size == nil, known == nil || mayBeSaid, DepthFileReader.needsSize(depth.path) {
+            // Without a size, it can still be seen that it is something else.
+            _ = faults.attempt { () throws(BundleError) in
+                _ = try tree.handle(depth.path)
+                if let error = export.search?.notFloats(depth.path, nil) { throw error }
+            }
+            if faults.faults.isEmpty { return nil }
+        }
+        guard faults.faults.isEmpty else { throw faults.joined }
+        let made: DepthFloats
+        do throws(BundleError) { made = try DepthFileReader(depth, said: size, options, decoder).read(tree) } catch {
+            throw export.search?.notFloats(depth.path, size) ?? error
+        }
+        if options.keepsSource {
+            let bytes = try tree.read(depth.path, limit: FileLimits.depth)
+            try carried.addSource(depth.path, bytes)
+        }
+        return (label(depth.path), made)
+    }
+
+    private func depthFile(_ size: DepthSize?) throws(BundleError) -> RawFrame.DepthFile {
         guard let depth = frame.depth else {
+            if let search = export.search { throw search.missingDepth(size) }
             let within = options.matchWithin.map { " within \($0) of its time" } ?? ""
             throw BundleError(.rawCapture, "has no depth map\(within)", file: photoFile, hints: withoutDepth)
         }
+        if let problem = depth.problem { throw problem }
         guard tree.holds(depth.path) else {
             throw BundleError(
                 .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), hints: withoutDepth)
@@ -55,28 +86,46 @@ extension FrameReader {
     }
 
     /// The size for files that do not contain it.
-    private func size(_ said: JSONValue?, _ depth: RawFrame.DepthFile) throws(BundleError) -> DepthSize? {
-        if let given = options.depthSize { return given }
-        if let width = said?["width"]?.integer, let height = said?["height"]?.integer {
-            guard let size = DepthSize(width: width, height: height) else {
-                let limits = "each side must be 1 to \(BundleLimits.depthSide)"
-                throw BundleError(
-                    .rawCapture, "depth_map_dimensions is \(width)x\(height), \(limits)", file: metadataFile)
+    private func saidSize(
+        _ own: JSONValue?, _ said: CaptureMetadata.Dimensions?
+    ) throws(BundleError) -> DepthSize? {
+        func wrong(_ wording: Wording, _ hints: [Hint] = []) -> BundleError {
+            BundleError(
+                .rawCapture, wording: "depth_map_dimensions is \(wording)", file: metadataFile.string, hints: hints)
+        }
+        if let given = options.depthSize {
+            if let said, (said.width, said.height) != (given.width, given.height) {
+                throw wrong("\(said), but \(.depthSize) says \(given)")
+            }
+            return given
+        }
+        if let said {
+            guard let size = DepthSize(width: said.width, height: said.height) else {
+                throw wrong("\(said), each side must be 1 to \(BundleLimits.depthSide)")
             }
             return size
         }
-        return depth.size
+        let path = frame.depth?.path ?? CapbundleLayout.floats
+        if export.search != nil, export.metadata != nil, let own, own["depth_map_dimensions"] == nil,
+            DepthFileReader.needsSize(path)
+        {
+            throw wrong(
+                "missing, expected the width and height of \(path)",
+                [.raw(.giveDepthSize)])
+        }
+        return frame.depth?.size
     }
 
     /// Refuses samples whose size differs from `--depth-size` or metadata.json.
-    private func compare(_ size: DepthSize, _ said: JSONValue?, _ file: FilePath) throws(BundleError) {
+    private func compare(
+        _ size: DepthSize, _ said: CaptureMetadata.Dimensions?, _ file: FilePath
+    ) throws(BundleError) {
         if let given = options.depthSize, given != size {
             throw BundleError(.rawCapture, wording: "is \(size), but \(.depthSize) says \(given)", file: file.string)
         }
-        guard let width = said?["width"]?.integer, let height = said?["height"]?.integer else { return }
-        guard width == size.width, height == size.height else {
+        if let said, (said.width, said.height) != (size.width, size.height) {
             throw BundleError(
-                .rawCapture, "is \(size), but depth_map_dimensions in metadata.json is \(width)x\(height)", file: file)
+                .rawCapture, "is \(size), but depth_map_dimensions in metadata.json is \(said)", file: file)
         }
     }
 }

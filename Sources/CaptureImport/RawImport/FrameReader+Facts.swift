@@ -3,39 +3,44 @@ import CaptureDevice
 import PictureClient
 import SystemPackage
 
-/// Collects the facts of a frame from metadata.json, the layout, EXIF and the options (Spec/raw-captures.md section 5).
+/// The facts of a frame from metadata.json, the layout, EXIF and the options (Spec/raw-captures.md section 5).
 struct FactSheet {
+    /// metadata.json as it was found, with a time and a model.
     let metadata: CaptureMetadata
-    /// metadata.json of the bundle: without `location`, in canonical form.
-    let canonical: [UInt8]
     /// The position after the location policy was applied.
     let position: GeoPosition?
 }
 
 extension FrameReader {
-    /// - Parameter own: The members of a metadata.json of our own form.
-    mutating func facts(
-        _ own: JSONValue, _ photo: FramePhoto, _ depth: RawCapture.Depth?
-    ) throws(BundleError) -> FactSheet {
+    /// - Parameters:
+    ///   - own: The members of a metadata.json of our own form.
+    ///   - photo: nil if it cannot be read.
+    mutating func facts(_ own: JSONValue, _ photo: FramePhoto?) throws(BundleError) -> FactSheet {
         var faults = FaultList()
-        let time = faults.attempt { () throws(BundleError) in try capturedAt(own, photo.facts) }
-        let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo.facts) }
+        let time = faults.attempt { () throws(BundleError) in try capturedAt(own, photo?.facts) }
+        let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo?.facts) }
         guard let time, let model else { throw faults.joined }
         var members = MemberList(own)
         // A time that metadata.json gives for several frames is not the frame's own.
-        members.replace("captured_at", .string(time))
-        members.add("device_model", .string(model))
-        if let depth {
-            members.replace(
-                "depth_map_dimensions",
-                .members(["height": .integer(depth.size.height), "width": .integer(depth.size.width)]))
+        if let time { members.replace("captured_at", .string(time)) }
+        if let model { members.add("device_model", .string(model)) }
+        let metadata: CaptureMetadata
+        do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error, hasPhoto: photo != nil) }
+        return FactSheet(metadata: metadata, position: try position(own, photo))
+    }
+
+    /// metadata.json of the bundle: without `location`, in canonical form.
+    func canonical(
+        _ metadata: CaptureMetadata, _ photo: FramePhoto, _ depth: RawCapture.Depth?
+    ) throws(BundleError) -> [UInt8] {
+        var members = MemberList(metadata.root)
+        if let size = depth?.size {
+            members.add(
+                "depth_map_dimensions", .members(["height": .integer(size.height), "width": .integer(size.width)]))
         } else {
             members.replace("depth_map_dimensions", nil)
         }
         addOrigin(photo, &members)
-        let metadata: CaptureMetadata
-        do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error) }
-        let position = try position(own, photo)
         members.replace("location", nil)
         let canonical = CanonicalJSON.encode(members.object)
         guard canonical.count <= BundleLimits.metadataBytes else {
@@ -44,22 +49,34 @@ extension FrameReader {
                 .rawCapture, "its facts have \(canonical.count) bytes, at most \(limit) are allowed", file: metadataFile
             )
         }
-        return FactSheet(metadata: metadata, canonical: canonical, position: position)
+        return canonical
     }
 
     /// Returns the same faults as faults of the raw capture.
-    private func blamed(_ error: BundleError) -> BundleError {
+    private func blamed(_ error: BundleError, hasPhoto: Bool) -> BundleError {
         var faults = FaultList()
         for fault in error.each {
+            let settings: [(String, Setting)] =
+                hasPhoto ? [("captured_at", .capturedAt), ("device_model", .deviceModel)] : []
+            let known = settings.first { fault.message.hasPrefix("\($0.0) is missing, ") }
             _ = faults.attempt { () throws(BundleError) in
-                throw BundleError(.rawCapture, fault.message, file: metadataFile)
+                throw BundleError(
+                    .rawCapture, fault.message, file: metadataFile, hints: known.map { [giving($0.1, $0.0)] } ?? [])
             }
         }
         return faults.joined
     }
 
-    private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
-        if let value = own["device_model"], value.text == nil { return "" }
+    /// The hint that names what can give a fact.
+    func giving(_ setting: Setting, _ member: String) -> Hint {
+        .raw(.give(setting, orMember: layout == CapbundleLayout.name ? member : nil))
+    }
+
+    /// Whether metadata.json is where the user looks for a fact that is missing: `CaptureMetadata` names it.
+    var hasOwnMetadata: Bool { layout == CapbundleLayout.name && export.metadata != nil }
+
+    private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String? {
+        if let value = own["device_model"], value.text == nil { return nil }
         let device = exif?.device.map { $0.cut(to: 256) }
         let choice = FactChoice.model([
             .init(own["device_model"]?.text, "metadata.json"), .init(device, "the photo's EXIF"),
@@ -70,10 +87,10 @@ extension FrameReader {
         }
         if let text = choice.text { return text }
         if let app = export.app { return "unknown (\(app))" }
-        let member = layout == CapbundleLayout.name ? "device_model" : nil
+        if hasOwnMetadata { return nil }
         throw BundleError(
             .rawCapture, "the model of the device is unknown", file: metadataFile,
-            hints: [.raw(.give(.deviceModel, orMember: member))])
+            hints: [giving(.deviceModel, "device_model")])
     }
 
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.
@@ -125,8 +142,8 @@ extension FrameReader {
         return value([camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down])
     }
 
-    private func position(_ own: JSONValue, _ photo: FramePhoto) throws(BundleError) -> GeoPosition? {
-        let fromPhoto = photo.facts?.position?.json
+    private func position(_ own: JSONValue, _ photo: FramePhoto?) throws(BundleError) -> GeoPosition? {
+        let fromPhoto = photo?.facts?.position?.json
         // A metadata.json without a position means that the capture has none.
         let root = own["location"] ?? frame.facts.location ?? (export.metadata == nil ? fromPhoto : nil)
         do {

@@ -8,14 +8,9 @@ extension FrameReader {
     /// Makes a JPEG of a HEIC photo, with the EXIF of the original. The original is carried, unless the bundle must not
     /// tell the position.
     ///
-    /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
+    /// - Throws: `raw.capture` for a file without a photo; the failures of the decoder.
     mutating func convert(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> ([UInt8], HEIFPicture) {
         let file = label(path)
-        guard options.convertsPhoto else {
-            throw BundleError(
-                .rawCapture, "is a HEIC photo, expected a JPEG", file: file,
-                hints: [.set(.convertsPhoto)])
-        }
         let picture: HEIFPicture
         do { picture = try decoder.heif(bytes, withPhoto: true) } catch { throw error.error(file) }
         guard let photo = picture.photo else {

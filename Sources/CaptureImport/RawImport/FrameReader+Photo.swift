@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureDevice
+import CaptureNative
 import PictureClient
 import SystemPackage
 
@@ -24,25 +25,30 @@ struct FramePhoto {
 extension FrameReader {
     mutating func readPhoto() throws(BundleError) -> FramePhoto {
         guard let path = frame.photo else {
-            throw BundleError(.rawCapture, "has no photo", file: tree.root)
+            throw export.search?.missingPhoto() ?? BundleError(.rawCapture, "has no photo", file: tree.root)
         }
         guard tree.holds(path) else { throw wrong(path, "missing; it is the photo of this frame") }
+        if let large = try readLargePhoto(path) { return large }
         let file = label(path)
         var bytes = try tree.read(path, limit: FileLimits.photo)
         try checkHash(bytes, path)
         var original: HEIFPicture?
         var convertedFrom: String?
-        if let kind = FileKind(bytes), kind.family == .heif {
-            (bytes, original) = try convert(bytes, path)
-            convertedFrom = "image/heic"
-        } else if let kind = FileKind(bytes), kind.isPNG {
-            bytes = try convertPNG(bytes, kind, path)
-            convertedFrom = "image/png"
+        if let kind = FileKind(bytes), kind.family == .heif || kind.isPNG {
+            guard options.convertsPhoto else { throw notConverted(kind, path) }
+            if kind.isPNG {
+                bytes = try convertPNG(bytes, path)
+            } else {
+                (bytes, original) = try convert(bytes, path)
+            }
+            convertedFrom = kind.isPNG ? "image/png" : "image/heic"
         }
         // EXIF contains the time and the position, so it is read before the photo is rewritten.
-        let found = try PhotoRemarks.judge(bytes, file: file)
+        let found = try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }
         let packed = options.rewritesPhoto ? try rewritten(bytes, file) : bytes
-        let structure = packed == bytes ? found : try PhotoRemarks.judge(packed, file: file)
+        let structure =
+            packed == bytes
+            ? found : try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(packed) }
         PhotoRemarks.size(packed.count, file: file, &remarks)
         PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
@@ -53,17 +59,44 @@ extension FrameReader {
             convertedFrom: convertedFrom, isRewritten: packed != bytes)
     }
 
+    /// A photo that is packed as it is and too large for memory is read in pieces; nil for others.
+    private mutating func readLargePhoto(_ path: FilePath) throws(BundleError) -> FramePhoto? {
+        guard !options.convertsPhoto, !options.rewritesPhoto, frame.photoHash == nil, !frame.hasDepthInside,
+            let handle = try tree.handle(path)
+        else { return nil }
+        let file = label(path)
+        let size = try native({ .reading(file, $0) }) { () throws(NativeError) in try handle.status().size }
+        guard size > PayloadContent.memoryLimit else { return nil }
+        guard size <= BundleLimits.entryBytes else {
+            throw wrong(path, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
+        }
+        PhotoRemarks.size(size, file: file, &remarks)
+        var walk = JPEGWalk(size: size)
+        let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece throws(BundleError) in
+            try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try walk.take(piece) }
+        }
+        let structure = try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try walk.finish() }
+        PhotoRemarks.oddity(structure, file: file, &remarks)
+        let photo = RawCapture.Photo(
+            file: file, content: .file(handle, name: file.string), size: size, sha256: sha256, structure: structure)
+        return FramePhoto(file: file, capture: photo, bytes: [], facts: structure.exif)
+    }
+
+    /// The error for a photo that could be converted.
+    private func notConverted(_ kind: FileKind, _ path: FilePath) -> BundleError {
+        // In a folder of our own, the name of photo.jpg may be wrong too.
+        let isMisnamed = export.search != nil && path == CapbundleLayout.photo
+        return wrong(
+            path, "is \(kind.words), expected a JPEG",
+            hints: isMisnamed
+                ? PhotoAdvice.hints(at: label(path), kind, to: label(path))
+                : [.set(.convertsPhoto)])
+    }
+
     /// Makes a JPEG of a PNG photo, with the EXIF of the original, which is carried if it may be.
     ///
-    /// - Throws: `raw.capture` unless the user asked for it; the failures of the decoder.
-    private mutating func convertPNG(
-        _ bytes: [UInt8], _ kind: FileKind, _ path: FilePath
-    ) throws(BundleError) -> [UInt8] {
-        guard options.convertsPhoto else {
-            throw wrong(
-                path, "is \(kind.words), expected a JPEG",
-                hints: [.set(.convertsPhoto)])
-        }
+    /// - Throws: The failures of the decoder.
+    private mutating func convertPNG(_ bytes: [UInt8], _ path: FilePath) throws(BundleError) -> [UInt8] {
         let jpeg: [UInt8]
         do {
             jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)

@@ -28,9 +28,9 @@ extension FrameReader {
         }
         let metres = PortraitDepth.convert(
             codes: values, minimum: codes.minimum, maximum: codes.maximum, isDisparity: codes.isDisparity)
-        return DepthFloats(
-            floats: [UInt8](littleEndian: metres), size: grid.size,
-            source: DepthDescription.Source(
+        return try DepthFloats(
+            [UInt8](littleEndian: metres), grid.size,
+            DepthDescription.Source(
                 encoding: codes.isDisparity ? "apple-disparity-u8" : "apple-depth-u8", invalid: "zero",
                 rowOrder: "top-first", scale: "1"))
     }

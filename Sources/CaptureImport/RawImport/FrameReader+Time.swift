@@ -8,9 +8,10 @@ extension FrameReader {
     /// - Parameters:
     ///   - own: The members of a metadata.json of our own form.
     ///   - exif: The facts in the photo.
-    mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String {
+    /// - Returns: nil if `CaptureMetadata` says what is wrong.
+    mutating func capturedAt(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String? {
         // One that is not a text is refused by `CaptureMetadata`.
-        if let value = own["captured_at"], value.text == nil { return "" }
+        if let value = own["captured_at"], value.text == nil { return nil }
         var fromLayout: String?
         if case .time(let text) = frame.facts.clock { fromLayout = text }
         let choice = FactChoice.time([
@@ -23,6 +24,7 @@ extension FrameReader {
             remarks.add(.warning, "raw.disagree", metadataFile, wording: "captured_at: \(both)")
         }
         if let text = choice.text { return text }
+        if hasOwnMetadata, exif?.time == nil { return nil }
         throw missingTime(own, exif)
     }
 
@@ -77,10 +79,9 @@ extension FrameReader {
         let named = count == 1 ? name.flatMap { NameTimeForm.fitting([$0]) } : source.nameTimes
         let hints = named.map { [Self.reading($0)] } ?? []
         guard count > 1 else {
-            let member = layout == CapbundleLayout.name ? "captured_at" : nil
             return BundleError(
                 .rawTime, "the time of the capture is unknown", file: metadataFile,
-                hints: hints + [.raw(.give(.capturedAt, orMember: member))])
+                hints: hints + [giving(.capturedAt, "captured_at")])
         }
         let shared: Wording? =
             options.capturedAt != nil ? "\(.capturedAt)" : own["captured_at"].map { _ in "metadata.json" }

@@ -7,8 +7,6 @@ import SystemPackage
 /// (Spec/raw-captures.md sections 3 and 5 to 7).
 package struct FrameReader {
     let source: RawSource
-    let tree: RawTree
-    let export: RawExport
     let frame: RawFrame
     let options: RawCaptureOptions
     let decoder: PictureDecoder
@@ -22,46 +20,53 @@ package struct FrameReader {
     package static func read(
         _ frame: RawFrame, of source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawCapture {
-        if let problem = frame.problem { throw problem }
-        let capture = try readFiles(frame, of: source, options, decoder)
+        if let problem = frame.problem ?? source.export.search?.notACapture() { throw problem }
+        var reader = FrameReader(source: source, frame: frame, options: options, decoder: decoder)
+        let capture = try reader.read()
         return try capture.judgingPosition(options, in: source.raw).marking(options.withholdable, in: source.raw)
-    }
-
-    private static func readFiles(
-        _ frame: RawFrame, of source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder
-    ) throws(BundleError) -> RawCapture {
-        switch source.contents {
-        case .plainFolder: return try RawCaptureReader.read(source.raw, options)
-        case .frames(let tree, let export):
-            var reader = FrameReader(
-                source: source, tree: tree, export: export, frame: frame, options: options, decoder: decoder)
-            return try reader.read()
-        }
     }
 
     /// Reads the frame. All its files are checked, even if one of them is wrong.
     private mutating func read() throws(BundleError) -> RawCapture {
+        noteIgnored()
         var faults = FaultList()
         let photo = faults.attempt { () throws(BundleError) in try readPhoto() }
-        let own = faults.attempt { () throws(BundleError) in try readMetadata() }
+        let own = faults.attempt { () throws(BundleError) in try readMetadata(photo) }
+        // A fact that is missing is only reported if all files are right; in a folder of our own it is, too, because
+        // metadata.json should have it.
+        var missing = FaultList()
+        var sheet: FactSheet?
+        if let own, photo != nil || export.search != nil {
+            sheet = missing.attempt { () throws(BundleError) in try facts(own, photo) }
+            if sheet == nil, export.search != nil {
+                _ = faults.attempt { () throws(BundleError) in throw missing.joined }
+            }
+        }
+        var depth: RawCapture.Depth?
         // If the photo cannot be read, a depth map inside it cannot be read either.
-        let hasSource = photo != nil || !frame.hasDepthInside
-        let depth =
-            hasSource
-            ? faults.attempt { () throws(BundleError) in try readDepth(photo, said: own?["depth_map_dimensions"]) }
-            : nil
+        if photo != nil || !frame.hasDepthInside {
+            depth = faults.attempt { () throws(BundleError) in try readDepth(photo, own, sheet?.metadata) } ?? nil
+        }
         _ = faults.attempt { () throws(BundleError) in try readConfidence() }
         _ = faults.attempt { () throws(BundleError) in try carryAppFiles() }
-        guard let photo, let own, let depth else { throw faults.joined }
-        let sheet = faults.attempt { () throws(BundleError) in try facts(own, photo, depth) }
-        guard faults.faults.isEmpty, let sheet else { throw faults.joined }
+        guard faults.faults.isEmpty, let photo else { throw faults.joined }
+        guard let sheet else { throw missing.joined }
         if let depth { PhotoRemarks.turned(depth.size, photo.structure, file: depth.file, &remarks) }
         return RawCapture(
             origin: RawCapture.Origin(layout: layout, frame: frame.name), photo: photo.capture, depth: depth,
-            carried: carried.files, metadataFile: metadataFile,
-            metadata: sheet.canonical, capturedAt: sheet.metadata.capturedAt, deviceModel: sheet.metadata.deviceModel,
+            carried: carried.files, metadataFile: metadataFile, metadata: try canonical(sheet.metadata, photo, depth),
+            capturedAt: sheet.metadata.capturedAt, deviceModel: sheet.metadata.deviceModel,
             position: sheet.position, remarks: remarks.remarks)
     }
+
+    private mutating func noteIgnored() {
+        let names = export.ignored.prefix(4).map(\.string) + (export.ignored.count > 4 ? ["…"] : [])
+        if !names.isEmpty { remarks.add(.note, "raw.ignored", tree.root, "ignored: \(names.joined(separator: ", "))") }
+    }
+
+    var tree: RawTree { source.tree }
+
+    var export: RawExport { source.export }
 
     var layout: String { source.layout }
 
@@ -81,8 +86,12 @@ package struct FrameReader {
     }
 
     /// The members of a metadata.json of our own form; empty if there is none. A member with null counts as missing.
-    private func readMetadata() throws(BundleError) -> JSONValue {
-        guard let path = export.metadata else { return .object([]) }
+    private func readMetadata(_ photo: FramePhoto?) throws(BundleError) -> JSONValue {
+        guard let path = export.metadata else {
+            let hasTime = options.capturedAt != nil || options.timeFromName != nil || photo?.facts?.time != nil
+            if let search = export.search, !hasTime { throw search.missingMetadata() }
+            return .object([])
+        }
         let root = try tree.json(path, limit: BundleLimits.metadataBytes)
         guard let members = root.members else { throw wrong(path, "is \(root.kind), expected an object") }
         return .object(members.filter { if case .null = $0.value { false } else { true } })

@@ -16,13 +16,14 @@ extension RawSource {
             try self.init(raw, tree, layout: GenericLayout.name, export, options)
             return
         }
-        let fitting = Self.layouts.compactMap { layout in layout.evidence(in: tree).map { (layout, $0) } }
+        // Most captures are such folders, so no other layout is looked for.
+        let isUsual =
+            tree.isFolder && Self.isWanted(CapbundleLayout.self, options)
+            && CapbundleLayout.usual.allSatisfy(tree.holds)
+        let layouts: [any RawLayout.Type] = isUsual ? [CapbundleLayout.self] : Self.layouts
+        let fitting = layouts.compactMap { layout in layout.evidence(in: tree).map { (layout, $0) } }
         guard let (layout, evidence) = fitting.first(where: { Self.isWanted($0.0, options) }) else {
             self = try Self.unknown(raw, tree, fitting.map(\.0), options)
-            return
-        }
-        if layout == CapbundleLayout.self, Self.isForPlainReader(tree, options) {
-            self = Self.plain(raw)
             return
         }
         var remarks = RemarkList()
@@ -39,25 +40,6 @@ extension RawSource {
         options.layout == .auto || options.layout.rawValue == layout.name
     }
 
-    /// Whether `RawCaptureReader` reads this folder of our own layout: the depth map is `depth.f32`, or the folder is
-    /// incomplete, since `RawCaptureReader` gives the best messages about missing files.
-    private static func isForPlainReader(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
-        guard tree.isFolder, !options.rewritesPhoto, !options.convertsPhoto, options.depthScale == nil,
-            options.timeFromName == nil
-        else { return false }
-        if !tree.holds(CapbundleLayout.photo) { return false }
-        let hasOtherDepth = !tree.holds("depth.f32") && CapbundleLayout.hasDepth(tree)
-        if hasOtherDepth && !options.withoutDepth { return false }
-        return tree.holds(CapbundleLayout.metadata) || !hasTime(tree, options)
-    }
-
-    /// Whether an option or the photo gives the time of a capture without metadata.json.
-    private static func hasTime(_ tree: RawTree, _ options: RawCaptureOptions) -> Bool {
-        if options.capturedAt != nil { return true }
-        guard let photo = try? tree.read(CapbundleLayout.photo, limit: FileLimits.photo) else { return false }
-        return PhotoFacts(jpeg: photo)?.time != nil
-    }
-
     private static func unknown(
         _ raw: FilePath, _ tree: RawTree, _ fitting: [any RawLayout.Type], _ options: RawCaptureOptions
     ) throws(BundleError) -> RawSource {
@@ -68,7 +50,7 @@ extension RawSource {
                 .rawLayout, wording: "is not \(words)\(other ?? "")", file: raw.string,
                 hints: [PatternProposal(tree)?.hint ?? .set(.photoPattern)])
         }
-        if tree.isFolder { return plain(raw) }
+        if tree.isFolder { return incomplete(raw) }
         throw BundleError(
             .rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [.set(.photoPattern)])
     }

@@ -12,36 +12,29 @@ package struct RawSource: Sendable {
     package let layout: String
     /// The chosen frames that have a photo.
     package let frames: [RawFrame]
-    /// Whether RAW is a single capture, whose bundle is named after RAW alone.
-    package let isSingle: Bool
     /// The remarks about RAW as a whole.
     package let remarks: [Remark]
     /// The form in which the names of all chosen frames are times, for hints.
     let nameTimes: (form: NameTimeForm, needsZone: Bool)?
-    let contents: Contents
+    let tree: RawTree
+    let export: RawExport
 
-    enum Contents: Sendable {
-        /// A folder with `photo.jpg`, `depth.f32` and `metadata.json`, which `RawCaptureReader` reads.
-        case plainFolder
-        case frames(RawTree, RawExport)
-    }
-
-    /// Finds the layout and the frames of RAW. A folder in which no layout is found becomes a plain folder; reading it
-    /// reports what is missing.
+    /// Finds the layout and the frames of RAW. A RAW in which no layout is found is taken as a folder of our own layout;
+    /// reading it reports what is missing.
     ///
     /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`.
     package static func open(
         _ raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
-        if isPlain(raw, options) { return plain(raw) }
-        guard let status = try? FileStatus.of(raw) else { return plain(raw) }
-        switch status.kind {
-        case .folder:
-            let tree = RawTree(root: raw, storage: FolderStorage(folder: raw))
-            return try RawSource(raw, tree, options)
+        switch (try? FileStatus.of(raw))?.kind {
+        case .folder: return try RawSource(raw, folder(raw), options)
         case .file: return try opening(file: raw, options, decoder)
-        case .pipe, .link, .other: return plain(raw)
+        case .pipe, .link, .other, nil: return incomplete(raw)
         }
+    }
+
+    private static func folder(_ raw: FilePath) -> RawTree {
+        RawTree(root: raw, storage: FolderStorage(folder: raw))
     }
 
     private static func opening(
@@ -54,33 +47,22 @@ package struct RawSource: Sendable {
         case .zip, .tar, .compressed:
             let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
             return try RawSource(raw, tree, options)
-        default: return plain(raw)
+        default: return incomplete(raw)
         }
     }
 
-    /// Whether RAW is a folder with the usual three files. This is checked first, because most captures are such folders
-    /// and the check takes only three system calls.
-    private static func isPlain(_ raw: FilePath, _ options: RawCaptureOptions) -> Bool {
-        guard options.readsPlainFolders else { return false }
-        return [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
-            .allSatisfy { FileStatus.exists(raw.appending($0)) }
-    }
-
-    static func plain(_ raw: FilePath, _ remarks: [Remark] = []) -> RawSource {
-        RawSource(
-            raw: raw, layout: CapbundleLayout.name, frames: [RawFrame()], isSingle: true, remarks: remarks,
-            contents: .plainFolder)
+    /// A RAW in which no layout is found.
+    static func incomplete(_ raw: FilePath) -> RawSource {
+        let tree = folder(raw)
+        let export = CapbundleLayout.export(tree)
+        return RawSource(raw, tree, layout: CapbundleLayout.name, export, frames: export.frames, remarks: [])
     }
 
     private init(
-        raw: FilePath, layout: String, frames: [RawFrame], isSingle: Bool, remarks: [Remark], contents: Contents
+        _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, frames: [RawFrame], remarks: [Remark]
     ) {
-        self.raw = raw
-        self.layout = layout
-        self.frames = frames
-        self.isSingle = isSingle
-        self.remarks = remarks
-        self.contents = contents
+        (self.raw, self.tree, self.layout, self.export) = (raw, tree, layout, export)
+        (self.frames, self.remarks) = (frames, remarks)
         nameTimes = frames.count > 1 ? NameTimeForm.fitting(frames.map { $0.name ?? "" }) : nil
     }
 
@@ -94,9 +76,7 @@ package struct RawSource: Sendable {
         let chosen = try FrameChoice(export, of: raw, options)
         var remarks = remarks
         if let note = chosen.note { remarks.add(.note, "raw.frames", raw, note) }
-        self.init(
-            raw: raw, layout: layout, frames: chosen.frames, isSingle: export.isSingle, remarks: remarks.remarks,
-            contents: .frames(tree, export))
+        self.init(raw, tree, layout: layout, export, frames: chosen.frames, remarks: remarks.remarks)
     }
 
     /// One photo with its depth map inside.
@@ -132,7 +112,7 @@ extension RawSource {
         guard let name = raw.name ?? raw.resolved.name else {
             throw BundleError(.rawCapture, "has no name, so its bundle cannot be named after it", file: raw)
         }
-        guard case .frames(let tree, _) = contents, !tree.isFolder else { return name }
+        guard !tree.isFolder else { return name }
         let small = name.bytes.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
         let ending = Self.endings.first { small.reversed().starts(with: $0.utf8.reversed()) }?.utf8.count ?? 0
         return FilePath.Component(Array(name.bytes.dropLast(ending))) ?? name
@@ -141,15 +121,6 @@ extension RawSource {
     private static let endings = [
         ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif", ".png",
     ]
-}
-
-extension RawCaptureOptions {
-    /// Whether a folder with the usual three files can be read without looking for layouts, because no option asks for
-    /// a conversion.
-    var readsPlainFolders: Bool {
-        (layout == .auto || layout == .capbundle) && patterns == nil && depthScale == nil && !rewritesPhoto
-            && !convertsPhoto && frames == nil && timeFromName == nil
-    }
 }
 
 /// A tree with one file.

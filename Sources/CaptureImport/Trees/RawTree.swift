@@ -34,10 +34,21 @@ package struct RawTree: Sendable {
         try storage.read(path, limit: limit, label: label(path))
     }
 
+    /// The open file, if it is a file of its own on disk; nil for one in an archive.
+    func handle(_ path: FilePath) throws(BundleError) -> FileHandle? { try storage.handle(path, label: label(path)) }
+
     /// Reads a JSON file. A number keeps its digits.
     func json(_ path: FilePath, limit: Int = 16 << 20) throws(BundleError) -> JSONValue {
         let bytes = try read(path, limit: limit)
         do { return try JSONParser.parse(bytes, nesting: BundleLimits.metadataNesting) } catch {
+            if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
+                throw BundleError(
+                    .rawCapture, "begins with a UTF-8 byte order mark, expected {", file: label(path),
+                    hints: ["to remove it: sed -i '1s/^\\xef\\xbb\\xbf//' \(ShellWord.quote(label(path)))"])
+            }
+            if let kind = FileKind(bytes), ![.json, .text].contains(kind.family) {
+                throw BundleError(.rawCapture, "is \(kind.words), expected a JSON object", file: label(path))
+            }
             let place = JSONParser.place(of: error.offset, in: bytes)
             throw BundleError(.rawCapture, "not usable JSON at \(place): \(error.message)", file: label(path))
         }
@@ -52,6 +63,12 @@ protocol RawTreeStorage: Sendable {
     ///
     /// - Parameter label: The path of the file for messages.
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8]
+    /// Opens a file of its own on disk; nil for other storage.
+    func handle(_ path: FilePath, label: FilePath) throws(BundleError) -> FileHandle?
+}
+
+extension RawTreeStorage {
+    func handle(_ path: FilePath, label: FilePath) -> FileHandle? { nil }
 }
 
 /// A folder on disk.
@@ -65,15 +82,22 @@ struct FolderStorage: RawTreeStorage {
     func holds(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
-        try native({
+        let file = try open(path, label)
+        return try native({
             $0.isTooLarge
                 ? BundleError(.rawCapture, "has more than the \(limit) bytes that are allowed", file: label)
                 : .reading(label, $0)
-        }) {
+        }) { () throws(NativeError) in try file.readAll(limit: limit) }
+    }
+
+    func handle(_ path: FilePath, label: FilePath) throws(BundleError) -> FileHandle? { try open(path, label) }
+
+    private func open(_ path: FilePath, _ label: FilePath) throws(BundleError) -> FileHandle {
+        try native({ .reading(label, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(folder.pushing(path)) else {
                 throw BundleError(.rawCapture, "is not a regular file", file: label)
             }
-            return try handle.readAll(limit: limit)
+            return handle
         }
     }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CommandSupport
 
-struct ChainCommand: ParsableCommand {
+struct ChainCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "chain",
         abstract: "Find missing captures and wrong orders in the chain of each device.",
@@ -29,7 +29,7 @@ struct ChainCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp("The bundles or folders, or - for a bundle on standard input.", valueName: "file"),
         completion: .file())
-    var files: [String] = []
+    var names: [String] = []
 
     @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
     var quiet = false
@@ -39,8 +39,8 @@ struct ChainCommand: ParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try list.validate(names: files, of: "bundle or folder (- for a pipe)")
-        if files.count(where: { $0 == "-" }) > 1 {
+        try list.validate(names: names, of: "bundle or folder (- for a pipe)")
+        if names.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- means standard input and can be given only once")
         }
     }
@@ -64,11 +64,11 @@ struct ChainCommand: ParsableCommand {
 
     /// Reads the heads of all bundles.
     private func read(into chains: ChainCollection, _ page: ChainRendering) throws -> ChainCounts {
-        let names = BundleNames(files, isList: list.from0)
+        let found = BundleNames(names, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: !quiet)
         defer { progress.end() }
         var counts = ChainCounts()
-        try ChainHead.readAll(threads: list.jobs, next: names.next) { head throws(BundleError) in
+        try ChainHead.readAll(threads: list.jobs, next: found.next) { head throws(BundleError) in
             counts.bundles += 1
             progress.advance(bytes: 0)
             switch head.finding {
@@ -92,17 +92,7 @@ struct ChainCommand: ParsableCommand {
         }
         progress.end()
         if counts.bundles == 0 { throw NameOptions.noNames }
-        if !quiet { names.tellLeftOut(diagnostic, command: "capbundle chain --from0") }
+        if !quiet { found.tellLeftOut(diagnostic, command: "capbundle chain --from0") }
         return counts
-    }
-}
-
-extension ChainCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = ["--jobs", "--trust"]
-    static let flags: Set<String> = ["-q", "--quiet", "--from0", "--json"]
-
-    var names: [String] {
-        get { files }
-        set { files = newValue }
     }
 }

@@ -5,7 +5,7 @@ import CaptureImport
 import CommandSupport
 import SystemPackage
 
-struct PackCommand: ParsableCommand {
+struct PackCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
         abstract: "Pack raw captures into signed bundles.",
@@ -38,7 +38,7 @@ struct PackCommand: ParsableCommand {
         help: ArgumentHelp(
             "The raw capture: a folder, an archive or a photo; several with --out-dir.", valueName: "raw"),
         completion: .file())
-    var raws: [String] = []
+    var names: [String] = []
 
     @Option(
         name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
@@ -90,7 +90,7 @@ struct PackCommand: ParsableCommand {
     }
 
     func validate() throws {
-        try many.validate(names: raws, of: "raw folder")
+        try many.validate(names: names, of: "raw folder")
         if raw.files.photo != nil && raw.files.depth == nil && !noDepth {
             throw ValidationError("--photo needs --depth PATTERN, or --no-depth")
         }
@@ -98,13 +98,13 @@ struct PackCommand: ParsableCommand {
     }
 
     private func validateOne() throws {
-        guard raws.count == 1 else {
+        guard names.count == 1 else {
             if many.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
             let several = "several captures need --out-dir DIR"
-            guard output == nil, raws.count == 2, FolderContents(FilePath(raws[1])) == nil else {
+            guard output == nil, names.count == 2, FolderContents(FilePath(names[1])) == nil else {
                 throw ValidationError(several)
             }
-            throw ValidationError("\(several); to write the bundle \(raws[1]): -o \(raws[1])")
+            throw ValidationError("\(several); to write the bundle \(names[1]): -o \(names[1])")
         }
         guard dryRun || output != nil else {
             throw ValidationError("say where to write the bundle: -o FILE, or -o - for a pipe")
@@ -126,7 +126,7 @@ struct PackCommand: ParsableCommand {
         let packer = Packer(
             key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
         withholdable.warn()
-        if let outDir { try packMany(into: outDir, packer) } else { try packOne(raws[0], packer) }
+        if let outDir { try packMany(into: outDir, packer) } else { try packOne(names[0], packer) }
     }
 
     private func packOne(_ raw: String, _ packer: Packer) throws {
@@ -226,7 +226,7 @@ extension PackCommand {
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
     private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
-        guard many.from0 else { return raws.map { .success(FilePath($0)) } }
+        guard many.from0 else { return names.map { .success(FilePath($0)) } }
         let list = NameList()
         var names: [Result<FilePath, BundleError>] = []
         while let name = list.next() { names.append(name.map { FilePath($0) }) }
@@ -255,20 +255,5 @@ extension PackCommand {
             let bundles = Quantity.count(packed, "bundle", on: .messages)
             diagnostic.note("packed \(bundles) into \(folder)\(parts)")
         }
-    }
-}
-
-extension PackCommand: ManyNamesCommand {
-    static let valueOptions = RawOptions.valueOptions.union([
-        "-o", "--output", "--out-dir", "--multipart", "--headers", "--location", "--jobs", "--key", "--passphrase-file",
-        "--withholdable",
-    ])
-    static let flags = RawOptions.flags.union([
-        "--force", "--dry-run", "--chain", "--no-depth", "--from0", "--fail-fast", "--json",
-    ])
-
-    var names: [String] {
-        get { raws }
-        set { raws = newValue }
     }
 }

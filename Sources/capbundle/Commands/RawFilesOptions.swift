@@ -42,11 +42,6 @@ struct RawFilesOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only these frames, by the app's numbers, such as 0,10-30.", valueName: "numbers"))
     var frames: FrameSelection?
 
-    static let valueOptions: Set<String> = [
-        "--layout", "--photo", "--depth", "--confidence", "--depth-scale", "--depth-unit", "--depth-size",
-        "--depth-invalid", "--frames",
-    ]
-
     func validate() throws {
         if depthScale != nil && depthUnit != nil { throw ValidationError("give either --depth-scale or --depth-unit") }
         if photo == nil && (depth != nil || confidence != nil) {

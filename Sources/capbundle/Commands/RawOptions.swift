@@ -49,14 +49,6 @@ struct RawOptions: ParsableArguments {
     @Flag(help: "Pack photo and other files unchanged, whatever --location says.")
     var keepPhotoLocation = false
 
-    static let valueOptions = RawFilesOptions.valueOptions.union([
-        "--every", "--device-model", "--captured-at", "--time-from-name", "--match-within",
-        "--time-zone",
-    ])
-    static let flags: Set<String> = [
-        "--keep-source", "--same-time", "--convert-photo", "--rewrite-photo", "--keep-photo-location",
-    ]
-
     func validate() throws {
         if rewritePhoto && keepPhotoLocation {
             throw ValidationError("give either --rewrite-photo or --keep-photo-location")

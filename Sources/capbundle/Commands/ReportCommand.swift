@@ -5,7 +5,7 @@ import CommandSupport
 import PictureClient
 import SystemPackage
 
-struct ReportCommand: ParsableCommand {
+struct ReportCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
         abstract: "Verify bundles and write a page with their photos and facts.",
@@ -28,7 +28,7 @@ struct ReportCommand: ParsableCommand {
     @Argument(
         help: ArgumentHelp("The bundles or folders, or - for a bundle on standard input.", valueName: "file"),
         completion: .file())
-    var files: [String] = []
+    var names: [String] = []
 
     @Option(
         name: [.short, .long], help: ArgumentHelp("The page to write, or - for a pipe.", valueName: "file"),
@@ -49,8 +49,8 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try list.validate(names: files, of: "bundle or folder (- for a pipe)")
-        if files.count(where: { $0 == "-" }) > 1 {
+        try list.validate(names: names, of: "bundle or folder (- for a pipe)")
+        if names.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- means standard input and can be given only once")
         }
         if csv == "-" && output == "-" { throw ValidationError("-o and --csv cannot both be -") }
@@ -65,11 +65,11 @@ struct ReportCommand: ParsableCommand {
             title: title, page: force.place(output), csv: csv.map { try force.place($0) },
             devices: DeviceNames(trustFile))
         let pictures = BundlePictures()
-        let names = BundleNames(files, isList: list.from0)
+        let found = BundleNames(names, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: true)
         defer { progress.end() }
         try verifier.viewAll(
-            threads: list.jobs, next: names.next, prepare: { ReportedBundle($0, pictures) },
+            threads: list.jobs, next: found.next, prepare: { ReportedBundle($0, pictures) },
             deliver: { bundle throws(BundleError) in
                 if let error = bundle.error { try progress.around { diagnostic.error(error) } }
                 try report.add(bundle)
@@ -83,20 +83,8 @@ struct ReportCommand: ParsableCommand {
             diagnostic.warning(
                 "the page has no pictures: a photo \(failure.message)", hints: failure.hints.map(\.sentence))
         }
-        names.tellLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
+        found.tellLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")
         if report.status != .success { throw report.status }
-    }
-}
-
-extension ReportCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = [
-        "-o", "--output", "--csv", "--title", "--require", "--jobs", "--trust",
-    ]
-    static let flags: Set<String> = ["--allow-withheld", "--from0", "--force"]
-
-    var names: [String] {
-        get { files }
-        set { files = newValue }
     }
 }

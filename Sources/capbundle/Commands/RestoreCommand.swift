@@ -66,9 +66,6 @@ struct RestoreCommand: ParsableCommand {
 }
 
 extension RestoreCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = ["-o", "--output"]
-    static let flags: Set<String> = ["--force", "--json"]
-
     var names: [String] {
         get { [file] + kept }
         set {

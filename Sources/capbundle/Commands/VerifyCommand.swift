@@ -4,7 +4,7 @@ import CommandSupport
 import Synchronization
 import SystemPackage
 
-struct VerifyCommand: ParsableCommand {
+struct VerifyCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check that bundles are unchanged and that a trusted device signed them.",
@@ -25,7 +25,7 @@ struct VerifyCommand: ParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("The bundles, or - for standard input.", valueName: "file"), completion: .file())
-    var files: [String] = []
+    var names: [String] = []
 
     @OptionGroup var demands: DemandOptions
 
@@ -45,8 +45,8 @@ struct VerifyCommand: ParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try many.validate(names: files, of: "bundle (- for a pipe)")
-        if files.count(where: { $0 == "-" }) > 1 {
+        try many.validate(names: names, of: "bundle (- for a pipe)")
+        if names.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- means standard input and can be given only once")
         }
         if state == "-" { throw ValidationError("--state needs the path of a folder, and - is not one") }
@@ -59,7 +59,7 @@ struct VerifyCommand: ParsableCommand {
         let verifier = Verifier(
             trust: try trust.file(warn: diagnostic.warning),
             policy: try demands.policy(), state: try openState())
-        let status = try files.count == 1 ? verifyOne(files[0], verifier) : verifyAll(verifier)
+        let status = try names.count == 1 ? verifyOne(names[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }
     }
 
@@ -102,7 +102,7 @@ struct VerifyCommand: ParsableCommand {
     }
 
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
-        let progress = Progress("bundle", total: many.from0 ? nil : files.count, isWanted: !demands.quiet)
+        let progress = Progress("bundle", total: many.from0 ? nil : names.count, isWanted: !demands.quiet)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         let (quiet, json) = (demands.quiet, format.json)
@@ -134,7 +134,7 @@ struct VerifyCommand: ParsableCommand {
             let list = NameList()
             return { list.next()?.map { .file(FilePath(file: $0)) } }
         }
-        let queue = Mutex(files.makeIterator())
+        let queue = Mutex(names.makeIterator())
         return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 
@@ -178,15 +178,5 @@ private struct Told: Sendable {
     func say() throws(BundleError) {
         if let error { diagnostic.error(error) }
         if let line { try Output.line(line) }
-    }
-}
-
-extension VerifyCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = ["--require", "--jobs", "--trust", "--state"]
-    static let flags: Set<String> = ["--allow-withheld", "-q", "--quiet", "--from0", "--fail-fast", "--json"]
-
-    var names: [String] {
-        get { files }
-        set { files = newValue }
     }
 }

@@ -23,9 +23,7 @@ extension CaptureLook {
 
     /// The files that `read` opens for a path, if their names are known before reading.
     static func files(of path: FilePath) -> [FilePath] {
-        if path == "-" { return [] }
-        let names = [RawCaptureReader.photoName, RawCaptureReader.depthName, RawCaptureReader.metadataName]
-        return [path] + names.map { path.appending($0) }
+        path == "-" ? [] : [path] + CapbundleLayout.usual.map { path.pushing($0) }
     }
 
     /// The bundle at a path; nil for a raw capture: a folder, a photo or an archive. A bundle is a tar archive too, but

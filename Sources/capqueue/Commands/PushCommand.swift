@@ -6,7 +6,7 @@ import QueueModel
 import Synchronization
 import SystemPackage
 
-struct PushCommand: ParsableCommand {
+struct PushCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "push",
         abstract: "Add bundles to the queue, which stores them until they are sent.",
@@ -33,7 +33,7 @@ struct PushCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("Bundles; - reads one bundle from standard input.", valueName: "file"), completion: .file())
-    var files: [String] = []
+    var names: [String] = []
 
     @Flag(name: .customLong("from0"), help: "Read the names from standard input, each ended by NUL (find -print0).")
     var from0 = false
@@ -56,13 +56,13 @@ struct PushCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
-        if from0 && !files.isEmpty { throw ValidationError("give either names or --from0, not both") }
-        if !from0 && files.isEmpty { throw ValidationError("give at least one bundle (- for a pipe), or --from0") }
-        if files.count(where: { $0 == "-" }) > 1 {
+        if from0 && !names.isEmpty { throw ValidationError("give either names or --from0, not both") }
+        if !from0 && names.isEmpty { throw ValidationError("give at least one bundle (- for a pipe), or --from0") }
+        if names.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- reads standard input, so it can be given only once")
         }
         if move && reference { throw ValidationError("--move deletes the file, but --reference needs it") }
-        if reference && files.contains("-") { throw ValidationError("--reference needs a file; - is standard input") }
+        if reference && names.contains("-") { throw ValidationError("--reference needs a file; - is standard input") }
     }
 
     func run() throws {
@@ -86,22 +86,8 @@ struct PushCommand: ParsableCommand {
             let list = NameList()
             return { list.next()?.map { .file(FilePath(file: $0)) } }
         }
-        let names = Mutex(files.makeIterator())
-        return { names.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
-    }
-}
-
-extension PushCommand: ManyNamesCommand {
-    static let valueOptions: Set<String> = [
-        "--dest", "--session", "--priority", "--not-before", "--trust", "--warn-at", "--queue",
-    ]
-    static let flags: Set<String> = [
-        "--from0", "--reopen", "--resend", "--require-trusted", "--move", "--reference", "-q", "--quiet", "--json",
-    ]
-
-    var names: [String] {
-        get { files }
-        set { files = newValue }
+        let queue = Mutex(names.makeIterator())
+        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 }
 

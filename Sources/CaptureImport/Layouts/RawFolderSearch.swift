@@ -4,27 +4,24 @@ import SystemPackage
 
 /// Looks for what a person may have meant where a file of a raw folder is missing.
 struct RawFolderSearch {
+    private let tree: RawTree
     private let folder: FilePath
     private let names: [String]
     /// How many files are opened to see what they are.
     private static let most = 16
 
-    init(_ folder: FilePath, _ names: [String]) {
-        self.folder = folder
-        self.names = names
+    init(_ tree: RawTree, _ names: [FilePath]) {
+        self.tree = tree
+        folder = tree.root
+        self.names = names.map(\.string)
     }
 
-    func holds(_ name: String) -> Bool { names.contains(name) }
-
-    /// Whether there is a depth map with another ending of our own layout.
-    var hasOtherDepth: Bool { names.contains { CapbundleLayout.isDepth($0) } }
-
-    private func missing(_ name: String, _ message: String, _ hints: [Hint]) -> BundleError {
-        BundleError(.rawCapture, "missing; \(message)", file: folder.appending(name), hints: hints)
+    private func missing(_ name: FilePath, _ message: String, _ hints: [Hint]) -> BundleError {
+        BundleError(.rawCapture, "missing; \(message)", file: tree.label(name), hints: hints)
     }
 
-    private func renaming(_ found: String, to name: String) -> String {
-        "rename it: mv \(ShellWord.quote(folder.appending(found))) \(ShellWord.quote(folder.appending(name)))"
+    private func renaming(_ found: String, to name: FilePath) -> String {
+        "rename it: mv \(ShellWord.quote(folder.appending(found))) \(ShellWord.quote(tree.label(name)))"
     }
 
     private func candidates(_ endings: [String], where accepts: (String) -> Bool = { _ in true }) -> [String] {
@@ -40,43 +37,49 @@ struct RawFolderSearch {
     ]
     private static let floatEndings = [".f32", ".npy", ".npz", ".exr", ".pfm", ".pgm"]
 
-    /// For a folder in which nothing looks like a part of a capture; nil for others.
-    func notACapture(_ expected: [String]) -> BundleError? {
+    /// For what is not a folder, and for a folder in which nothing looks like a part of a capture; nil for others.
+    func notACapture() -> BundleError? {
+        do { _ = try names.isEmpty ? DirectoryHandle.names(in: folder) : [] } catch {
+            guard error.isNoFolder else { return .reading(folder, error) }
+            let kind = FileKind(file: folder)
+            return BundleError(
+                .inputUnreadable, "is \(kind?.words ?? "not a folder"), expected a raw folder", file: folder,
+                hints: FileKind.hints(insteadOfARawFolder: folder, kind))
+        }
         guard candidates(Self.photoEndings + Self.floatEndings + [".json"]).isEmpty else { return nil }
-        let list = expected.joined(separator: ", ")
+        let list = CapbundleLayout.usual.map(\.string).joined(separator: ", ")
         let found = names.isEmpty ? "is empty" : "holds none of these"
         let below = capturesBelow + (FolderContents(folder)?.hints ?? [])
-        let hints = below.isEmpty ? proposal.map { [$0] } ?? [] : below
+        let hints = below.isEmpty ? proposal : below
         return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, hints: hints)
     }
 
-    private var proposal: Hint? {
-        PatternProposal(RawTree(root: folder, storage: FolderStorage(folder: folder)))?.hint
-    }
+    private var proposal: [Hint] { PatternProposal(tree).map { [$0.hint] } ?? [] }
 
-    func missingPhoto(_ name: String) -> BundleError {
+    func missingPhoto() -> BundleError {
+        let name = CapbundleLayout.photo
         let pictures = candidates(Self.photoEndings) { !$0.contains("depth") && !$0.contains("confidence") }
             .compactMap { name in FileKind(file: folder.appending(name)).map { (name: name, kind: $0) } }
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
             let single: Hint = "if the folder holds one capture, rename its photo to \(name)"
-            return missing(name, "\(list) are JPEG photos", proposal.map { [$0] } ?? [single])
+            return missing(name, "\(list) are JPEG photos", proposal.isEmpty ? [single] : proposal)
         }
         if let photo = photos.first {
             return missing(name, "\(photo.name) is \(photo.kind.words)", ["\(renaming(photo.name, to: name))"])
         }
         if let other = pictures.first(where: { $0.kind.family == .heif }) ?? pictures.first {
-            let path = folder.appending(other.name)
-            let several = pictures.count > 1 ? proposal : nil
+            let several = pictures.count > 1 ? proposal : []
+            let advice = PhotoAdvice.hints(at: folder.appending(other.name), other.kind, to: tree.label(name))
             return missing(
-                name, "\(other.name) is \(other.kind.words), expected a JPEG",
-                several.map { [$0] } ?? PhotoAdvice.hints(at: path, other.kind, to: folder.appending(name)))
+                name, "\(other.name) is \(other.kind.words), expected a JPEG", several.isEmpty ? advice : several)
         }
         return missing(name, "a raw folder must hold the photo under this name", [])
     }
 
-    func missingMetadata(_ name: String) -> BundleError {
+    func missingMetadata() -> BundleError {
+        let name = CapbundleLayout.metadata
         let texts = candidates([".json", ".json.txt"])
         if let text = texts.first, texts.count == 1 {
             return missing(name, "found \(text)", ["if that describes the capture, \(renaming(text, to: name))"])
@@ -88,7 +91,8 @@ struct RawFolderSearch {
             name, "it must give the time of the capture and the model of the device", ["it needs at least: \(example)"])
     }
 
-    func missingDepth(_ name: String, _ size: DepthSize?) -> BundleError {
+    func missingDepth(_ size: DepthSize?) -> BundleError {
+        let name = CapbundleLayout.floats
         let own = Self.floatEndings
         let endings = own + [".png", ".tif", ".tiff", ".gz", ".bin", ".raw", ".f16", ".f64", ".dat", ".jpg"]
         let found = candidates(endings) { lower in
@@ -99,7 +103,7 @@ struct RawFolderSearch {
             if let kind = FileKind(file: path) {
                 return missing(
                     name, "\(other) is \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
-                    DepthAdvice.hints(at: path, kind, to: folder.appending(name)))
+                    DepthAdvice.hints(at: path, kind, to: tree.label(name)))
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
                 return missing(name, "\(other) has the right length", ["\(renaming(other, to: name))"])
@@ -109,6 +113,14 @@ struct RawFolderSearch {
             return missing(name, "expected \(DepthAdvice.expected(size))", [.set(.withoutDepth)])
         }
         return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
+    }
+
+    /// For a depth.f32 of another kind; nil if its first bytes do not tell one.
+    func notFloats(_ path: FilePath, _ size: DepthSize?) -> BundleError? {
+        guard path == CapbundleLayout.floats, let kind = FileKind(file: tree.label(path)) else { return nil }
+        return BundleError(
+            .rawCapture, "looks like \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
+            file: tree.label(path), hints: DepthAdvice.hints(at: tree.label(path), kind, to: tree.label(path)))
     }
 
     /// For a folder that is not a capture, but holds some.

@@ -5,7 +5,8 @@ import Hummingbird
 /// `POST /api/v1/captures`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
 struct CaptureIntake: Sendable {
     let folder: ReceiverFolder
-    let captures: Captures
+    let index: CaptureIndex
+    let keeper: Keeper
     let devices: Devices
     let slots: Slots
     let threads: BlockingThreads
@@ -29,7 +30,7 @@ struct CaptureIntake: Sendable {
             try await receive(request, context, slot, sender, boundary, key)
         }
         if let sharedPhotos {
-            try await threads.run { try sharedPhotos.add(captures.capture(id), publicURL) }
+            try await threads.run { try sharedPhotos.add(index.capture(id), publicURL) }
         }
         return try Envelope.answer(.accepted, data: CaptureAnswer(id, publicURL), context)
     }
@@ -44,18 +45,18 @@ struct CaptureIntake: Sendable {
         let arrival = try await threads.run {
             try sender.verify(body: sha256)
             try body.check(boundary)
-            try captures.check(identity)
+            try index.check(identity)
             return try restore(body, from: sender.device)
         }
-        return try await captures.keep(arrival, for: identity)
+        return try await keeper.keep(arrival, for: identity)
     }
 
     /// Restores the bundle from a body, and verifies it: it must be sound, and signed by the device that sent it.
     private func restore(
         _ body: BodyFile, from device: RegisteredDevice
-    ) throws -> Captures.Arrival {
+    ) throws -> Keeper.Arrival {
         let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
-        let received = try captures.receive(body.path, receiver)
+        let received = try keeper.receive(body.path, receiver)
         let report = received.report
         switch report.verdict {
         case .verified: break
@@ -72,7 +73,7 @@ struct CaptureIntake: Sendable {
             throw APIError.tooLarge(
                 "the depth map has \(size.width)x\(size.height) samples, at most \(depthSide) on a side are allowed")
         }
-        return Captures.Arrival(bundle: received, device: device, manifest: manifest)
+        return Keeper.Arrival(bundle: received, device: device, manifest: manifest)
     }
 
     private static func check(_ entry: ManifestEntry?, _ name: String, _ limit: Int) throws {
@@ -98,11 +99,5 @@ struct CaptureAnswer: Encodable {
     init(_ id: String, _ publicURL: PublicURL) {
         captureID = id
         verificationURL = publicURL.page(of: id)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case status
-        case captureID = "capture_id"
-        case verificationURL = "verification_url"
     }
 }

@@ -1,16 +1,23 @@
 import CaptureBundle
 import CaptureQueue
-import Foundation
 import NIOPosix
 import Synchronization
+import SystemPackage
 
-/// Pushes verified captures into the queue and writes their index rows. Captures that arrive at the same time share the
+/// Keeps verified captures: pushes them into the queue and writes their index rows. Captures that arrive at the same time share the
 /// transactions, because each transaction waits for the disk.
 ///
 /// One thread works at a time, so no other request comes between the check of a request and its rows.
 final class Keeper: Sendable {
+    /// A verified bundle that is not kept yet.
+    struct Arrival: Sendable {
+        let bundle: ReceivedBundle
+        let device: RegisteredDevice
+        let manifest: Manifest
+    }
+
     private struct Waiting: Sendable {
-        let arrival: Captures.Arrival
+        let arrival: Arrival
         let request: CaptureRequest
         let continuation: CheckedContinuation<String, any Error>
     }
@@ -31,10 +38,16 @@ final class Keeper: Sendable {
         self.threads = threads
     }
 
-    /// Keeps a capture.
+    /// Restores the bundle of a body and verifies it. It blocks.
+    func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
+        try queue.receive(body, receiver, destinations: queue.namesOfDestinations())
+    }
+
+    /// Keeps a capture. The identical capture again is not a second one. If its bytes were lost or damaged here, they are
+    /// stored again.
     ///
     /// - Returns: Its id, once the queue and the index have it on the disk.
-    func keep(_ arrival: Captures.Arrival, for request: CaptureRequest) async throws -> String {
+    func keep(_ arrival: Arrival, for request: CaptureRequest) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             let begins = state.withLock { state in
                 state.waiting.append(Waiting(arrival: arrival, request: request, continuation: continuation))
@@ -79,10 +92,13 @@ final class Keeper: Sendable {
         var pushed = push(sound.map(\.arrival)).makeIterator()
         var results = checks.map { $0.flatMap { pushed.next() ?? .failure(APIError.internalError) } }
         let kept = zip(batch, results).compactMap { waiting, id in (try? id.get()).map { (waiting, $0) } }
-        do {
-            try index.write(
-                kept.map { waiting, id in NewCapture(id, waiting.arrival, at: UnixTime.now) }, kept.map(\.0.request))
-        } catch {
+        let rows = kept.map { waiting, id in
+            let (device, manifest, report) = (
+                waiting.arrival.device, waiting.arrival.manifest, waiting.arrival.bundle.report
+            )
+            return CaptureRow(id, device, manifest, report, verdict: report.verdict.word, at: UnixTime.now)
+        }
+        do { try index.write(rows, kept.map(\.0.request)) } catch {
             results = results.map { $0.flatMap { _ in .failure(error) } }
         }
         for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
@@ -91,7 +107,7 @@ final class Keeper: Sendable {
     /// Adds bundles to the queue together, for all its destinations.
     ///
     /// - Returns: An id or an error for each, in order.
-    private func push(_ arrivals: [Captures.Arrival]) -> [Result<String, any Error>] {
+    private func push(_ arrivals: [Arrival]) -> [Result<String, any Error>] {
         guard !arrivals.isEmpty else { return [] }
         do {
             let names = try queue.namesOfDestinations()
@@ -99,15 +115,6 @@ final class Keeper: Sendable {
         } catch {
             return arrivals.map { _ in .failure(error) }
         }
-    }
-}
-
-extension NewCapture {
-    fileprivate init(_ id: String, _ arrival: Captures.Arrival, at now: Int) {
-        let report = arrival.bundle.report
-        self.init(
-            id: id, device: arrival.device, manifest: arrival.manifest, report: report, verdict: report.verdict.word,
-            receivedAt: now)
     }
 }
 

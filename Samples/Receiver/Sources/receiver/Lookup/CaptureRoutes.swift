@@ -3,7 +3,7 @@ import Hummingbird
 
 /// `GET /api/v1/captures/ID`: returns the status of a capture to the device that sent it.
 struct CaptureRoutes: Sendable {
-    let captures: Captures
+    let index: CaptureIndex
     let devices: Devices
     let threads: BlockingThreads
     let publicURL: PublicURL
@@ -12,7 +12,7 @@ struct CaptureRoutes: Sendable {
         let sender = try await Sender.of(request, devices, threads)
         try await threads.run { try sender.verify(body: Digest.of([])) }
         let id = try context.parameters.require("id")
-        guard let row = try await threads.run({ try captures.capture(id) }) else { throw APIError.captureNotFound }
+        guard let row = try await threads.run({ try index.capture(id) }) else { throw APIError.captureNotFound }
         guard row.device == sender.device.id else {
             throw APIError(.forbidden, "FORBIDDEN", "another device sent this capture")
         }

@@ -6,7 +6,7 @@ import Hummingbird
 /// several captures have the photo, the answer names the one that arrived first.
 struct VerifyFileRoute: Sendable {
     let folder: ReceiverFolder
-    let captures: Captures
+    let index: CaptureIndex
     let devices: Devices
     let slots: Slots
     let threads: BlockingThreads
@@ -20,16 +20,8 @@ struct VerifyFileRoute: Sendable {
         var captureID: String?
         var verificationURL: String?
         /// Whether the operator has revoked the device since.
-        var isRevoked: Bool?
+        var deviceRevoked: Bool?
         let fileHash: String
-
-        private enum CodingKeys: String, CodingKey {
-            case status
-            case captureID = "capture_id"
-            case verificationURL = "verification_url"
-            case isRevoked = "device_revoked"
-            case fileHash = "file_hash"
-        }
     }
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
@@ -51,13 +43,13 @@ struct VerifyFileRoute: Sendable {
         }
         let answer = Answer(
             status: found == nil ? "no_record" : "verified", captureID: found?.captureID,
-            verificationURL: found?.verificationURL, isRevoked: isRevoked,
+            verificationURL: found?.verificationURL, deviceRevoked: isRevoked,
             fileHash: Data(photo.bytes).base64EncodedString())
         return try Envelope.answer(.ok, data: answer, context)
     }
 
     private func find(_ photo: Digest) throws -> SharedPhotos.Found? {
-        guard let row = try captures.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
+        guard let row = try index.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
         return SharedPhotos.Found(row, publicURL)
     }
 }

@@ -13,11 +13,6 @@ struct RegistrationRoute: Sendable {
     private struct Body: Decodable {
         let invitation: String
         let publicKey: PublicJWK
-
-        private enum CodingKeys: String, CodingKey {
-            case invitation
-            case publicKey = "public_key"
-        }
     }
 
     private struct Answer: Encodable {
@@ -26,20 +21,15 @@ struct RegistrationRoute: Sendable {
         let keyID: String
         /// Nothing proves that the key is in hardware.
         var attestationLevel = "unverified"
-
-        private enum CodingKeys: String, CodingKey {
-            case name
-            case deviceID = "device_id"
-            case keyID = "key_id"
-            case attestationLevel = "attestation_level"
-        }
     }
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let signature = try Sender.headers(of: request)
         try Sender.check(timestamp: signature.timestamp)
         let bytes = try await body(request, context)
-        guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes)) else {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let body = try? decoder.decode(Body.self, from: Data(bytes)) else {
             throw APIError.validation("the body is not JSON with the members invitation and public_key")
         }
         let device = try await threads.run { try register(signature, bytes, body) }

@@ -39,7 +39,9 @@ struct ServeCommand: AsyncParsableCommand {
             The port of the operator's list, on the loopback interface only; the default is the port after --port, and any \
             free port if --port is 0.
             """)
-    var operatorPort: Int?
+    var givenOperatorPort: Int?
+
+    var operatorPort: Int { givenOperatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1) }
 
     @Option(
         name: .customLong("depth-side"), help: "The maximum number of samples on a side of a depth map, at most 16384.")
@@ -55,8 +57,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
-        guard (0...65535).contains(operatorPort ?? 0) else {
-            throw ValidationError("--operator-port is \(operatorPort ?? 0), expected 0 to 65535")
+        guard (0...65535).contains(operatorPort) else {
+            throw ValidationError("--operator-port is \(operatorPort), expected 0 to 65535")
         }
         guard (1...1000).contains(capturesAtOnce) else {
             throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
@@ -76,10 +78,6 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = ReceiverSettings(
-            host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce, depthSide: depthSide,
-            showsPlace: showsPlace,
-            operatorPort: operatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1))
-        try await Serving(folder: store.place, devices: store.devices(create: true), settings: settings).run()
+        try await Serving(folder: store.place, devices: store.devices(create: true), settings: self).run()
     }
 }

@@ -80,7 +80,7 @@ enum PageStyle {
         .tiles a{display:block;color:inherit;text-decoration:none}
         .tiles li:has(a:hover){border-color:var(--link)}
         .tiles .badge{margin:.35rem .35rem 0 0}
-        .tiles span{white-space:nowrap}
+        .tiles span:not(.badge){white-space:nowrap}
         .days,.cards{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}
         .days{column-gap:1rem;row-gap:0}
         .day{max-width:100%}

@@ -15,13 +15,6 @@ struct CaptureRequest: Sendable {
     let idempotencyKey: String?
 }
 
-/// A choice of captures by their devices.
-struct DeviceChoice: Sendable {
-    let ids: Set<String>
-    /// Whether the captures of these devices are wanted, or those of all others.
-    let isWanted: Bool
-}
-
 /// The index of received captures: an SQLite database. The bytes are in the queue. All calls block, and throw `IndexFault`.
 struct CaptureIndex: Sendable {
     private let path: FilePath
@@ -145,18 +138,18 @@ struct CaptureIndex: Sendable {
     /// - Parameters:
     ///   - day: The day of the claimed time in UTC, such as `2026-03-14`.
     ///   - device: The UUID of the device.
-    ///   - devices: Only captures of these devices, or only those of others; nil for all.
+    ///   - isRevoked: Whether the device is one of `revoked`; nil for all.
     ///   - before: Only captures with a smaller number.
     func search(
-        day: String?, device: String?, among devices: DeviceChoice?, before: Int?, limit: Int
+        day: String?, device: String?, isRevoked: Bool?, _ revoked: Set<String>, before: Int?, limit: Int
     ) throws -> [CaptureRow] {
         var found = CaptureRow.order(Column("number").desc).limit(limit)
         if let day { found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day]) }
         if let device { found = found.filter(Column("device") == device) }
-        if let devices {
-            let list = try String(decoding: JSONEncoder().encode(devices.ids.sorted()), as: UTF8.self)
+        if let isRevoked {
+            let list = try String(decoding: JSONEncoder().encode(revoked.sorted()), as: UTF8.self)
             let isAmong: SQL = "device IN (SELECT value FROM json_each(\(list)))"
-            found = found.filter(literal: devices.isWanted ? isAmong : "NOT \(isAmong)")
+            found = found.filter(literal: isRevoked ? isAmong : "NOT \(isAmong)")
         }
         if let before { found = found.filter(Column("number") < before) }
         return try read { try found.fetchAll($0) }

@@ -1,14 +1,12 @@
 import CaptureBundle
 import CaptureQueue
-import NIOPosix
-import Synchronization
 import SystemPackage
 
 /// Keeps verified captures: pushes them into the queue and writes their index rows. Captures that arrive at the same time share the
 /// transactions, because each transaction waits for the disk.
 ///
-/// One thread works at a time, so no other request comes between the check of a request and its rows.
-final class Keeper: Sendable {
+/// One batch is kept at a time, so no other request comes between the check of a request and its rows.
+actor Keeper {
     /// A verified bundle that is not kept yet.
     struct Arrival: Sendable {
         let bundle: ReceivedBundle
@@ -22,15 +20,11 @@ final class Keeper: Sendable {
         let continuation: CheckedContinuation<String, any Error>
     }
 
-    private struct State {
-        var waiting: [Waiting] = []
-        var isWorking = false
-    }
-
     private let queue: UploadQueue
     private let index: CaptureIndex
     private let threads: BlockingThreads
-    private let state = Mutex(State())
+    private var waiting: [Waiting] = []
+    private var isWorking = false
 
     init(_ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads) {
         self.queue = queue
@@ -39,7 +33,7 @@ final class Keeper: Sendable {
     }
 
     /// Restores the bundle of a body and verifies it. It blocks.
-    func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
+    nonisolated func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
         try queue.receive(body, receiver, destinations: queue.namesOfDestinations())
     }
 
@@ -49,43 +43,39 @@ final class Keeper: Sendable {
     /// - Returns: Its id, once the queue and the index have it on the disk.
     func keep(_ arrival: Arrival, for request: CaptureRequest) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
-            let begins = state.withLock { state in
-                state.waiting.append(Waiting(arrival: arrival, request: request, continuation: continuation))
-                defer { state.isWorking = true }
-                return !state.isWorking
-            }
-            if begins { threads.pool.submit { _ in self.work() } }
+            waiting.append(Waiting(arrival: arrival, request: request, continuation: continuation))
+            guard !isWorking else { return }
+            isWorking = true
+            Task { await work() }
         }
     }
 
-    private func work() {
-        while let batch = nextBatch() { keep(batch) }
+    private func work() async {
+        while let batch = nextBatch() {
+            do { try await threads.run { self.keep(batch) } } catch {
+                for waiting in batch { waiting.continuation.resume(throwing: error) }
+            }
+        }
+        isWorking = false
     }
 
     /// Takes the waiting captures. Of requests with the same body or the same key, only the first is taken.
     private func nextBatch() -> [Waiting]? {
-        state.withLock { state in
-            var seen: Set<[String]> = []
-            var batch: [Waiting] = []
-            var later: [Waiting] = []
-            for waiting in state.waiting {
-                let request = waiting.request
-                var marks = [[request.device, request.bodySHA256.description]]
-                if let key = request.idempotencyKey { marks.append([request.device, "key", key]) }
-                if seen.isDisjoint(with: marks) {
-                    batch.append(waiting)
-                } else {
-                    later.append(waiting)
-                }
-                seen.formUnion(marks)
-            }
-            state.waiting = later
-            state.isWorking = !batch.isEmpty
-            return batch.isEmpty ? nil : batch
+        var seen: Set<[String]> = []
+        var batch: [Waiting] = []
+        var later: [Waiting] = []
+        for waiting in waiting {
+            let request = waiting.request
+            var marks = [[request.device, request.bodySHA256.description]]
+            if let key = request.idempotencyKey { marks.append([request.device, "key", key]) }
+            if seen.isDisjoint(with: marks) { batch.append(waiting) } else { later.append(waiting) }
+            seen.formUnion(marks)
         }
+        waiting = later
+        return batch.isEmpty ? nil : batch
     }
 
-    private func keep(_ batch: [Waiting]) {
+    private nonisolated func keep(_ batch: [Waiting]) {
         // A request with the same Idempotency-Key may have come between the check of this one and now.
         let checks = batch.map { waiting in Result { try index.check(waiting.request) } }
         let sound = zip(batch, checks).filter { (try? $1.get()) != nil }.map(\.0)
@@ -107,7 +97,7 @@ final class Keeper: Sendable {
     /// Adds bundles to the queue together, for all its destinations.
     ///
     /// - Returns: An id or an error for each, in order.
-    private func push(_ arrivals: [Arrival]) -> [Result<String, any Error>] {
+    private nonisolated func push(_ arrivals: [Arrival]) -> [Result<String, any Error>] {
         guard !arrivals.isEmpty else { return [] }
         do {
             let names = try queue.namesOfDestinations()

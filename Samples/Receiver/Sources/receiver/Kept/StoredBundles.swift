@@ -60,12 +60,7 @@ struct StoredBundles: Sendable {
         return Self.isAtDestination(record) ? .passedOn : record.holding == .quarantined ? .damaged : .gone
     }
 
-    static func hash(_ path: FilePath) throws -> Digest {
-        let file = try FileHandle(forReadingFrom: URL(filePath: path.string))
-        let hash = try DigestStream()
-        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { try hash.update(Array(piece).span) }
-        return try hash.finish()
-    }
+    static func hash(_ path: FilePath) throws -> Digest { try RequestSignature.hash(BundleSource(file: path)) }
 
     private static func isAtDestination(_ record: CaptureRecord) -> Bool {
         record.deliveries.contains { $0.state == .completed }

@@ -5,7 +5,6 @@ import Hummingbird
 /// `POST /api/v1/verify-file`: does a photo belong to a capture that was received? The request needs no device. If
 /// several captures have the photo, the answer names the one that arrived first.
 struct VerifyFileRoute: Sendable {
-    let folder: ReceiverFolder
     let index: CaptureIndex
     let devices: Devices
     let slots: Slots
@@ -26,16 +25,15 @@ struct VerifyFileRoute: Sendable {
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let boundary = try FormType.boundary(of: request)
-        _ = try BodyFile.announcedLength(request, limit: Self.limit)
+        try request.announcedLength(limit: Self.limit)
         let photo = try await slots.run(request, context) { slot in
-            let (body, _) = try await BodyFile.receive(
-                request, context, slot, limit: Self.limit, at: folder.newBody(), threads)
-            return try await threads.run {
-                try withExtendedLifetime(body) {
-                    var form = try FormScanner(body.path, boundary: boundary)
-                    return try form.digest(ofPart: "file")
-                }
+            var part = PartDigest("file", boundary: boundary)
+            try await request.receiveBody(context, limit: Self.limit) { piece in
+                slot.received(piece.count)
+                try part.consume(piece)
             }
+            slot.isWhole()
+            return try part.finish()
         }
         let (found, isRevoked) = try await threads.run {
             let found = try find(photo)

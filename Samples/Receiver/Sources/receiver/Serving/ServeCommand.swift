@@ -56,15 +56,12 @@ struct ServeCommand: AsyncParsableCommand {
     var showsPlace = false
 
     func validate() throws {
-        guard (0...65535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
-        guard (0...65535).contains(operatorPort) else {
-            throw ValidationError("--operator-port is \(operatorPort), expected 0 to 65535")
-        }
-        guard (1...1000).contains(capturesAtOnce) else {
-            throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
-        }
-        guard (1...BundleLimits.depthSide).contains(depthSide) else {
-            throw ValidationError("--depth-side is \(depthSide), expected 1 to \(BundleLimits.depthSide)")
+        let numbers = [
+            ("port", port, 0...65535), ("operator-port", operatorPort, 0...65535),
+            ("captures-at-once", capturesAtOnce, 1...1000), ("depth-side", depthSide, 1...BundleLimits.depthSide),
+        ]
+        for (name, value, range) in numbers where !range.contains(value) {
+            throw ValidationError("--\(name) is \(value), expected \(range.lowerBound) to \(range.upperBound)")
         }
         // Whatever has only zeros is the address 0.0.0.0 or ::.
         if publicURL == nil, host.utf8.allSatisfy({ "0.:".utf8.contains($0) }) {

@@ -98,21 +98,20 @@ struct Serving {
             CountRequests(metrics: metrics)
             AnswerErrors()
         }
-        let intake = CaptureIntake(
+        let captures = CaptureRoutes(
             folder: folder, index: index, keeper: Keeper(queue, index, threads), devices: devices, slots: slots,
             threads: threads, publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
-        let told = CaptureRoutes(index: index, devices: devices, threads: threads, publicURL: publicURL)
-        router.post("/api/v1/captures") { try await intake.post($0, $1) }
-        router.get("/api/v1/captures/{id}") { try await told.get($0, $1) }
+        router.post("/api/v1/captures") { try await captures.post($0, $1) }
+        router.get("/api/v1/captures/{id}") { try await captures.get($0, $1) }
         let registration = RegistrationRoute(devices: devices, threads: threads)
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
         let lookup = VerifyFileRoute(
-            folder: folder, index: index, devices: devices, slots: slots, threads: threads, publicURL: publicURL,
+            index: index, devices: devices, slots: slots, threads: threads, publicURL: publicURL,
             sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
         let health = Health(folder, queue, index, devices, threads, logger)
-        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads, health: health)
-            .addRoutes(to: router)
+        router.get("/healthz") { _, _ in await health.get() }
+        router.get("/metrics") { _, _ in try await metrics.get(slots, queue, index, threads) }
         return router
     }
 
@@ -140,7 +139,7 @@ struct Serving {
             router: router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [RequestPacing(PacingLimits())],
+                    additionalChannelHandlers: [RequestPacing()],
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 32768, maxHeaderFieldCount: 100))),
             configuration: .init(

@@ -2,8 +2,8 @@ import CaptureBundle
 import CaptureQueue
 import Hummingbird
 
-/// `POST /api/v1/captures`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
-struct CaptureIntake: Sendable {
+/// `/api/v1/captures`: receives captures, and says which were received.
+struct CaptureRoutes: Sendable {
     let folder: ReceiverFolder
     let index: CaptureIndex
     let keeper: Keeper
@@ -21,11 +21,12 @@ struct CaptureIntake: Sendable {
     private static let photoLimit = 10 << 20
     private static let depthLimit = 5 << 20
 
+    /// `POST`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let sender = try await Sender.of(request, devices, threads)
         let boundary = try FormType.boundary(of: request)
         let key = try idempotencyKey(request)
-        _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
+        try request.announcedLength(limit: Self.bodyLimit)
         let id = try await slots.run(request, context, device: sender.device.id) { slot in
             try await receive(request, context, slot, sender, boundary, key)
         }
@@ -33,6 +34,21 @@ struct CaptureIntake: Sendable {
             try await threads.run { try sharedPhotos.add(index.capture(id), publicURL) }
         }
         return try Envelope.answer(.accepted, data: CaptureAnswer(id, publicURL), context)
+    }
+
+    /// `GET`: returns the status of a capture to the device that sent it.
+    func get(_ request: Request, _ context: ReceiverContext) async throws -> Response {
+        let sender = try await Sender.of(request, devices, threads)
+        let id = try context.parameters.require("id")
+        let row = try await threads.run {
+            try sender.verify(body: Digest.of([]))
+            return try index.capture(id)
+        }
+        guard let row else { throw APIError.captureNotFound }
+        guard row.device == sender.device.id else {
+            throw APIError(.forbidden, "FORBIDDEN", "another device sent this capture")
+        }
+        return try Envelope.answer(.ok, data: CaptureAnswer(row.id, publicURL), context)
     }
 
     private func receive(

@@ -146,7 +146,7 @@ enum PageStyle {
         """
 
     private static let narrow: HTML = """
-        @media (max-width:36rem){section tbody th{white-space:normal}.day{width:100%}
+        @media (max-width:30rem){section tbody th{white-space:normal}.day{width:100%}
         .facts,.card .facts{grid-template-columns:1fr;gap:0}
         .facts dt{font-size:.8rem;margin-top:.3rem}h1{font-size:1.45rem}
         .verdict{padding:.9rem 1rem;gap:.75rem}.verdict svg{width:2.25rem;height:2.25rem}}

@@ -4,8 +4,10 @@ import CaptureBundle
 /// boundary separates parts, so the contents of a part cannot end it.
 struct PartDigest {
     private enum Place {
-        case preamble, headers, end
+        case preamble, headers
         case contents(DigestStream, isWanted: Bool)
+        /// Nothing more is read, for this reason.
+        case ended(APIError)
     }
 
     private let name: String
@@ -27,8 +29,8 @@ struct PartDigest {
         delimiter = Array("\r\n--".utf8) + boundary
     }
 
-    /// - Throws: 400 if the form is not well-formed.
     mutating func consume(_ piece: [UInt8]) throws {
+        guard digest == nil else { return }
         buffer += piece
         while try digest == nil && read() {}
     }
@@ -36,8 +38,8 @@ struct PartDigest {
     /// - Throws: 400 if the form is not well-formed or has no such part.
     func finish() throws -> Digest {
         if let digest { return digest }
-        guard case .end = place else { throw Self.malformed }
-        throw APIError.validation("the form has no part \"\(name)\"")
+        guard case .ended(let reason) = place else { throw Self.malformed }
+        throw reason
     }
 
     /// Reads to the next mark, or to the end of the buffer.
@@ -45,23 +47,28 @@ struct PartDigest {
     /// - Returns: Whether there was a mark.
     private mutating func read() throws -> Bool {
         switch place {
-        case .end:
+        case .ended:
             buffer = []
             return false
         case .preamble:
-            guard try take(to: delimiter, { guard $0.isEmpty else { throw Self.malformed } }) else { return false }
-            place = .headers
+            var isEmpty = true
+            let isFound = try take(to: delimiter) { isEmpty = $0.isEmpty }
+            guard isFound || !isEmpty else { return false }
+            place = isEmpty ? .headers : .ended(Self.malformed)
         case .headers:
             let end = Array("\r\n\r\n".utf8)
             let found = find(end)
-            if buffer.starts(with: "--".utf8) || parts == Self.maxParts {
-                place = .end
+            let headers = Array(buffer[..<(found ?? max(0, buffer.count - end.count))])
+            let isBegun = headers.starts(with: "\r\n".utf8) || headers.isEmpty || found == nil && headers.count == 1
+            guard !buffer.starts(with: "--".utf8), parts < Self.maxParts else {
+                place = .ended(.validation("the form has no part \"\(name)\""))
                 return true
             }
-            guard (found ?? buffer.count - end.count) <= Self.maxHeaders else { throw Self.malformed }
+            guard headers.count <= Self.maxHeaders, isBegun else {
+                place = .ended(Self.malformed)
+                return true
+            }
             guard let found else { return false }
-            let headers = Array(buffer[..<found])
-            guard headers.isEmpty || headers.starts(with: "\r\n".utf8) else { throw Self.malformed }
             buffer.removeFirst(found + end.count)
             parts += 1
             let isWanted = FormType.partName(headers).map { $0.elementsEqual(name.utf8) } ?? false

@@ -141,7 +141,7 @@ struct CaptureIndex: Sendable {
     ///   - isRevoked: Whether the device is one of `revoked`; nil for all.
     ///   - before: Only captures with a smaller number.
     func search(
-        day: String?, device: String?, isRevoked: Bool?, _ revoked: Set<String>, before: Int?, limit: Int
+        day: String?, device: String?, isRevoked: Bool?, revoked: Set<String>, before: Int?, limit: Int
     ) throws -> [CaptureRow] {
         var found = CaptureRow.order(Column("number").desc).limit(limit)
         if let day { found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day]) }

@@ -20,8 +20,8 @@ struct CaptureListPage {
         devices = try shelf.index.devices()
         // One capture more than the page shows tells whether there is a next page.
         let found = try shelf.index.search(
-            day: search.day, device: search.device,
-            isRevoked: search.verdict.map { $0 == .revoked }, revoked, before: search.before, limit: Self.length + 1)
+            day: search.day, device: search.device, isRevoked: search.verdict.map { $0 == .revoked }, revoked: revoked,
+            before: search.before, limit: Self.length + 1)
         rows = found.prefix(Self.length).map { ($0, shelf.bundles.state(of: $0.id)) }
         next = found.count > Self.length ? rows.last?.capture.number : nil
     }

@@ -119,8 +119,9 @@ enum PageStyle {
         caption{text-align:left;padding:.6rem .75rem;color:var(--soft)}
         th,td{text-align:left;vertical-align:middle;padding:.45rem .75rem;border-top:1px solid var(--line)}
         td img{display:block;width:6rem;height:4.5rem;object-fit:contain;background:var(--picture);border-radius:.3rem}
-        thead th{position:sticky;top:0;background:var(--card);font-weight:600;white-space:nowrap}
-        section tbody th{font-weight:500;white-space:nowrap}
+        thead th{position:sticky;top:0;background:var(--card);font-weight:600}
+        section tbody th{font-weight:500}
+        section th{white-space:nowrap}
         section :is(th,td){vertical-align:top}
         section td{overflow-wrap:anywhere;min-width:8.5rem}
         .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;min-width:0;white-space:nowrap}

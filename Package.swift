@@ -161,8 +161,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "CaptureTestSupport", "CaptureBundle", "CommandSupport", "capbundle", "capbundle-decode", "capqueue",
-                system,
+                "CaptureTestSupport", "CaptureBundle", "CapturePages", "CommandSupport", "capbundle",
+                "capbundle-decode", "capqueue", system,
             ],
             exclude: ["Transcripts"],
             swiftSettings: strict),

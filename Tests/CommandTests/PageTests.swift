@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CaptureTestSupport
 import CommandSupport
 import Foundation
@@ -49,7 +50,7 @@ struct PageTests {
     }
 
     @Test func thePolicyNamesTheHashOfTheStyleThatFollows() throws {
-        let page = try ReportPage(title: "x", maker: "y").opening(lead: "", tiles: []).source
+        let page = ReportPage(title: "x", maker: "y").opening(lead: "", tiles: []).source
         let style = try #require(page.firstMatch(of: /<style>([\s\S]*?)<\/style>/)).1
         let folder = try TemporaryFolder()
         try Data(style.utf8).write(to: folder.url.appending(path: "style"))
@@ -65,6 +66,6 @@ struct PageTests {
         (1_773_500_966_535, "Saturday, 14 March 2026"), (951_782_400_000, "Tuesday, 29 February 2000"),
     ])
     func daysHaveTheirNames(_ milliseconds: Int, _ words: String) {
-        #expect(ReportDay(milliseconds: milliseconds).words == words)
+        #expect(PageDay(milliseconds: milliseconds).words == words)
     }
 }

@@ -1,6 +1,6 @@
 """The receiver's pages in headless Chromium, with honest and hostile captures.
 
-RECEIVER_PICTURES names a folder in which pictures of all pages are kept, for people to look at. The top 905 pixels of
+RECEIVER_PICTURES names a folder in which pictures of all pages are kept, for people to look at. The top 925 pixels of
 verified-800-light.png are Samples/Receiver/page.png, the picture in README.
 """
 import contextlib

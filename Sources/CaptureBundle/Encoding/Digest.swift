@@ -95,6 +95,16 @@ package enum Base64 {
         return String(decoding: characters, as: UTF8.self)
     }
 
+    /// Decodes a text that `encodeURL` made; nil for any other.
+    static func decodeURL(_ text: String) -> [UInt8]? {
+        let letters: [UInt8: UInt8] = [UInt8(ascii: "-"): UInt8(ascii: "+"), UInt8(ascii: "_"): UInt8(ascii: "/")]
+        let characters = text.utf8.map { letters[$0] ?? $0 }
+        let padding = [UInt8](repeating: UInt8(ascii: "="), count: (4 - characters.count % 4) % 4)
+        return decode(String(decoding: characters + padding, as: UTF8.self)).flatMap {
+            encodeURL($0) == text ? $0 : nil
+        }
+    }
+
     /// Decodes a text; nil unless `encode` gives the same text.
     package static func decode(_ text: String) -> [UInt8]? {
         let characters = Array(text.utf8)

@@ -27,3 +27,20 @@ extension DevicePoint {
         ])
     }
 }
+
+/// Decodes a key from a JSON Web Key, as `jwk` makes it. A point that is not on the curve is
+/// refused.
+extension DevicePoint: Decodable {
+    private enum Member: String, CodingKey { case kty, crv, x, y }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Member.self)
+        let coordinates = try [Member.x, .y].map { Base64.decodeURL(try members.decode(String.self, forKey: $0)) ?? [] }
+        let bytes = [0x04] + coordinates.joined()
+        guard try members.decode(String.self, forKey: .kty) == "EC",
+            try members.decode(String.self, forKey: .crv) == "P-256", coordinates.allSatisfy({ $0.count == 32 }),
+            try Self.isOnCurve(bytes)
+        else { throw DecodingError.dataCorruptedError(forKey: .x, in: members, debugDescription: "not a P-256 key") }
+        try self.init(bytes: bytes)
+    }
+}

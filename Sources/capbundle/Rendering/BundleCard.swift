@@ -7,14 +7,16 @@ struct BundleCard {
     private let view: BundleView
     private let report: VerificationReport
     private let kind: ReportedBundle.Kind
-    private let pictures: [ReportPicture]
+    private let facts: BundleFacts
+    private let pictures: [Figure]
     /// Why a picture is missing.
     private let reason: String?
 
     init(_ view: BundleView, _ maker: BundlePictures) {
         self.view = view
-        (pictures, reason) = maker.cardPictures(of: view)
+        (pictures, reason) = maker.cardFigures(of: view)
         report = view.report
+        facts = BundleFacts(report, depth: view.depthStatistics)
         kind = .of(view.report)
     }
 
@@ -36,7 +38,7 @@ struct BundleCard {
         card.findings += report.warnings.map { "warning: \(ReportRendering.finding($0))" }
         card.pictures = pictures
         addFacts(to: &card)
-        if let reason { card.add("Pictures", "\(reason)") }
+        if let reason { card.facts.add("Pictures", "\(reason)") }
         card.note = note
         return card
     }
@@ -45,31 +47,28 @@ struct BundleCard {
         guard report.isManifestGenuine, let manifest = report.manifest else {
             return ReportedBundle.name(of: view.file)
         }
-        let time = ReportTime.clock(manifest.capturedAt.milliseconds)
+        let time = PageTime.clock(manifest.capturedAt.milliseconds)
         return report.trustedDevice.map { "\(time), \(foreign: $0.name)" } ?? time
     }
 
-    /// The mark for facts that no valid signature proves.
-    private var claimed: String { report.isManifestGenuine ? "" : Facts.claimed }
-
     private func addFacts(to card: inout ReportCard) {
         if let manifest = report.manifest {
-            card.add("Captured", "\(ReportTime.html(manifest.capturedAt.milliseconds))\(claimed)")
-            card.add("Device", device)
-            if let model = report.metadata?.deviceModel { card.add("Model", "\(foreign: model)\(claimed)") }
-            card.add("Place", place)
-            card.add("Depth", depth)
+            card.facts.add("Captured", "\(PageTime.html(manifest.capturedAt.milliseconds))\(facts.claimed)")
+            card.facts.add("Device", device)
+            if let model = facts.model { card.facts.add("Model", model) }
+            card.facts.add("Place", place)
+            let hasRange = view.depthStatistics != nil
+            card.facts.add("Depth", facts.depth(absence: hasRange ? nil : words(of: .depth, matched: "not shown")))
         }
-        card.add("File", "\(foreign: view.file)")
-        card.add("Size", "\(Quantity.size(report.bytes))")
-        guard let manifest = report.manifest else { return }
-        card.add("Key id", "<span class=\"mono\">\(manifest.device.keyID.description)</span>")
-        card.add("Capture id", "<span class=\"mono\">\(manifest.id)</span>")
+        card.facts.add("File", "\(foreign: view.file)")
+        card.facts.add("Size", "\(Rounded.size(report.bytes))")
+        if let id = facts.keyID { card.facts.add("Key id", id) }
+        if let id = report.manifest?.id { card.facts.add("Capture id", "<span class=\"mono\">\(id)</span>") }
     }
 
     private var device: HTML {
         if !report.isManifestGenuine { return "not known" }
-        let kind = report.authenticatorData.map { $0.kind == .apple ? ", an Apple key" : ", a key on disk" } ?? ""
+        let kind = facts.keyKind.map { ", \($0)" } ?? ""
         guard let device = report.trustedDevice else {
             return report.verdict == .unknownDevice ? "not in the trust file\(kind)" : "not known\(kind)"
         }
@@ -83,24 +82,11 @@ struct BundleCard {
         return words(of: .location, matched: "in the bundle, not shown")
     }
 
-    private var depth: HTML {
-        guard let size = report.manifest?.depth?.size else { return "none" }
-        let samples = "\(size.width) × \(size.height) samples"
-        guard let found = view.depth?.statistics else {
-            return "\(samples), \(words(of: .depth, matched: "not shown"))"
-        }
-        guard let nearest = found.minimum, let farthest = found.maximum else { return "\(samples), none measured" }
-        let ends = [nearest, farthest].map { Quantity.decimal(Double($0), places: 2) }
-        let missing =
-            found.missing == 0 ? "" : ", \(Quantity.decimal(found.missingShare * 100, places: 1)) % not measured"
-        return "\(samples), \(ends[0]) to \(ends[1]) m\(missing)"
-    }
-
     private func words(of path: EntryPath, matched: String) -> HTML {
         guard let index = report.manifest?.entries.firstIndex(where: { $0.path == path }) else { return "none" }
         switch report.entries[index] {
-        case .withheld: return ReportTone.doubtful.mark("withheld")
-        case .altered: return ReportTone.bad.mark("ALTERED")
+        case .withheld: return Tone.doubtful.mark("withheld")
+        case .altered: return Tone.bad.mark("ALTERED")
         case .unread: return "not read"
         case .matched: return "\(matched)"
         }
@@ -115,15 +101,16 @@ struct BundleCard {
 
     private var row: HTML {
         let manifest = report.manifest
-        let captured: HTML = manifest.map { "\(ReportTime.html($0.capturedAt.milliseconds))\(claimed)" } ?? "unknown"
+        let captured: HTML =
+            manifest.map { "\(PageTime.html($0.capturedAt.milliseconds))\(facts.claimed)" } ?? "unknown"
         let position: HTML? = view.position.map { "\($0.latitude), \($0.longitude)" }
         let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
         return ReportedBundle.table.linked([
             captured, kind.tone.mark(kind.words), report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—",
-            report.metadata.map { "\(foreign: $0.deviceModel)\(claimed)" } ?? "—",
+            facts.model ?? "—",
             position ?? words(of: .location, matched: "not shown"),
             "\(manifest?.depth.map { "\($0.size.width) × \($0.size.height)" } ?? "none")",
-            "\(Quantity.size(report.bytes))", "\(foreign: view.file)", "\(findings.isEmpty ? "none" : findings)",
+            "\(Rounded.size(report.bytes))", "\(foreign: view.file)", "\(findings.isEmpty ? "none" : findings)",
         ])
     }
 }

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CommandSupport
 import SystemPackage
 
@@ -20,7 +21,7 @@ final class BundleReport {
     /// - Throws: `output.exists`, `output.unusable`.
     init(title: String, page place: OutputPlace, csv: OutputPlace?, devices: DeviceNames) throws {
         self.devices = devices
-        page = try ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
+        page = ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
         places = [place] + (csv.map { [$0] } ?? [])
         (target, table) = try TextTarget.pair(place, csv)
         captures = try ReportCaptures(.oldestFirst)
@@ -61,10 +62,10 @@ final class BundleReport {
     /// - Throws: `io.failed`, `output.exists`.
     func finish() throws(BundleError) {
         let tiles = ReportedBundle.Kind.allCases.compactMap { kind in
-            kinds[kind].map { ReportPage.tile(Quantity.grouped($0), kind.tone.badge(kind.words), to: kind.group) }
+            kinds[kind].map { ReportPage.tile(Rounded.grouped($0), kind.tone.badge(kind.words), to: kind.group) }
         }
         let total = ReportPage.tile(
-            Quantity.grouped(captures.count), captures.count == 1 ? "capture" : "captures", to: nil)
+            Rounded.grouped(captures.count), captures.count == 1 ? "capture" : "captures", to: nil)
         let lead: HTML = "Each bundle was read once: what the page shows is what was verified. Times are in UTC."
         try target.write(page.opening(lead: lead, tiles: [total] + tiles))
         try captures.write(

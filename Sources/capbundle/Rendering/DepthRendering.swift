@@ -77,7 +77,7 @@ enum DepthRendering {
             "more than \(Threshold.standardDeviation) m")
         add(.layers, "layers", String(measures.layers), "at least \(Threshold.layers)")
         add(
-            .edgeCoherence, "edge coherence", Quantity.decimal(measures.edgeCoherence, places: 3),
+            .edgeCoherence, "edge coherence", Rounded.decimal(measures.edgeCoherence, places: 3),
             "more than \(Threshold.edgeCoherence)")
         add(.screen, "like a screen", analysis.looksLikeAScreen ? "yes" : "no", "must not be")
         table.add("  range", metres(measures.range), "  a screen: less than \(Threshold.screenRange) m")
@@ -92,9 +92,9 @@ enum DepthRendering {
 
     private static func metres(_ value: Float?) -> String { value.map { metres(Double($0)) } ?? "no measured sample" }
 
-    private static func metres(_ value: Double) -> String { Quantity.decimal(value, places: 3) + " m" }
+    private static func metres(_ value: Double) -> String { Rounded.decimal(value, places: 3) + " m" }
 
-    private static func percent(_ share: Double) -> String { Quantity.decimal(share * 100, places: 1) + " %" }
+    private static func percent(_ share: Double) -> String { Rounded.decimal(share * 100, places: 1) + " %" }
 
     static func json(_ file: String, _ depth: DepthSamples, image: String? = nil) -> JSONValue {
         .members([

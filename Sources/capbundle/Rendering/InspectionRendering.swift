@@ -80,13 +80,13 @@ enum InspectionRendering {
             return table
         }
         func metres(_ value: Float?) -> String {
-            value.map { Quantity.decimal(Double($0), places: 3) + " m" } ?? "no measured sample"
+            value.map { Rounded.decimal(Double($0), places: 3) + " m" } ?? "no measured sample"
         }
         table.add("nearest", metres(statistics.minimum))
         let isTooLarge = statistics.samples > DepthStatistics.medianLimit
         table.add("median", isTooLarge ? "not computed (too many samples)" : metres(statistics.median))
         table.add("farthest", metres(statistics.maximum))
-        table.add("missing", Quantity.decimal(statistics.missingShare * 100, places: 1) + " %")
+        table.add("missing", Rounded.decimal(statistics.missingShare * 100, places: 1) + " %")
         if statistics.meaningless > 0 {
             table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
         }

@@ -34,7 +34,7 @@ struct ReportedBundle: Sendable {
             }
         }
 
-        var tone: ReportTone {
+        var tone: Tone {
             switch self {
             case .unreadable, .malformed, .altered: .bad
             case .unknownDevice, .unacceptable, .incomplete: .doubtful
@@ -114,7 +114,7 @@ struct ReportedBundle: Sendable {
     private static func entry(_ file: String, _ failure: BundleError) -> ReportEntry {
         var card = ReportCard(Kind.unreadable.tone, Kind.unreadable.words, title: name(of: file))
         card.findings = ["\(failure.words) [\(failure.code.rawValue)]"]
-        card.add("File", "\(foreign: file)")
+        card.facts.add("File", "\(foreign: file)")
         let blank: HTML = "—"
         let kind = Kind.unreadable
         let row = table.linked(
@@ -128,7 +128,7 @@ struct ReportedBundle: Sendable {
         "\(foreign: file == "-" ? "standard input" : FilePath(file).lastComponent?.string ?? file)"
     }
 
-    static let table = ReportTable(
+    static let table = PageTable(
         "All captures",
         [
             .init("Captured (UTC)"), .init("Verdict"), .init("Device"), .init("Model"), .init("Place"), .init("Depth"),

@@ -35,7 +35,7 @@ enum TerminalPicture {
         guard let span = depth.span else { return "no sample of the depth map is measured" }
         let (nearest, farthest) = (Double(span.nearest), Double(span.farthest))
         let gaps = depth.hasGaps ? "; grey was not measured" : ""
-        return "depth from \(Quantity.decimal(nearest, places: 2)) m (bright) to "
-            + "\(Quantity.decimal(farthest, places: 2)) m (dark)\(gaps)"
+        return "depth from \(Rounded.decimal(nearest, places: 2)) m (bright) to "
+            + "\(Rounded.decimal(farthest, places: 2)) m (dark)\(gaps)"
     }
 }

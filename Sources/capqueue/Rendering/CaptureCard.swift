@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CaptureQueue
 import CommandSupport
 import QueueModel
@@ -24,18 +25,18 @@ struct CaptureCard {
         let state = record.state
         var card = ReportCard(
             state.tone, state.rawValue,
-            title: "\(ReportTime.clock(record.pushedAt)), <span class=\"mono\">\(record.id)</span>")
+            title: "\(PageTime.clock(record.pushedAt)), <span class=\"mono\">\(record.id)</span>")
         card.pictures = shown.pictures
         card.findings = record.deliveries.compactMap(Self.finding)
-        for delivery in record.deliveries { card.add("To", Self.words(delivery)) }
-        card.add("Captured", ReportTime.html(record.capturedAt.milliseconds))
-        if let model = shown.model { card.add("Model", "\(foreign: model)") }
-        card.add("Size", "\(Quantity.size(record.byteCount))")
-        card.add("Stored", record.holding == .spool ? "in the queue" : "\(record.holdingText(path))")
-        if let session = record.session { card.add("Session", "\(foreign: session)") }
-        if let notBefore = record.notBefore { card.add("Not before", ReportTime.html(notBefore)) }
-        card.add("Verdict", "\(record.verdict) when it was pushed")
-        card.add("Key id", "<span class=\"mono\">\(record.device.description)</span>")
+        for delivery in record.deliveries { card.facts.add("To", Self.words(delivery)) }
+        card.facts.add("Captured", PageTime.html(record.capturedAt.milliseconds))
+        if let model = shown.model { card.facts.add("Model", "\(foreign: model)") }
+        card.facts.add("Size", "\(Rounded.size(record.byteCount))")
+        card.facts.add("Stored", record.holding == .spool ? "in the queue" : "\(record.holdingText(path))")
+        if let session = record.session { card.facts.add("Session", "\(foreign: session)") }
+        if let notBefore = record.notBefore { card.facts.add("Not before", PageTime.html(notBefore)) }
+        card.facts.add("Verdict", "\(record.verdict) when it was pushed")
+        card.facts.add("Key id", "<span class=\"mono\">\(record.device.description)</span>")
         if let reason = shown.reason { card.note = "No pictures: \(reason)" }
         return card
     }
@@ -53,14 +54,14 @@ struct CaptureCard {
             ?? (delivery.receipt == nil ? "the first destination that is added" : "uploaded by other means")
         let attempts: HTML? =
             delivery.attempts == 0 ? nil : ", \(Quantity.count(delivery.attempts, "attempt"))"
-        let due: HTML? = delivery.isWaiting ? ", due \(ReportTime.html(delivery.dueAt))" : nil
-        let done: HTML? = delivery.completedAt.map { ", \(ReportTime.html($0))" }
+        let due: HTML? = delivery.isWaiting ? ", due \(PageTime.html(delivery.dueAt))" : nil
+        let done: HTML? = delivery.completedAt.map { ", \(PageTime.html($0))" }
         let link: HTML? = delivery.remoteURL.map { "<br>\(WebLink.html($0))" }
         let remote: HTML? = delivery.remoteID.map { "<br>as \(foreign: $0)" }
         return "\(name): \(delivery.state.rawValue)\(attempts)\(due)\(done)\(remote)\(link)"
     }
 
-    static let table = ReportTable(
+    static let table = PageTable(
         "The captures of this page",
         [
             .init("Pushed (UTC)"), .init("State"), .init("Destinations"), .init("Captured (UTC)"),
@@ -72,8 +73,8 @@ struct CaptureCard {
         let failures = record.deliveries.compactMap(Self.finding)
         let why: HTML? = failures.first.map { first in "\(first)\(failures.dropFirst().map { "<br>\($0)" as HTML })" }
         return Self.table.linked([
-            ReportTime.html(record.pushedAt), "\(record.state.rawValue)", "\(foreign: places)",
-            ReportTime.html(record.capturedAt.milliseconds), "\(Quantity.size(record.byteCount))",
+            PageTime.html(record.pushedAt), "\(record.state.rawValue)", "\(foreign: places)",
+            PageTime.html(record.capturedAt.milliseconds), "\(Rounded.size(record.byteCount))",
             record.session.map { "\(foreign: $0)" } ?? "—", "<span class=\"mono\">\(record.id)</span>", why ?? "—",
         ])
     }

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CaptureQueue
 import CommandSupport
 import QueueModel
@@ -36,7 +37,7 @@ struct CaptureColumns {
         return line(
             [
                 isPipe ? record.id : Self.shortened(record.id), record.state.rawValue, pushed(record),
-                isPipe ? String(record.byteCount) : Quantity.size(record.byteCount), String(tries),
+                isPipe ? String(record.byteCount) : Rounded.size(record.byteCount), String(tries),
             ] + Self.target(record))
     }
 

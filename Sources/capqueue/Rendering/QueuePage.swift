@@ -45,7 +45,7 @@ final class QueuePage {
         let target = try TextTarget(place)
         let captures = try ReportCaptures(.newestFirst)
         try add(records, to: captures)
-        let page = try ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
+        let page = ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
         let summary = QueueSummary(status, folder: queue.folder.path.string)
         try target.write(page.opening(lead: summary.lead, tiles: summary.tiles))
         try target.write(summary.sections)
@@ -101,7 +101,7 @@ final class QueuePage {
 /// The pictures and the model of a capture, if the queue has its bytes and they are sound.
 struct CapturePictures: Sendable {
     let holding: Holding
-    let pictures: [ReportPicture]
+    let pictures: [Figure]
     /// The reason why there are no pictures; nil if there are some.
     let reason: String?
     let model: String?
@@ -123,6 +123,6 @@ struct CapturePictures: Sendable {
             return
         }
         model = view.report.metadata?.deviceModel
-        (pictures, reason) = maker.cardPictures(of: view)
+        (pictures, reason) = maker.cardFigures(of: view)
     }
 }

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 import CaptureQueue
 import CommandSupport
 import QueueModel
@@ -15,8 +16,8 @@ struct QueueSummary {
 
     var lead: HTML {
         """
-        \(foreign: folder), as it was at \(ReportTime.html(Environment.now)). The spool holds \
-        \(Quantity.size(status.usedBytes)). Times are in UTC.
+        \(foreign: folder), as it was at \(PageTime.html(Environment.now)). The spool holds \
+        \(Rounded.size(status.usedBytes)). Times are in UTC.
         """
     }
 
@@ -25,8 +26,8 @@ struct QueueSummary {
         return DeliveryState.allCases.compactMap { state in
             status.totals[state].map { total in
                 ReportPage.tile(
-                    Quantity.grouped(total.captures),
-                    "\(state.tone.badge(state.rawValue)) <span>\(Quantity.size(total.bytes))</span>")
+                    Rounded.grouped(total.captures),
+                    "\(state.tone.badge(state.rawValue)) <span>\(Rounded.size(total.bytes))</span>")
             }
         }
     }
@@ -35,7 +36,7 @@ struct QueueSummary {
 
     func leftOut(_ shown: Int, of total: Int) -> HTML {
         """
-        The page shows \(Quantity.grouped(shown)) of \(Quantity.grouped(total)) captures: the newest ones, and \
+        The page shows \(Rounded.grouped(shown)) of \(Rounded.grouped(total)) captures: the newest ones, and \
         those that failed or are held. The others: <code>capqueue list</code>
         """
     }
@@ -61,7 +62,7 @@ struct QueueSummary {
     }
 
     private var destinations: HTML {
-        let table = ReportTable(
+        let table = PageTable(
             "Deliveries of each destination",
             [
                 .init("Destination"), .init("Kind"), .init("State"), .init("Waiting", isNumber: true),
@@ -71,10 +72,10 @@ struct QueueSummary {
         let rows = status.work.map { work -> [HTML] in
             [
                 work.destination.map { "\(foreign: $0.name)" } ?? "none", "\(work.destination?.kind ?? "—")",
-                "\(Self.state(of: work))", "\(Quantity.grouped(work.backlog.captures))",
-                "\(Quantity.size(work.backlog.bytes))", "\(Quantity.grouped(work.count([.completed])))",
-                "\(Quantity.grouped(work.count(DeliveryState.failedForGood)))",
-                "\(Quantity.grouped(work.count([.held])))",
+                "\(Self.state(of: work))", "\(Rounded.grouped(work.backlog.captures))",
+                "\(Rounded.size(work.backlog.bytes))", "\(Rounded.grouped(work.count([.completed])))",
+                "\(Rounded.grouped(work.count(DeliveryState.failedForGood)))",
+                "\(Rounded.grouped(work.count([.held])))",
             ]
         }
         let content: HTML =
@@ -99,7 +100,7 @@ struct QueueSummary {
 
 extension DeliveryState {
     /// The rating of a state.
-    var tone: ReportTone {
+    var tone: Tone {
         switch self {
         case .completed: .good
         case .pending, .uploading, .processing, .cancelled: .neutral

@@ -1,3 +1,4 @@
+import CapturePages
 import CaptureQueue
 import CommandSupport
 import QueueModel
@@ -30,7 +31,7 @@ struct RunSummary {
         if captures > 0 {
             let names = destinations.joined(separator: " and ")
             let places = destinations.count > 2 ? "\(destinations.count) destinations" : names
-            let time = seconds < 60 ? "\(Quantity.decimal(seconds, places: 1)) s" : Moment.age(Int(seconds * 1000))
+            let time = seconds < 60 ? "\(Rounded.decimal(seconds, places: 1)) s" : Moment.age(Int(seconds * 1000))
             parts = [
                 "sent \(Quantity.count(captures, "capture", on: .messages)), \(Quantity.bytes(bytes, on: .messages)), to \(places) in \(time)"
             ]

@@ -38,13 +38,13 @@ struct ReceiverFolder: Sendable {
 
     /// Makes this process the only receiver of the folder, until the descriptor is closed.
     ///
-    /// - Throws: `ReceiverBusy` if another process serves the folder.
+    /// - Throws: `Unusable` if another process serves the folder.
     func lock() throws -> FileDescriptor {
         let file = try FileDescriptor.open(
             path.appending("lock"), .readWrite, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
             try file.close()
-            throw ReceiverBusy(folder: path)
+            throw Unusable("\(path): another receiver serves this folder")
         }
         return file
     }
@@ -58,11 +58,4 @@ struct ReceiverFolder: Sendable {
 
     /// A new name in `bodies/`.
     func newBody() -> FilePath { bodies.appending(UUID().uuidString) }
-}
-
-/// Another receiver serves the folder.
-struct ReceiverBusy: Error, CustomStringConvertible {
-    let folder: FilePath
-
-    var description: String { "\(folder): another receiver serves this folder" }
 }

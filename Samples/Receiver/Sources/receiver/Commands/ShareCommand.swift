@@ -32,7 +32,7 @@ struct ShareCommand: ParsableCommand {
         try store.place.make()
         // A receiver that runs would go on with the devices of its folder.
         let lock: FileDescriptor
-        do { lock = try store.place.lock() } catch let error as ReceiverBusy {
+        do { lock = try store.place.lock() } catch let error as Unusable {
             throw ValidationError("\(error); stop it first")
         }
         defer { try? lock.close() }

@@ -27,7 +27,7 @@ struct RegisteredDevice: Sendable {
 /// The devices, invitations and revocations in an object store. Nothing is cached, so a change counts at once, also for
 /// other receivers with the same store. All calls block.
 ///
-/// All calls throw `StoreUnavailable` if the store cannot be reached or holds something else.
+/// All calls throw `Unavailable` if the store cannot be reached or holds something else.
 struct Devices: Sendable {
     private let store: any ObjectStore
 
@@ -77,8 +77,8 @@ struct Devices: Sendable {
     /// - Returns: The id of the future device, and the secret.
     func invite(_ name: String, until expires: Int) throws -> (id: String, secret: String) {
         let id = UUID().uuidString.lowercased()
-        let secret = Invitation.newSecret()
-        let invitation = Invitation(name: name, secretSHA256: try Invitation.hash(secret), expires: expires)
+        let secret = Secret.make(bytes: 20)
+        let invitation = Invitation(name: name, secretSHA256: try Secret.hash(secret), expires: expires)
         _ = try create("invitations/\(id)", Array(JSONEncoder().encode(invitation)))
         return (id, secret)
     }
@@ -87,7 +87,7 @@ struct Devices: Sendable {
     func invitation(_ id: String) throws -> Invitation? {
         guard let bytes = try get("invitations/\(id)"), try get("revoked/\(id)") == nil else { return nil }
         guard let invitation = try? JSONDecoder().decode(Invitation.self, from: Data(bytes)) else {
-            throw StoreUnavailable("invitations/\(id) is not an invitation")
+            throw Unavailable("invitations/\(id) is not an invitation")
         }
         return invitation
     }
@@ -124,7 +124,7 @@ struct Devices: Sendable {
 
     private static func line(_ bytes: [UInt8], of id: String) throws -> TrustedDeviceLine {
         guard let line = try? TrustFile(bytes: bytes, name: id).devices.first else {
-            throw StoreUnavailable("devices/\(id) is not a line of a trust file")
+            throw Unavailable("devices/\(id) is not a line of a trust file")
         }
         return line
     }
@@ -139,13 +139,6 @@ struct Devices: Sendable {
     }
 
     private func reach<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch { throw StoreUnavailable("\(error)") }
+        do { return try body() } catch { throw Unavailable("\(error)") }
     }
-}
-
-/// The object store cannot be used now.
-struct StoreUnavailable: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }

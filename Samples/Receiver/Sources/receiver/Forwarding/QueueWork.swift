@@ -1,22 +1,15 @@
 import CaptureBundle
 import CaptureQueue
-import Foundation
 import Logging
 import QueueModel
-import Synchronization
+import ServiceLifecycle
 
 /// Sends what was received to the queue's destinations, and deletes what was sent long enough ago. Both go on until
 /// the receiver ends. A destination that fails never stops the receiver.
-final class QueueWork: Sendable {
-    private struct State {
-        var run: QueueRun?
-        var isStopping = false
-    }
-
-    private let folder: QueueFolder
-    private let logger: Logger
-    private let state = Mutex(State())
-    private let ended = DispatchGroup()
+struct QueueWork: Service {
+    let folder: QueueFolder
+    let logger: Logger
+    private let threads = BlockingThreads(count: 2)
     /// The events that are logged, because the operator may have to act.
     private static let logged: Set<QueueEvent.Name> = [
         .permanentlyFailed, .conflict, .quarantined, .blocked, .offline, .ready, .quota,
@@ -27,62 +20,49 @@ final class QueueWork: Sendable {
         self.logger = logger
     }
 
-    /// Starts the threads.
-    func start() {
-        repeatedly("sending", pause: 5) { try self.send() }
-        repeatedly("pruning", pause: 3600) { try self.prune() }
-    }
-
-    private func repeatedly(_ name: String, pause: Double, _ step: @escaping @Sendable () throws -> Void) {
-        ended.enter()
-        Thread { [self] in
-            while !isStopping {
-                do { try step() } catch { logger.error("\(name): \(error)") }
-                sleep(pause)
-            }
-            ended.leave()
-        }.start()
-    }
-
-    /// Ends the work. Transfers under way get some seconds. Returns when the threads have ended.
-    func stop() {
-        let run = state.withLock { state in
-            state.isStopping = true
-            return state.run
+    /// Works until the receiver ends. Transfers under way get some seconds then.
+    func run() async {
+        await cancelWhenGracefulShutdown {
+            async let sending: Void = repeatedly("sending", every: .seconds(5)) { try await send() }
+            await repeatedly("pruning", every: .seconds(3600)) { try await prune() }
+            await sending
         }
-        run?.stop()
-        ended.wait()
+        await threads.stop()
     }
 
-    private var isStopping: Bool { state.withLock(\.isStopping) }
+    private func repeatedly(
+        _ name: String, every pause: Duration, _ step: @Sendable () async throws -> Void
+    ) async {
+        while !Task.isCancelled {
+            do { try await step() } catch {
+                if !Task.isCancelled { logger.error("\(name): \(error)") }
+            }
+            try? await Task.sleep(for: pause)
+        }
+    }
 
-    private func send() throws {
-        let queue = try UploadQueue(at: folder)
+    private func send() async throws {
+        let queue = try await threads.run { try UploadQueue(at: folder) }
         defer { queue.close() }
         var options = RunOptions()
         options.mode = .watch
-        let logger = logger
         let run = QueueRun(queue, options) { event in
             guard Self.logged.contains(event.name) else { return }
             let words = [event.name.rawValue, event.destination, event.id, event.message].compactMap(\.self)
             logger.warning("\(words.joined(separator: ": "))")
         }
-        let isStopping = state.withLock { state in
-            state.run = run
-            return state.isStopping
+        try await withTaskCancellationHandler {
+            _ = try await threads.run { try run.perform() }
+        } onCancel: {
+            run.stop()
         }
-        if !isStopping { _ = try run.perform() }
     }
 
-    private func prune() throws {
-        let queue = try UploadQueue(at: folder, freesReserve: true)
-        defer { queue.close() }
-        _ = try queue.upkeep.prune()
-    }
-
-    /// Sleeps for this many seconds, or until the receiver stops.
-    private func sleep(_ seconds: Double) {
-        let end = Date().addingTimeInterval(seconds)
-        while !isStopping, Date() < end { Thread.sleep(forTimeInterval: 0.2) }
+    private func prune() async throws {
+        try await threads.run {
+            let queue = try UploadQueue(at: folder, freesReserve: true)
+            defer { queue.close() }
+            _ = try queue.upkeep.prune()
+        }
     }
 }

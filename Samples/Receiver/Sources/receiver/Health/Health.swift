@@ -2,7 +2,7 @@ import CaptureQueue
 import Hummingbird
 import Logging
 
-/// Tries what a capture needs, at most once a minute.
+/// `GET /healthz`: tries what a capture needs, at most once a minute.
 actor Health {
     private let parts: [(name: String, attempt: @Sendable () throws -> Void)]
     private let threads: BlockingThreads
@@ -23,10 +23,17 @@ actor Health {
         ]
     }
 
+    func get() async -> Response {
+        let failing = await failing()
+        let text = failing.isEmpty ? "ok\n" : "failing: \(failing.joined(separator: ", "))\n"
+        return Response(
+            status: failing.isEmpty ? .ok : .serviceUnavailable, headers: [.contentType: "text/plain"],
+            body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
     /// The names of the parts that fail.
-    func failing() async -> [String] {
+    private func failing() async -> [String] {
         if let last, last.at + .seconds(60) > .now { return await last.failing.value }
-        let (parts, threads, logger) = (parts, threads, logger)
         let attempts = Task {
             var failing: [String] = []
             for part in parts {

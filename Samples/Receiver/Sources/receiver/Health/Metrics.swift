@@ -15,8 +15,19 @@ final class Metrics: Sendable {
         state.withLock { $0.requests["method=\"\(method)\",status=\"\(status)\"", default: 0] += 1 }
     }
 
+    func get(
+        _ slots: Slots, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads
+    ) async throws -> Response {
+        let text = try await threads.run {
+            try self.text(slots: slots, status: queue.status(), captures: index.count())
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+
     /// The text: counters of this process, and what the queue and the slots say now.
-    func text(slots: Slots, status: QueueStatus, captures: Int) -> String {
+    private func text(slots: Slots, status: QueueStatus, captures: Int) -> String {
         let requests = state.withLock { $0.requests.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
         var lines = head("receiver_http_requests_total", "counter", "Requests that were answered.")
         lines += requests.map { "receiver_http_requests_total{\($0.key)} \($0.value)" }

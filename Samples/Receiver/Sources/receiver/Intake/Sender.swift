@@ -5,7 +5,7 @@ import Hummingbird
 /// The device that claims to send a request, before its signature is checked.
 struct Sender: Sendable {
     let device: RegisteredDevice
-    private let signature: RequestSignature
+    let signature: RequestSignature
 
     /// The milliseconds by which a timestamp may be behind our clock, and ahead of it.
     private static let oldest = 300_000
@@ -54,11 +54,6 @@ struct Sender: Sendable {
                 .unauthorized, "TIMESTAMP_EXPIRED",
                 "X-Device-Timestamp is more than 300 s behind the receiver's clock")
         }
-    }
-
-    init(device: RegisteredDevice, signature: RequestSignature) {
-        self.device = device
-        self.signature = signature
     }
 
     /// Checks that the device's key signed the request with this body.

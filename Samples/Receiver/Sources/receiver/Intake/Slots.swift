@@ -77,18 +77,18 @@ final class Slots: Sendable {
     /// Runs `body` with a slot.
     ///
     /// - Parameter device: The id of the device; empty for a request that names none.
-    /// - Throws: 503 if no slot becomes free within `patience`.
+    /// - Throws: 503 if no slot becomes free within 5 s.
     func run<Value>(
-        _ request: Request, _ context: ReceiverContext, device: String = "", waiting patience: Duration = .seconds(5),
+        _ request: Request, _ context: ReceiverContext, device: String = "",
         _ body: (Slot) async throws -> Value
     ) async throws -> Value {
         let slot = Slot(context.address(of: request), device) { context.giveUpBody() }
-        guard await take(slot, patience) else { throw APIError.busy }
+        guard await take(slot) else { throw APIError.busy }
         defer { giveBack(slot) }
         return try await body(slot)
     }
 
-    private func take(_ slot: Slot, _ patience: Duration) async -> Bool {
+    private func take(_ slot: Slot) async -> Bool {
         await withCheckedContinuation { continuation in
             let (isTaken, loser) = state.withLock { state -> (Bool, Slot?) in
                 let loser = state.taken.count < count ? nil : state.loser(to: slot)
@@ -104,7 +104,7 @@ final class Slots: Sendable {
             loser?.giveWay()
             if isTaken { return continuation.resume(returning: true) }
             Task {
-                try? await Task.sleep(for: patience)
+                try? await Task.sleep(for: .seconds(5))
                 let late = state.withLock { state in
                     state.waiting.firstIndex { $0.slot === slot }.map { state.waiting.remove(at: $0) }
                 }

@@ -6,11 +6,13 @@ import HTTPTypes
 import Logging
 import SystemPackage
 
-/// A choice of captures by their devices.
-struct DeviceChoice: Sendable {
-    let ids: Set<String>
-    /// Whether the captures of these devices are wanted, or those of all others.
-    let isWanted: Bool
+/// What makes two upload requests the same one: the device and the bytes of the body.
+struct CaptureRequest: Sendable {
+    /// The UUID of the device.
+    let device: String
+    let bodySHA256: Digest
+    /// The client's Idempotency-Key; nil if it sent none.
+    let idempotencyKey: String?
 }
 
 /// The index of received captures: an SQLite database. The bytes are in the queue. All calls block, and throw `IndexFault`.
@@ -95,9 +97,9 @@ struct CaptureIndex: Sendable {
 
     /// Writes captures, which may be known, and the keys of their requests in one transaction. It is on the disk when the
     /// call returns.
-    func write(_ captures: [NewCapture], _ requests: [CaptureRequest] = []) throws {
+    func write(_ captures: [CaptureRow], _ requests: [CaptureRequest] = []) throws {
         try write { db in
-            for capture in captures { try Self.insert(capture, db) }
+            for capture in captures { try capture.insert(db) }
             for request in requests {
                 guard let key = request.idempotencyKey else { continue }
                 try db.execute(
@@ -118,63 +120,39 @@ struct CaptureIndex: Sendable {
         }
     }
 
-    private static func insert(_ capture: NewCapture, _ db: Database) throws {
-        let manifest = capture.manifest
-        let hasPlace = manifest.entry(.location) != nil && !capture.report.withheld.contains(.location)
-        try db.execute(
-            sql: "INSERT OR IGNORE INTO captures VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-            arguments: [
-                capture.id, capture.device.id, capture.device.line.name, manifest.capturedAt.description,
-                capture.receivedAt, capture.report.withheld.isEmpty ? capture.verdict : "withheld",
-                manifest.entry(.photo)?.sha256.description, hasPlace,
-            ])
-    }
-
     // MARK: - Captures
 
-    func capture(_ id: String) throws -> CaptureRow? { try rows("WHERE id = ?", [id]).first }
+    func capture(_ id: String) throws -> CaptureRow? {
+        try read { try CaptureRow.filter(Column("id") == id).fetchOne($0) }
+    }
 
     /// The first capture with this photo.
     func capture(photo: Digest) throws -> CaptureRow? {
-        try rows("WHERE photo_sha256 = ? ORDER BY number LIMIT 1", [photo.description]).first
+        try read { db in
+            try CaptureRow.filter(Column("photo_sha256") == photo.description).order(Column("number")).fetchOne(db)
+        }
     }
 
     /// The captures that fit all conditions, the latest arrival first.
     ///
     /// - Parameters:
-    ///   - day: The beginning of the claimed time in UTC, such as `2026-03-14`.
-    ///   - device: The name or the UUID of the device.
-    ///   - devices: Only captures of these devices, or only those of others; nil for all.
+    ///   - day: The day of the claimed time in UTC, such as `2026-03-14`.
+    ///   - device: The UUID of the device.
+    ///   - isRevoked: Whether the device is one of `revoked`; nil for all.
     ///   - before: Only captures with a smaller number.
     func search(
-        day: String? = nil, device: String? = nil, verdict: String? = nil, among devices: DeviceChoice? = nil,
-        before: Int? = nil, limit: Int = 50
+        day: String?, device: String?, isRevoked: Bool?, revoked: Set<String>, before: Int?, limit: Int
     ) throws -> [CaptureRow] {
-        var conditions = ["1"]
-        var arguments = StatementArguments()
-        if let day {
-            conditions.append("substr(captured_at, 1, length(?)) = ?")
-            arguments += [day, day]
+        var found = CaptureRow.order(Column("number").desc).limit(limit)
+        if let day { found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day]) }
+        if let device { found = found.filter(Column("device") == device) }
+        if let isRevoked {
+            let list = try String(decoding: JSONEncoder().encode(revoked.sorted()), as: UTF8.self)
+            let isAmong: SQL = "device IN (SELECT value FROM json_each(\(list)))"
+            found = found.filter(literal: isRevoked ? isAmong : "NOT \(isAmong)")
         }
-        if let device {
-            conditions.append("(device = ? OR device_name = ?)")
-            arguments += [device, device]
-        }
-        if let verdict {
-            conditions.append("verdict = ?")
-            arguments += [verdict]
-        }
-        if let devices {
-            let list = try String(decoding: JSONEncoder().encode(devices.ids.sorted()), as: UTF8.self)
-            conditions.append("device \(devices.isWanted ? "IN" : "NOT IN") (SELECT value FROM json_each(?))")
-            arguments += [list]
-        }
-        if let before {
-            conditions.append("number < ?")
-            arguments += [before]
-        }
-        let condition = conditions.joined(separator: " AND ")
-        return try rows("WHERE \(condition) ORDER BY number DESC LIMIT ?", arguments + [limit])
+        if let before { found = found.filter(Column("number") < before) }
+        return try read { try found.fetchAll($0) }
     }
 
     /// The ids of all captures.
@@ -189,20 +167,7 @@ struct CaptureIndex: Sendable {
         }
     }
 
-    func count() throws -> Int { try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM captures") ?? 0 } }
-
-    private func rows(_ condition: String, _ arguments: StatementArguments) throws -> [CaptureRow] {
-        try read { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM captures \(condition)", arguments: arguments).map(Self.row)
-        }
-    }
-
-    private static func row(_ row: Row) -> CaptureRow {
-        CaptureRow(
-            number: row["number"], id: row["id"], device: row["device"], deviceName: row["device_name"],
-            capturedAt: row["captured_at"], receivedAt: row["received_at"], verdict: row["verdict"],
-            photoSHA256: row["photo_sha256"], hasPlace: row["has_place"])
-    }
+    func count() throws -> Int { try read { try CaptureRow.fetchCount($0) } }
 
     /// Closes the index, so that all its data is in one file.
     func close() throws {
@@ -211,18 +176,6 @@ struct CaptureIndex: Sendable {
             try database.close()
         }
     }
-}
-
-/// A capture that is written to the index.
-struct NewCapture: Sendable {
-    let id: String
-    let device: RegisteredDevice
-    let manifest: Manifest
-    let report: VerificationReport
-    /// The verdict on arrival.
-    let verdict: String
-    /// Unix time in milliseconds.
-    let receivedAt: Int
 }
 
 /// A failure of the index in words: the file, and what SQLite says of it. The statement and its values are left out.

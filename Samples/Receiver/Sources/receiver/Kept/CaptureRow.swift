@@ -1,9 +1,10 @@
 import CaptureBundle
+import GRDB
 
 /// What the index says of a capture.
-struct CaptureRow: Sendable {
-    /// The position in the order of arrival.
-    let number: Int
+struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
+    /// The position in the order of arrival; nil before the row is in the index.
+    var number: Int?
     let id: String
     /// The UUID of the device, and its name at that time.
     let device: String
@@ -18,4 +19,34 @@ struct CaptureRow: Sendable {
     let photoSHA256: String?
     /// Whether the bundle has a place that is not withheld.
     let hasPlace: Bool
+
+    static let databaseTableName = "captures"
+    /// A capture that the index has keeps its row.
+    static let persistenceConflictPolicy = PersistenceConflictPolicy(insert: .ignore)
+
+    private enum CodingKeys: String, CodingKey {
+        case number, id, device, verdict
+        case deviceName = "device_name"
+        case capturedAt = "captured_at"
+        case receivedAt = "received_at"
+        case photoSHA256 = "photo_sha256"
+        case hasPlace = "has_place"
+    }
+
+    /// - Parameters:
+    ///   - verdict: The verdict on arrival.
+    ///   - time: When the capture arrived, as Unix time in milliseconds.
+    init(
+        _ id: String, _ device: RegisteredDevice, _ manifest: Manifest, _ report: VerificationReport, verdict: String,
+        at time: Int
+    ) {
+        self.id = id
+        self.device = device.id
+        deviceName = device.line.name
+        capturedAt = manifest.capturedAt.description
+        receivedAt = time
+        self.verdict = report.withheld.isEmpty ? verdict : "withheld"
+        photoSHA256 = manifest.entry(.photo)?.sha256.description
+        hasPlace = manifest.entry(.location) != nil && !report.withheld.contains(.location)
+    }
 }

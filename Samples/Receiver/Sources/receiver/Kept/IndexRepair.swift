@@ -25,7 +25,7 @@ struct IndexRepair {
         guard !missing.isEmpty else { return }
         logger.warning("the index lacks \(missing.count) captures of the queue; adding them from their bundles")
         var delay = Duration.zero
-        var found: [NewCapture] = []
+        var found: [CaptureRow] = []
         var lost: [String] = []
         for (place, record) in missing.reversed().enumerated() {
             let start = ContinuousClock.now
@@ -51,19 +51,17 @@ struct IndexRepair {
         }
     }
 
-    private func capture(_ record: CaptureRecord, _ reach: Reach) throws -> NewCapture {
+    private func capture(_ record: CaptureRecord, _ reach: Reach) throws -> CaptureRow {
         guard let device = try devices.device(key: record.device) else {
-            throw BundleUnavailable("its device is not registered")
+            throw Unavailable("its device is not registered")
         }
         let verifier = Verifier(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
         let report = try bundles.withFile(of: record.id, reach) { path, _ in
             try verifier.verify(BundleSource(file: path))
         }
         guard ![.altered, .malformed].contains(report.verdict), let manifest = report.manifest else {
-            throw BundleUnavailable("its stored bytes are damaged")
+            throw Unavailable("its stored bytes are damaged")
         }
-        return NewCapture(
-            id: record.id, device: device, manifest: manifest, report: report, verdict: record.verdict,
-            receivedAt: record.pushedAt)
+        return CaptureRow(record.id, device, manifest, report, verdict: record.verdict, at: record.pushedAt)
     }
 }

@@ -38,14 +38,14 @@ struct SharedPhotos: Sendable {
     func add(_ row: CaptureRow?, _ publicURL: PublicURL) throws {
         guard let row, let photo = row.photoSHA256 else { return }
         let bytes = Array(try JSONEncoder().encode(Found(row, publicURL)))
-        do { _ = try store.create("photos/\(photo)", bytes) } catch { throw StoreUnavailable("\(error)") }
+        do { _ = try store.create("photos/\(photo)", bytes) } catch { throw Unavailable("\(error)") }
     }
 
     func find(_ photo: Digest) throws -> Found? {
         do {
             return try store.get("photos/\(photo)").map { try JSONDecoder().decode(Found.self, from: Data($0)) }
         } catch {
-            throw StoreUnavailable("\(error)")
+            throw Unavailable("\(error)")
         }
     }
 }

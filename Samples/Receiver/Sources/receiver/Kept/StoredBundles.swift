@@ -18,11 +18,11 @@ struct StoredBundles: Sendable {
     ///   - id: The whole id of a capture.
     ///   - reach: What may be done to get the bytes.
     /// - Throws: `BundleGone` if neither the queue nor a destination has the bytes, `OutOfReach` if only a destination
-    ///   has them and `reach` is less, `BundleUnavailable` if they cannot be fetched at the moment, and any error of
+    ///   has them and `reach` is less, `Unavailable` if they cannot be fetched at the moment, and any error of
     ///   `body`.
     func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath, Digest) throws -> Value) throws -> Value {
         let record: CaptureRecord
-        do { record = try queue.captures.find(id) } catch { throw BundleUnavailable("\(error)") }
+        do { record = try queue.captures.find(id) } catch { throw Unavailable("\(error)") }
         if let path = queue.captures.path(of: record) {
             do { return try body(path, record.sha256) } catch {
                 // The queue may release the bytes at any time.
@@ -35,7 +35,7 @@ struct StoredBundles: Sendable {
             do {
                 _ = try queue.captures.fetch(record, to: .file(path))
             } catch {
-                throw BundleUnavailable("\(error)")
+                throw Unavailable("\(error)")
             }
             return try body(path, record.sha256)
         }
@@ -61,12 +61,7 @@ struct StoredBundles: Sendable {
         return Self.isAtDestination(record) ? .passedOn : record.holding == .quarantined ? .damaged : .gone
     }
 
-    static func hash(_ path: FilePath) throws -> Digest {
-        let file = try FileHandle(forReadingFrom: URL(filePath: path.string))
-        let hash = try DigestStream()
-        while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { try hash.update(Array(piece).span) }
-        return try hash.finish()
-    }
+    static func hash(_ path: FilePath) throws -> Digest { try RequestSignature.hash(BundleSource(file: path)) }
 
     private static func isAtDestination(_ record: CaptureRecord) -> Bool {
         record.deliveries.contains { $0.state == .completed }
@@ -95,10 +90,3 @@ struct OutOfReach: Error {}
 
 /// Neither the queue nor a destination has the bytes of a capture.
 struct BundleGone: Error {}
-
-/// The bytes of a capture cannot be read at the moment.
-struct BundleUnavailable: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}

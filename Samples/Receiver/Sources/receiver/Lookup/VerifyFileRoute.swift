@@ -5,8 +5,7 @@ import Hummingbird
 /// `POST /api/v1/verify-file`: does a photo belong to a capture that was received? The request needs no device. If
 /// several captures have the photo, the answer names the one that arrived first.
 struct VerifyFileRoute: Sendable {
-    let folder: ReceiverFolder
-    let captures: Captures
+    let index: CaptureIndex
     let devices: Devices
     let slots: Slots
     let threads: BlockingThreads
@@ -20,30 +19,21 @@ struct VerifyFileRoute: Sendable {
         var captureID: String?
         var verificationURL: String?
         /// Whether the operator has revoked the device since.
-        var isRevoked: Bool?
+        var deviceRevoked: Bool?
         let fileHash: String
-
-        private enum CodingKeys: String, CodingKey {
-            case status
-            case captureID = "capture_id"
-            case verificationURL = "verification_url"
-            case isRevoked = "device_revoked"
-            case fileHash = "file_hash"
-        }
     }
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let boundary = try FormType.boundary(of: request)
-        _ = try BodyFile.announcedLength(request, limit: Self.limit)
+        try request.announcedLength(limit: Self.limit)
         let photo = try await slots.run(request, context) { slot in
-            let (body, _) = try await BodyFile.receive(
-                request, context, slot, limit: Self.limit, at: folder.newBody(), threads)
-            return try await threads.run {
-                try withExtendedLifetime(body) {
-                    var form = try FormScanner(body.path, boundary: boundary)
-                    return try form.digest(ofPart: "file")
-                }
+            var part = PartDigest("file", boundary: boundary)
+            try await request.receiveBody(context, limit: Self.limit) { piece in
+                slot.received(piece.count)
+                try part.consume(piece)
             }
+            slot.isWhole()
+            return try part.finish()
         }
         let (found, isRevoked) = try await threads.run {
             let found = try find(photo)
@@ -51,13 +41,13 @@ struct VerifyFileRoute: Sendable {
         }
         let answer = Answer(
             status: found == nil ? "no_record" : "verified", captureID: found?.captureID,
-            verificationURL: found?.verificationURL, isRevoked: isRevoked,
+            verificationURL: found?.verificationURL, deviceRevoked: isRevoked,
             fileHash: Data(photo.bytes).base64EncodedString())
         return try Envelope.answer(.ok, data: answer, context)
     }
 
     private func find(_ photo: Digest) throws -> SharedPhotos.Found? {
-        guard let row = try captures.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
+        guard let row = try index.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
         return SharedPhotos.Found(row, publicURL)
     }
 }

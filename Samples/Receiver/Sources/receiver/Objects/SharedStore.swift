@@ -41,7 +41,7 @@ struct SharedStore {
                 guard let bytes = try local.get(name) else { continue }
                 let isNew = try objects.create(name, bytes)
                 guard try isNew || objects.get(name) == bytes || place == "revoked/" else {
-                    throw SharedStoreFault("\(name) of \(folder.path) differs from \(name) of the store")
+                    throw Unusable("\(name) of \(folder.path) differs from \(name) of the store")
                 }
                 if isNew, place == "devices/" { devices += 1 }
             }
@@ -56,7 +56,7 @@ struct SharedStore {
         let bytes = Array(try encoder.encode(settings))
         guard try !WholeFile.create(folder.sharedStore, bytes) else { return }
         guard try SharedStore(of: folder)?.settings == settings else {
-            throw SharedStoreFault("\(folder.sharedStore) has other settings; to change the store, delete it first")
+            throw Unusable("\(folder.sharedStore) has other settings; to change the store, delete it first")
         }
     }
 
@@ -64,16 +64,9 @@ struct SharedStore {
     private static func check(_ objects: S3Objects) throws {
         let name = "checks/\(UUID().uuidString.lowercased())"
         guard try objects.create(name, []), try !objects.create(name, []) else {
-            throw SharedStoreFault("the store replaces objects: it does not support If-None-Match")
+            throw Unusable("the store replaces objects: it does not support If-None-Match")
         }
     }
-}
-
-/// Devices cannot be shared with this store.
-struct SharedStoreFault: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
 }
 
 extension S3Objects: ObjectStore {}

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CapturePages
 
 /// The operator's list: 50 captures on a page, the latest arrival first.
 struct CaptureListPage {
@@ -16,11 +17,10 @@ struct CaptureListPage {
         self.search = search
         let revoked = try shelf.devices.revoked()
         self.revoked = revoked
-        devices = try shelf.captures.devices()
+        devices = try shelf.index.devices()
         // One capture more than the page shows tells whether there is a next page.
-        let found = try shelf.captures.search(
-            day: search.day, device: search.device,
-            among: search.verdict.map { DeviceChoice(ids: revoked, isWanted: $0 == .revoked) },
+        let found = try shelf.index.search(
+            day: search.day, device: search.device, isRevoked: search.verdict.map { $0 == .revoked }, revoked: revoked,
             before: search.before, limit: Self.length + 1)
         rows = found.prefix(Self.length).map { ($0, shelf.bundles.state(of: $0.id)) }
         next = found.count > Self.length ? rows.last?.capture.number : nil
@@ -30,16 +30,14 @@ struct CaptureListPage {
         let older: HTML? = next.map {
             "<p><a class=\"button\" href=\"/?\(search.query(before: $0))\">Older captures</a></p>\n"
         }
-        let content: HTML = """
-            <h1>Received captures</h1>
-            \(form)\(rows.isEmpty ? Self.nothing : table)\(older)
-            """
         let footer: HTML = """
-            <p>The stored copies were read for this list. A copy that was passed on is read when you open the page of its \
-            capture.</p>
-
+            The stored copies were read for this list. A copy that was passed on is read when you open the page of its \
+            capture.
             """
-        return Page(title: "Received captures", content: content, footer: footer, hasForm: true)
+        return Page(
+            title: "Received captures",
+            content: "<h1>Received captures</h1>\n\(form)\(rows.isEmpty ? Self.nothing : table)\(older)",
+            footer: [footer], hasForm: true)
     }
 
     private static let nothing: HTML = "<p>No capture fits.</p>\n"
@@ -47,7 +45,9 @@ struct CaptureListPage {
     private var form: HTML {
         let devices = devices.map { option($0.id, "\($0.name) (\($0.id))", isChosen: $0.id == search.device) }
         let verdicts = CaptureSearch.Verdict.allCases.map {
-            option($0.rawValue, $0.words, isChosen: $0 == search.verdict)
+            option(
+                $0.rawValue, $0 == .verified ? "verified" : "not acceptable: device revoked",
+                isChosen: $0 == search.verdict)
         }
         return """
             <form method="get" action="/">
@@ -64,25 +64,16 @@ struct CaptureListPage {
     }
 
     private func option(_ value: String, _ words: String, isChosen: Bool) -> HTML {
-        isChosen
-            ? "<option value=\"\(value)\" selected>\(words)</option>" : "<option value=\"\(value)\">\(words)</option>"
+        "<option value=\"\(value)\"\(isChosen ? " selected" as HTML : nil)>\(words)</option>"
     }
 
     private var table: HTML {
-        """
-        <div class="scroll" role="region" tabindex="0" aria-label="Received captures">
-        <table>
-        <caption>\(rows.count == 1 ? "1 capture" : "\(rows.count) captures")\(next == nil ? "" : ", and older ones")\
-        </caption>
-        <thead><tr><th scope="col">Picture</th><th scope="col">Captured, as the device claims</th>\
-        <th scope="col">Device</th><th scope="col">On arrival</th><th scope="col">Stored copy</th>\
-        <th scope="col">Place</th><th scope="col">Received</th></tr></thead>
-        <tbody>
-        \(rows.map { row($0.capture, $0.state) })</tbody>
-        </table>
-        </div>
-
-        """
+        let count = rows.count == 1 ? "1 capture" : "\(rows.count) captures"
+        let columns = [
+            "Picture", "Captured, as the device claims", "Device", "On arrival", "Stored copy", "Place", "Received",
+        ]
+        let table = PageTable("\(count)\(next == nil ? "" : ", and older ones")", columns.map { .init($0) })
+        return "\(table.opening)\(rows.map { row($0.capture, $0.state) })\(PageTable.closing)"
     }
 
     private func row(_ row: CaptureRow, _ state: StoredBundles.State) -> HTML {

@@ -1,130 +1,90 @@
 import CaptureBundle
 import CapturePages
-import Foundation
 
 /// The page for people about one capture.
 struct CapturePage {
     private let shown: ShownCapture
     private let report: VerificationReport
-    private let verdict: VerdictWords
+    private let verdict: StoredVerdict
     private let id: String
 
     init(_ shown: ShownCapture) {
         self.shown = shown
         report = shown.report
         id = shown.row.id
-        verdict = VerdictWords(shown)
+        verdict = StoredVerdict(
+            report, isRevoked: shown.device?.isRevoked ?? false, isAsItArrived: shown.isAsItArrived)
     }
 
     var page: Page {
         let content: HTML = """
-            \(verdict.tone.box(verdict.words, verdict.meaning))\(findings)\(pictures)<h2>What the capture says</h2>
-            \(facts)\(limits)\(bundle)\(ownCheck)
+            \(verdict.html)\(verdict.tone.findings(findings))\(pictures)<h2>What the capture says</h2>
+            \(facts)\(StoredVerdict.limits(report.notChecked))\(bundle)\(ownCheck)
             """
-        let others: HTML? =
-            shown.seesAll ? "<p>The address for others: <a href=\"\(address)\">\(address)</a></p>\n" : nil
-        let footer: HTML = """
-            \(others)<p>This page was made when you opened it: the receiver read the stored bundle and checked it. You trust \
-            this server when you trust this page.</p>
-
+        let address = shown.publicURL.page(of: id)
+        let others: [HTML] =
+            shown.seesAll ? ["The address for others: <a href=\"\(address)\">\(address)</a>"] : []
+        let trust: HTML = """
+            This page was made when you opened it: the receiver read the stored bundle and checked it. You trust \
+            this server when you trust this page.
             """
-        return Page(title: "\(verdict.words): capture \(id)", content: content, footer: footer)
+        return Page(title: "\(verdict.words): capture \(id)", content: content, footer: others + [trust])
     }
 
-    private var address: String { shown.publicURL.page(of: id) }
-
-    private var findings: HTML? {
+    private var findings: [HTML] {
         // A warning about an entry can repeat what the entry says.
         let hidden = shown.hidden.map(\.description)
         let warnings = report.warnings.filter { $0.entry.map { !hidden.contains($0) } ?? true }
-        let lines =
-            report.faults.map { VerdictWords.finding($0) }
-            + warnings.map { "warning: \(VerdictWords.finding($0))" }
-        guard !lines.isEmpty else { return nil }
-        return "<ul>\n\(lines.map { "<li>\(foreign: $0)</li>\n" as HTML })</ul>\n"
+        return report.faults.map { "\(foreign: StoredVerdict.finding($0))" }
+            + warnings.map { "warning: \(foreign: StoredVerdict.finding($0))" }
     }
-
-    // MARK: - Pictures
 
     private var pictures: HTML? {
         guard shown.checked.isSound else {
             return "<p>Photo and depth map are not shown, because the bundle is damaged.</p>\n"
         }
-        let figures = [photo, depth].compactMap(\.self)
+        let photo = shown.photo.map {
+            Figure.photo(
+                "\(id)/photo.jpg", width: $0.width, height: $0.height,
+                caption: "The photo, encoded again for this page")
+        }
+        let depth = shown.depth.map {
+            Figure.depth(
+                "\(id)/depth.jpg", width: $0.width, height: $0.height, caption: Figure.scale(shown.checked.depthSpan))
+        }
+        let absence: HTML? = absence(of: .photo).map { "<p>The photo is \($0).</p>\n" }
         let reason: HTML? =
             shown.checked.lacksPicture
-            ? "<p class=\"soft\">A picture is missing, because this receiver cannot decode it.</p>\n" : nil
-        return "\(figures.isEmpty ? nil : "<div class=\"pictures\">\n\(figures)</div>\n" as HTML)\(reason)"
+            ? "<p class=\"lead\">A picture is missing, because this receiver cannot decode it.</p>\n" : nil
+        return "\(absence)\(Figure.html([photo, depth].compactMap(\.self)))\(reason)"
     }
-
-    private var photo: HTML? {
-        if let absence = absence(of: .photo) { return "<p>The photo is \(absence).</p>\n" }
-        guard let photo = shown.photo else { return nil }
-        return """
-            <figure><img src="\(id)/photo.jpg" width="\(photo.width)" height="\(photo.height)" \
-            alt="The photo of this capture"><figcaption>The photo, encoded again for this page</figcaption></figure>
-
-            """
-    }
-
-    private var depth: HTML? {
-        guard let depth = shown.depth else { return nil }
-        return """
-            <figure><img src="\(id)/depth.jpg" width="\(depth.width)" height="\(depth.height)" \
-            alt="The depth map in false colours: near is bright, far is dark, grey is not measured">\
-            <figcaption>\(scale)</figcaption></figure>
-
-            """
-    }
-
-    private var scale: HTML {
-        guard let span = shown.checked.depthSpan else { return "The depth map. No sample is measured." }
-        return """
-            The depth map in false colours. Grey is not measured.<span class="scale"></span>\
-            <span class="ends"><span>\(Self.metres(span.lowerBound)) (near)</span>\
-            <span>\(Self.metres(span.upperBound)) (far)</span></span>
-            """
-    }
-
-    static func metres(_ value: Float) -> String { String(format: "%.2f\u{a0}m", Double(value)) }
 
     // MARK: - Facts
 
     private var facts: HTML {
-        var rows: [(name: String, value: HTML)] = []
-        rows.append(("Captured", captured))
-        rows.append(("Received", "\(PageTime.html(milliseconds: shown.row.receivedAt)), by the clock of this receiver"))
-        rows.append(("Stored copy", shown.isAsItArrived ? "read now: as it arrived" : "read now: not as it arrived"))
-        rows.append(("Device", device))
-        if let manifest = report.manifest {
-            rows.append(("Key id", "<span class=\"mono\">\(manifest.device.keyID.description)</span>"))
-        }
-        if let model = report.metadata?.deviceModel { rows.append(("Model", "\(foreign: model)\(claimed)")) }
-        rows.append(("Place", place))
-        rows.append(("Depth map", depthFacts))
+        let known = BundleFacts(report, depth: shown.checked.depthStatistics)
+        var list = FactList()
+        let captured = report.metadata?.capturedAtText ?? report.manifest?.capturedAt.description
+        list.add(
+            "Captured",
+            captured.map { "\(PageTime.html(written: $0)), as the device claims\(known.claimed)" } ?? "not readable")
+        list.add("Received", "\(PageTime.html(milliseconds: shown.row.receivedAt)), by the clock of this receiver")
+        list.add("Stored copy", shown.isAsItArrived ? "read now: as it arrived" : "read now: not as it arrived")
+        let signer = report.isManifestGenuine ? shown.device : nil
+        list.add(
+            "Device",
+            signer.map { "\(foreign: $0.line.name), \(known.keyKind ?? "")\($0.isRevoked ? ", revoked" : "")" }
+                ?? "not known")
+        if let id = known.keyID { list.add("Key id", id) }
+        if let model = known.model { list.add("Model", model) }
+        list.add("Place", place)
+        list.add("Depth map", known.depth(absence: absence(of: .depth)))
         if let chain = report.manifest?.chain {
-            rows.append(("Chain", "capture \(chain.seq) of this device\(claimed)"))
+            list.add("Chain", "capture \(chain.seq) of this device\(known.claimed)")
         }
-        rows.append(("Size", "\(report.bytes) bytes"))
-        rows.append(("Capture id", "<span class=\"mono\">\(id)</span>"))
-        return "<dl class=\"facts\">\n\(rows.map { "<dt>\($0.name)</dt><dd>\($0.value)</dd>\n" as HTML })</dl>\n"
-    }
-
-    /// The mark for facts that no valid signature covers.
-    private var claimed: String { report.isManifestGenuine ? "" : " (anyone could have written this)" }
-
-    private var captured: HTML {
-        guard let manifest = report.manifest else { return "not readable" }
-        let written = report.metadata?.capturedAtText ?? manifest.capturedAt.description
-        return "\(PageTime.html(written: written)), as the device claims\(claimed)"
-    }
-
-    private var device: HTML {
-        guard report.isManifestGenuine, let device = shown.device, let data = report.authenticatorData else {
-            return "not known"
-        }
-        let key = data.kind == .apple ? "an Apple key" : "a key on disk"
-        return "\(foreign: device.line.name), \(key)\(device.isRevoked ? ", revoked" : "")"
+        list.add("Size", "\(report.bytes) bytes")
+        list.add("Capture id", "<span class=\"mono\">\(id)</span>")
+        return list.html
     }
 
     private var place: HTML {
@@ -142,30 +102,7 @@ struct CapturePage {
         return shown.hides(path) ? "shown only to the operator of this receiver" : nil
     }
 
-    private var depthFacts: HTML {
-        guard let size = report.manifest?.depth?.size else { return "not in the capture" }
-        let samples: HTML = "\(size.width) × \(size.height) samples"
-        if let absence = absence(of: .depth) { return "\(samples), \(absence)" }
-        guard let found = shown.checked.depthStatistics else { return samples }
-        guard let nearest = found.minimum, let farthest = found.maximum else { return "\(samples), none is measured" }
-        let share = String(format: "%.1f\u{a0}%%", found.measuredShare * 100)
-        return "\(samples), \(Self.metres(nearest)) to \(Self.metres(farthest)), \(share) measured"
-    }
-
     // MARK: - What follows
-
-    private var limits: HTML? {
-        let lines = report.notChecked.compactMap { VerdictWords.explanation($0) }
-        guard !lines.isEmpty else { return nil }
-        return """
-            <section aria-labelledby="limits">
-            <h2 id="limits">What is not proven</h2>
-            <ul>
-            \(lines.map { "<li>\($0)</li>\n" as HTML })</ul>
-            </section>
-
-            """
-    }
 
     private var bundle: HTML {
         if let refusal {
@@ -190,8 +127,7 @@ struct CapturePage {
     private var refusal: String? { shown.seesAll ? nil : shown.checked.refusal }
 
     private var ownCheck: HTML? {
-        guard refusal == nil else { return nil }
-        guard let line = shown.device?.currentLine.text else { return nil }
+        guard refusal == nil, let line = shown.device?.currentLine.text else { return nil }
         let isWhole = report.withheld.isEmpty && shown.hidden.isEmpty
         let withheld: HTML? = isWhole ? nil : " Check \u{201c}Accept bundles with withheld entries\u{201d} there."
         let page: HTML = CompanionFile.verifyPage != nil ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"

@@ -8,7 +8,7 @@ import SystemPackage
 /// Reads stored captures for pages. All calls block, and are for the threads of `PageThreads`. They throw `OutOfReach`
 /// if they need more than `reach` allows.
 final class CaptureShelf: Sendable {
-    let captures: Captures
+    let index: CaptureIndex
     let devices: Devices
     let publicURL: PublicURL
     let bundles: StoredBundles
@@ -22,10 +22,10 @@ final class CaptureShelf: Sendable {
     ///   - queue: Has the bytes of the captures, or knows the destinations that have them.
     ///   - scratch: The folder for temporary files.
     init(
-        captures: Captures, queue: UploadQueue, devices: Devices, scratch: FilePath, publicURL: PublicURL,
+        index: CaptureIndex, queue: UploadQueue, devices: Devices, scratch: FilePath, publicURL: PublicURL,
         logger: Logger
     ) {
-        self.captures = captures
+        self.index = index
         self.devices = devices
         self.publicURL = publicURL
         self.logger = logger
@@ -39,7 +39,7 @@ final class CaptureShelf: Sendable {
     ///
     /// - Parameter seesAll: Whether the reader may see the position and all that may be withheld.
     /// - Returns: nil if no capture has this id.
-    /// - Throws: `BundleUnavailable`, `StoreUnavailable`.
+    /// - Throws: `Unavailable`.
     func shown(_ id: String, _ reach: Reach, seesAll: Bool) throws -> ShownCapture? {
         try read(id, reach, seesAll: seesAll) { shown, _ in shown }
     }
@@ -61,7 +61,7 @@ final class CaptureShelf: Sendable {
     private func read<Value>(
         _ id: String, _ reach: Reach, seesAll: Bool, _ body: (ShownCapture, FilePath) throws -> Value?
     ) throws -> Value? {
-        guard let row = try captures.capture(id) else { return nil }
+        guard let row = try index.capture(id) else { return nil }
         let device = try devices.device(row.device)
         return try bundles.withFile(of: id, reach) { path, arrived in
             let hash = try StoredBundles.hash(path)

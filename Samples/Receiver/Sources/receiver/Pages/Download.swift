@@ -45,7 +45,7 @@ final class FileContent: Sendable {
             while left > 0 {
                 let count = min(Self.piece, left)
                 guard let piece = try await threads.run({ try self.file.read(upToCount: count) }), !piece.isEmpty else {
-                    throw BundleUnavailable("the file became shorter while it was sent")
+                    throw Unavailable("the file became shorter while it was sent")
                 }
                 left -= piece.count
                 try await writer.write(ByteBuffer(bytes: piece))

@@ -15,11 +15,7 @@ struct OperatorPages: Sendable {
             let search = CaptureSearch(request.uri.queryParameters)
             return await pages.answer(context.logger) { _ in try CaptureListPage(search, pages.shelf).page.response() }
         }
-        router.get("thumbnails/:id") { _, context in
-            await pages.answer(context) { id, reach in
-                try pages.shelf.shown(id, reach, seesAll: true)?.checked.thumbnail?.response()
-            }
-        }
+        pages.addPicture("thumbnails/:id", to: router, seesAll: true) { $0.checked.thumbnail }
         pages.addRoutes(to: router, seesAll: true)
     }
 }
@@ -43,9 +39,8 @@ private struct OperatorGate: RouterMiddleware {
     /// Exchanges the token of the printed address for a cookie, so that it does not stay in the address.
     private func open(with given: String) -> Response {
         guard token.accepts(given) else { return Self.closed(.forbidden) }
-        var response = Response(status: .seeOther, headers: PageHeaders.common)
+        var response = Response(status: .seeOther, headers: PageHeaders.of("text/plain"))
         response.headers[.location] = "/"
-        response.headers[.cacheControl] = "no-store"
         response.setCookie(
             Cookie(name: token.cookieName, value: token.text, path: "/", httpOnly: true, sameSite: .strict))
         return response
@@ -69,16 +64,7 @@ struct CaptureSearch: Sendable {
     /// Only captures with a smaller number; nil for the newest.
     let before: Int?
 
-    enum Verdict: String, CaseIterable {
-        case verified, revoked
-
-        var words: String {
-            switch self {
-            case .verified: "verified"
-            case .revoked: "not acceptable: device revoked"
-            }
-        }
-    }
+    enum Verdict: String, CaseIterable { case verified, revoked }
 
     /// Reads the parameters of a query. A parameter in a wrong form is ignored.
     init(_ query: FlatDictionary<Substring, Substring>) {

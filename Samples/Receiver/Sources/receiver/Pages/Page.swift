@@ -1,58 +1,34 @@
+import CapturePages
 import HTTPTypes
 import Hummingbird
 
-/// A whole page. It has no script, and takes nothing from other servers.
+/// A whole page.
 struct Page: Sendable {
     let title: String
     /// What is in the main part of the page.
     let content: HTML
-    var footer: HTML = "<p>A receiver of signed captures.</p>\n"
+    var footer: [HTML] = ["A receiver of signed captures."]
     var status = HTTPResponse.Status.ok
     /// Whether the page has a form that asks this server.
     var hasForm = false
 
-    private var html: HTML {
-        """
-        <!doctype html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>\(title)</title>
-        <link rel="icon" href="data:,">
-        <style>\(PageStyle.sheet)</style>
-        </head>
-        <body>
-        \(Tone.signs)<header><p>Capture receiver</p></header>
-        <main>
-        \(content)</main>
-        <footer>
-        \(footer)</footer>
-        </body>
-        </html>
-
-        """
-    }
-
     func response() -> Response {
-        var headers = PageHeaders.common
-        headers[.contentType] = "text/html; charset=utf-8"
-        headers[.cacheControl] = "no-store"
-        headers[.contentSecurityPolicy] =
-            "default-src 'none'; img-src 'self' data:; style-src \(PageStyle.source); base-uri 'none'; "
+        let html: HTML = """
+            \(PageFrame("capture", title: title).opening)<header><p class="lead">Capture receiver</p></header>
+            <main>
+            \(content)\(PageFrame.closing(footer))
+            """
+        let policy =
+            "default-src 'none'; img-src 'self' data:; style-src '\(PageFrame.styleHash)'; base-uri 'none'; "
             + "form-action \(hasForm ? "'self'" : "'none'"); frame-ancestors 'none'"
+        var headers = PageHeaders.of("text/html; charset=utf-8", policy: policy)
         if status == .serviceUnavailable { headers[.retryAfter] = "10" }
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: html.source)))
     }
 
     /// A page with only a message.
     static func message(_ status: HTTPResponse.Status, _ title: String, _ text: String) -> Page {
-        let content: HTML = """
-            <h1>\(title)</h1>
-            <p>\(text)</p>
-
-            """
-        return Page(title: title, content: content, status: status)
+        Page(title: title, content: "<h1>\(title)</h1>\n<p>\(text)</p>\n", status: status)
     }
 
     static let notFound = message(
@@ -73,27 +49,30 @@ struct Page: Sendable {
 
 /// The headers of pages, pictures and downloads.
 enum PageHeaders {
-    static let common: HTTPFields = [
-        .contentTypeOptions: "nosniff", .referrerPolicy: "no-referrer", .crossOriginOpenerPolicy: "same-origin",
-        .crossOriginResourcePolicy: "same-origin", .robots: "noindex",
-    ]
+    /// The headers of an answer that is not cached.
+    ///
+    /// - Parameter policy: The content security policy.
+    static func of(_ type: String, policy: String = "default-src 'none'; frame-ancestors 'none'") -> HTTPFields {
+        [
+            .contentType: type, .contentSecurityPolicy: policy, .cacheControl: "no-store",
+            .contentTypeOptions: "nosniff",
+            .referrerPolicy: "no-referrer", .crossOriginOpenerPolicy: "same-origin",
+            .crossOriginResourcePolicy: "same-origin", .robots: "noindex",
+        ]
+    }
 
     static let picture: HTTPFields = {
-        var headers = common
-        headers[.contentType] = "image/jpeg"
+        var headers = of("image/jpeg")
         // A capture never changes, so neither do its pictures.
         headers[.cacheControl] = "private, max-age=86400, immutable"
-        headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'"
         return headers
     }()
 
     /// - Parameter name: The name of the file, which contains only letters, digits, `-` and `.`.
     static func download(_ name: String) -> HTTPFields {
-        var headers = common
-        headers[.contentType] = "application/vnd.capture-bundle+tar"
+        var headers = of(
+            "application/vnd.capture-bundle+tar", policy: "default-src 'none'; frame-ancestors 'none'; sandbox")
         headers[.contentDisposition] = "attachment; filename=\"\(name)\""
-        headers[.cacheControl] = "no-store"
-        headers[.contentSecurityPolicy] = "default-src 'none'; frame-ancestors 'none'; sandbox"
         return headers
     }
 }
@@ -103,6 +82,4 @@ extension HTTPField.Name {
     fileprivate static let referrerPolicy = known("Referrer-Policy")
     fileprivate static let crossOriginOpenerPolicy = known("Cross-Origin-Opener-Policy")
     fileprivate static let robots = known("X-Robots-Tag")
-
-    private static func known(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .server }
 }

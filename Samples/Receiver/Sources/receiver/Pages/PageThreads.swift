@@ -1,18 +1,12 @@
-import Synchronization
-
 /// Threads on which pages read bundles and decode pictures. Each thread works on one page at a time, so the number of
 /// threads bounds the memory that pages need. Requests for one capture never use more than one thread.
-final class PageThreads: Sendable {
-    private struct State {
-        var count = 0
-        /// The last request for each capture.
-        var last: [String: (number: Int, task: Task<Void, Never>)] = [:]
-        var number = 0
-    }
-
-    private let threads: BlockingThreads
-    private let state = Mutex(State())
+actor PageThreads {
+    private nonisolated let threads: BlockingThreads
     private let limit: Int
+    private var count = 0
+    private var number = 0
+    /// The last request for each capture.
+    private var last: [String: (number: Int, task: Task<Void, Never>)] = [:]
 
     /// - Parameters:
     ///   - count: The number of threads.
@@ -29,28 +23,24 @@ final class PageThreads: Sendable {
     func run<Value: Sendable>(
         for capture: String?, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        let (task, number) = try state.withLock { state in
-            guard state.count < limit else { throw PagesBusy() }
-            state.count += 1
-            state.number += 1
-            let earlier = capture.flatMap { state.last[$0]?.task }
-            let task = Task {
-                await earlier?.value
-                return try await threads.run(body)
-            }
-            if let capture { state.last[capture] = (state.number, Task { _ = await task.result }) }
-            return (task, state.number)
+        guard count < limit else { throw PagesBusy() }
+        count += 1
+        number += 1
+        let own = number
+        let earlier = capture.flatMap { last[$0]?.task }
+        let task = Task {
+            await earlier?.value
+            return try await threads.run(body)
         }
+        if let capture { last[capture] = (own, Task { _ = await task.result }) }
         defer {
-            state.withLock { state in
-                state.count -= 1
-                if let capture, state.last[capture]?.number == number { state.last[capture] = nil }
-            }
+            count -= 1
+            if let capture, last[capture]?.number == own { last[capture] = nil }
         }
         return try await task.value
     }
 
-    func stop() async { await threads.stop() }
+    nonisolated func stop() async { await threads.stop() }
 }
 
 /// Too many requests for pages wait.

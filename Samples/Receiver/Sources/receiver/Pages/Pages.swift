@@ -33,12 +33,8 @@ struct Pages: Sendable {
                 try shelf.shown(id, reach, seesAll: seesAll).map { CapturePage($0).page.response() }
             }
         }
-        router.get("verify/:id/photo.jpg") { _, context in
-            await answer(context) { id, reach in try shelf.shown(id, reach, seesAll: seesAll)?.photo?.response() }
-        }
-        router.get("verify/:id/depth.jpg") { _, context in
-            await answer(context) { id, reach in try shelf.shown(id, reach, seesAll: seesAll)?.depth?.response() }
-        }
+        addPicture("verify/:id/photo.jpg", to: router, seesAll: seesAll) { $0.photo }
+        addPicture("verify/:id/depth.jpg", to: router, seesAll: seesAll) { $0.depth }
         router.get("verify/:id/bundle") { _, context in
             await answer(context) { id, reach in
                 try shelf.download(id, reach, seesAll: seesAll).map { content in
@@ -49,12 +45,21 @@ struct Pages: Sendable {
         router.get("verify.html") { _, _ in verifyPageResponse }
     }
 
+    func addPicture(
+        _ path: RouterPath, to router: Router<ReceiverContext>, seesAll: Bool,
+        _ picture: @escaping @Sendable (ShownCapture) -> PagePicture?
+    ) {
+        router.get(path) { _, context in
+            await answer(context) { id, reach in
+                try shelf.shown(id, reach, seesAll: seesAll).flatMap(picture)?.response()
+            }
+        }
+    }
+
     private var verifyPageResponse: Response {
         guard let page = CompanionFile.verifyPage else { return Page.notFound.response() }
-        var headers = PageHeaders.common
-        headers[.contentType] = "text/html; charset=utf-8"
         // The page itself has a policy that allows its own script only.
-        headers[.contentSecurityPolicy] = "frame-ancestors 'none'"
+        let headers = PageHeaders.of("text/html; charset=utf-8", policy: "frame-ancestors 'none'")
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: page)))
     }
 
@@ -88,7 +93,7 @@ struct Pages: Sendable {
             return Page.gone.response()
         } catch is PagesBusy {
             return Page.busy.response()
-        } catch let error where error is BundleUnavailable || error is StoreUnavailable {
+        } catch let error as Unavailable {
             logger.warning("a page cannot be shown: \(error)")
             return Page.unavailable.response()
         } catch {

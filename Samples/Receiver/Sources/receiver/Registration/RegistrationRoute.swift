@@ -12,12 +12,7 @@ struct RegistrationRoute: Sendable {
 
     private struct Body: Decodable {
         let invitation: String
-        let publicKey: PublicJWK
-
-        private enum CodingKeys: String, CodingKey {
-            case invitation
-            case publicKey = "public_key"
-        }
+        let publicKey: DevicePoint
     }
 
     private struct Answer: Encodable {
@@ -26,42 +21,27 @@ struct RegistrationRoute: Sendable {
         let keyID: String
         /// Nothing proves that the key is in hardware.
         var attestationLevel = "unverified"
-
-        private enum CodingKeys: String, CodingKey {
-            case name
-            case deviceID = "device_id"
-            case keyID = "key_id"
-            case attestationLevel = "attestation_level"
-        }
     }
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let signature = try Sender.headers(of: request)
         try Sender.check(timestamp: signature.timestamp)
-        let bytes = try await body(request, context)
-        guard let body = try? JSONDecoder().decode(Body.self, from: Data(bytes)) else {
-            throw APIError.validation("the body is not JSON with the members invitation and public_key")
+        var bytes: [UInt8] = []
+        try await request.receiveBody(context, limit: Self.bodyLimit) { bytes += $0 }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let body = try? decoder.decode(Body.self, from: Data(bytes)) else {
+            throw APIError.validation(
+                "the body is not JSON with the members invitation and public_key, a P-256 key as a JSON Web Key")
         }
-        let device = try await threads.run { try register(signature, bytes, body) }
+        let digest = try Digest.of(bytes)
+        let device = try await threads.run { try register(signature, digest, body) }
         let answer = Answer(
             deviceID: device.id, name: device.line.name, keyID: device.line.point.keyID.description)
         return try Envelope.answer(.created, data: answer, context)
     }
 
-    private func body(_ request: Request, _ context: ReceiverContext) async throws -> [UInt8] {
-        _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
-        try await context.acceptBody()
-        var bytes: [UInt8] = []
-        for try await piece in request.body {
-            bytes += Array(buffer: piece)
-            guard bytes.count <= Self.bodyLimit else {
-                throw APIError.tooLarge("the body has more than \(Self.bodyLimit) bytes")
-            }
-        }
-        return bytes
-    }
-
-    private func register(_ signature: RequestSignature, _ bytes: [UInt8], _ body: Body) throws -> RegisteredDevice {
+    private func register(_ signature: RequestSignature, _ digest: Digest, _ body: Body) throws -> RegisteredDevice {
         let id = signature.deviceID.lowercased()
         // One answer for all reasons, so that nobody can find out which ids have an invitation.
         guard let invitation = try devices.invitation(id), try invitation.accepts(body.invitation, at: UnixTime.now)
@@ -71,9 +51,9 @@ struct RegistrationRoute: Sendable {
                 "the invitation is unknown, expired or revoked, or the secret is wrong"
             )
         }
-        let line = try Self.line(invitation.name, body.publicKey)
+        let line = try TrustedDeviceLine(name: invitation.name, point: body.publicKey)
         let device = RegisteredDevice(id: id, line: line, isRevoked: false)
-        try Sender(device: device, signature: signature).verify(body: Digest.of(bytes))
+        try Sender(device: device, signature: signature).verify(body: digest)
         switch try devices.register(id, line) {
         case .registered: return device
         case .invitationUsed:
@@ -81,14 +61,5 @@ struct RegistrationRoute: Sendable {
         case .keyUsed:
             throw APIError(.conflict, "DEVICE_ALREADY_REGISTERED", "the key belongs to another device")
         }
-    }
-
-    /// The line of a trust file. Its parser checks the key.
-    private static func line(_ name: String, _ key: PublicJWK) throws -> TrustedDeviceLine {
-        let text = "\(name) p256 \(key.point?.base64EncodedString() ?? "")"
-        guard let trust = try? TrustFile(bytes: Array(text.utf8), name: "public_key"), trust.devices.count == 1,
-            let line = trust.devices.first, line.text.utf8.elementsEqual(text.utf8)
-        else { throw APIError.validation("public_key is not a P-256 key as a JSON Web Key (kty, crv, x, y)") }
-        return line
     }
 }

@@ -2,16 +2,11 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// The form of all JSON answers: `data` or `error`, and `meta`.
+/// The form of all JSON answers: `data` or `error`, and `meta`. The names of members become `snake_case`.
 struct Envelope<Content: Encodable>: Encodable {
     struct Meta: Encodable {
         let requestID: String
         let timestamp: String
-
-        private enum CodingKeys: String, CodingKey {
-            case timestamp
-            case requestID = "request_id"
-        }
     }
 
     struct Failure: Encodable {
@@ -29,6 +24,7 @@ struct Envelope<Content: Encodable>: Encodable {
     ) throws -> Response {
         let meta = Meta(requestID: context.requestID, timestamp: UnixTime.text(UnixTime.now))
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let bytes = try encoder.encode(Envelope(data: data, error: error, meta: meta)) + Data("\n".utf8)
         return Response(

@@ -45,5 +45,5 @@ extension HTTPField.Name {
     static let deviceSignature = Self.known("X-Device-Signature")
     static let idempotencyKey = Self.known("Idempotency-Key")
 
-    private static func known(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .date }
+    static func known(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .date }
 }

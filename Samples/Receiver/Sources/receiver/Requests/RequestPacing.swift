@@ -12,22 +12,22 @@ struct BodyGivenUp: Sendable {}
 struct BodyTooSlow: Error {}
 
 /// The limits on the time that a client may take.
-struct PacingLimits: Sendable {
+private enum Limits {
     /// From the start of the connection to the end of the first headers.
-    var head = TimeAmount.seconds(10)
+    static let head = TimeAmount.seconds(10)
     /// Between two requests, including the headers of the second one.
-    var idle = TimeAmount.seconds(60)
+    static let idle = TimeAmount.seconds(60)
     /// Without a byte of the body.
-    var stall = TimeAmount.seconds(10)
+    static let stall = TimeAmount.seconds(10)
     /// The minimum average rate of a body, in bytes per second.
-    var slowest = 50_000
+    static let slowest = 50_000
     /// Without progress while the client reads an answer.
-    var reading = TimeAmount.seconds(60)
+    static let reading = TimeAmount.seconds(60)
     /// How long the rest of a refused body is read and dropped, so that the client can read the answer.
-    var lingering = TimeAmount.seconds(10)
+    static let lingering = TimeAmount.seconds(10)
     /// The size of one read of headers, and of one read of a body. Idle connections take little memory that way.
-    var headPiece = 4 * 1024
-    var bodyPiece = 16 * 1024
+    static let headPiece = 4 * 1024
+    static let bodyPiece = 16 * 1024
 }
 
 /// Keeps a connection from waiting for ever, and reads a body only after its headers were accepted.
@@ -56,7 +56,6 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
         case lingering
     }
 
-    private let limits: PacingLimits
     private var phase = Phase.head
     private var expectsContinue = false
     /// The number of requests that are not fully answered. It is above 1 if the client pipelines.
@@ -71,13 +70,11 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     private var writeDeadline: NIODeadline?
     private var timer: (at: NIODeadline, task: Scheduled<Void>)?
 
-    init(_ limits: PacingLimits) { self.limits = limits }
-
     // MARK: - The connection
 
     func handlerAdded(context: ChannelHandlerContext) {
-        setPiece(limits.headPiece, context)
-        setDeadline(.now() + limits.head, context)
+        setPiece(Limits.headPiece, context)
+        setDeadline(.now() + Limits.head, context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -100,7 +97,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
             context.channel.closeFuture.cascade(to: promise)
             return
         }
-        if mode == .output { setDeadline(.now() + limits.lingering, context) }
+        if mode == .output { setDeadline(.now() + Limits.lingering, context) }
         context.close(mode: mode, promise: promise)
     }
 
@@ -145,7 +142,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
         case .body:
             if waitingSince == nil {
                 let now = NIODeadline.now()
-                let allowed = limits.stall + .nanoseconds(Int64(received) * 1_000_000_000 / Int64(limits.slowest))
+                let allowed = Limits.stall + .nanoseconds(Int64(received) * 1_000_000_000 / Int64(Limits.slowest))
                 waitingSince = now
                 setDeadline(now + (allowed - waited), context)
             }
@@ -167,7 +164,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
             phase = .body
             waited = .zero
             received = 0
-            setPiece(limits.bodyPiece, context)
+            setPiece(Limits.bodyPiece, context)
             if expectsContinue {
                 context.writeAndFlush(wrapOutboundOut(.head(.init(status: .continue))), promise: nil)
             }
@@ -200,8 +197,8 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
                 context.write(data, promise: promise)
                 if openRequests == 0 {
                     phase = .head
-                    setPiece(limits.headPiece, context)
-                    setDeadline(.now() + limits.idle, context)
+                    setPiece(Limits.headPiece, context)
+                    setDeadline(.now() + Limits.idle, context)
                 }
             }
         }
@@ -210,7 +207,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     private func linger(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>?) {
         let isComplete = if case .answering = phase { true } else { false }
         phase = .lingering
-        setDeadline(.now() + limits.lingering, context)
+        setDeadline(.now() + Limits.lingering, context)
         context.writeAndFlush(data, promise: promise)
         if isComplete {
             context.close(promise: nil)
@@ -221,7 +218,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        writeDeadline = context.channel.isWritable ? nil : .now() + limits.reading
+        writeDeadline = context.channel.isWritable ? nil : .now() + Limits.reading
         schedule(context)
         context.fireChannelWritabilityChanged()
     }

@@ -21,7 +21,7 @@ struct AnswerErrors: RouterMiddleware {
         } catch {
             let refusal = Self.refusal(error)
             // A receiver that is busy or stops is not worth a line for each request.
-            let isTemporary = refusal.status == .serviceUnavailable && !(error is StoreUnavailable)
+            let isTemporary = refusal.status == .serviceUnavailable && !(error is Unavailable)
             if refusal.status.kind == .serverError && !isTemporary {
                 context.logger.error("\(request.method) \(request.uri.path): \(refusal.code): \(error)")
             }
@@ -35,7 +35,7 @@ struct AnswerErrors: RouterMiddleware {
         case is BodyTooSlow: .tooSlow
         case is HTTPParserError, is ChannelError, is IOError:
             .validation("the request is not well-formed HTTP, or the connection broke")
-        case is StoreUnavailable: .storeUnavailable
+        case is Unavailable: .storeUnavailable
         case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:
             .storageFull
         case let error as BundleError where error.isDiskFull: .storageFull

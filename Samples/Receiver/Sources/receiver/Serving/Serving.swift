@@ -13,7 +13,7 @@ import UnixSignals
 struct Serving {
     let folder: ReceiverFolder
     let devices: Devices
-    let settings: ReceiverSettings
+    let settings: ServeCommand
 
     /// The number of connections. More clients wait until another one leaves. A connection takes up to 60 kB of memory,
     /// also for some seconds after its client left.
@@ -36,16 +36,13 @@ struct Serving {
             bundles: StoredBundles(queue: queue, scratch: folder.bodies), logger: logger
         ).run()
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
-        let captures = Captures(queue, index, threads)
         let publicURL = PublicURL(settings.publicURL)
-
         let shelf = CaptureShelf(
-            captures: captures, queue: queue, devices: devices, scratch: folder.bodies, publicURL: publicURL,
-            logger: logger)
+            index: index, queue: queue, devices: devices, scratch: folder.bodies, publicURL: publicURL, logger: logger)
         let pages = Pages(shelf, readers: threads)
         let lines = StartLines()
 
-        let router = try router(captures, queue, index, threads, publicURL, logger)
+        let router = try router(queue, index, threads, publicURL, logger)
         pages.addRoutes(to: router, seesAll: settings.showsPlace)
         let application = application(
             router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
@@ -53,22 +50,26 @@ struct Serving {
             publicURL.listens(url)
             lines.say(url, at: 0)
         }
-        let operatorApplication = try operatorApplication(pages, lines, logger)
-        let work = QueueWork(queue.folder, logger)
-        work.start()
+        // They end in the reverse order: what the last uploads bring is still sent.
         var configuration = ServiceGroupConfiguration(
-            services: [application, operatorApplication], gracefulShutdownSignals: [.sigterm, .sigint],
-            logger: logger)
+            services: [
+                QueueWork(queue.folder, logger), application, try operatorApplication(pages, lines, logger),
+            ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // A slow client must not keep the receiver from ending before systemd kills it after 90 seconds.
         configuration.maximumGracefulShutdownDuration = .seconds(60)
-        let services = ServiceGroup(configuration: configuration)
-        let result = await Result { try await services.run() }
-        work.stop()
+        var failure: (any Error)?
+        do { try await ServiceGroup(configuration: configuration).run() } catch { failure = error }
         await threads.stop()
         await pages.stop()
         try index.close()
         queue.close()
-        do { try result.get() } catch let error as IOError { throw CannotListen(settings, error) }
+        if let error = failure as? IOError {
+            throw Unusable(
+                "cannot listen on \(settings.host) port \(settings.port), or on 127.0.0.1 port "
+                    + "\(settings.operatorPort): \(Errno(rawValue: error.errnoCode)); choose others with --port and "
+                    + "--operator-port")
+        }
+        if let failure { throw failure }
     }
 
     /// Opens the queue. At the first start it gets a folder as its destination.
@@ -86,8 +87,8 @@ struct Serving {
     }
 
     private func router(
-        _ captures: Captures, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads,
-        _ publicURL: PublicURL, _ logger: Logger
+        _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads, _ publicURL: PublicURL,
+        _ logger: Logger
     ) throws -> Router<ReceiverContext> {
         let sharedPhotos = try SharedPhotos(of: folder)
         let slots = Slots(settings.capturesAtOnce)
@@ -97,21 +98,20 @@ struct Serving {
             CountRequests(metrics: metrics)
             AnswerErrors()
         }
-        let intake = CaptureIntake(
-            folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
-            publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
-        let told = CaptureRoutes(captures: captures, devices: devices, threads: threads, publicURL: publicURL)
-        router.post("/api/v1/captures") { try await intake.post($0, $1) }
-        router.get("/api/v1/captures/{id}") { try await told.get($0, $1) }
+        let captures = CaptureRoutes(
+            folder: folder, index: index, keeper: Keeper(queue, index, threads), devices: devices, slots: slots,
+            threads: threads, publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
+        router.post("/api/v1/captures") { try await captures.post($0, $1) }
+        router.get("/api/v1/captures/{id}") { try await captures.get($0, $1) }
         let registration = RegistrationRoute(devices: devices, threads: threads)
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
         let lookup = VerifyFileRoute(
-            folder: folder, captures: captures, devices: devices, slots: slots, threads: threads,
-            publicURL: publicURL, sharedPhotos: sharedPhotos)
+            index: index, devices: devices, slots: slots, threads: threads, publicURL: publicURL,
+            sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
         let health = Health(folder, queue, index, devices, threads, logger)
-        HealthRoutes(queue: queue, index: index, slots: slots, metrics: metrics, threads: threads, health: health)
-            .addRoutes(to: router)
+        router.get("/healthz") { _, _ in await health.get() }
+        router.get("/metrics") { _, _ in try await metrics.get(slots, queue, index, threads) }
         return router
     }
 
@@ -139,7 +139,7 @@ struct Serving {
             router: router,
             server: .http1(
                 configuration: .init(
-                    additionalChannelHandlers: [RequestPacing(PacingLimits())],
+                    additionalChannelHandlers: [RequestPacing()],
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: 8192, maxHeaderListSize: 32768, maxHeaderFieldCount: 100))),
             configuration: .init(
@@ -150,24 +150,5 @@ struct Serving {
                 onListening("http://\(name):\(channel.localAddress?.port ?? port)")
             },
             logger: logger)
-    }
-}
-
-/// A port cannot be used.
-private struct CannotListen: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ settings: ReceiverSettings, _ error: IOError) {
-        let reason = Errno(rawValue: error.errnoCode)
-        description =
-            "cannot listen on \(settings.host) port \(settings.port), or on 127.0.0.1 port "
-            + "\(settings.operatorPort): \(reason); choose others with --port and --operator-port"
-    }
-}
-
-extension Result where Failure == any Error {
-    /// The result of an asynchronous call.
-    init(_ body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }

@@ -2,22 +2,14 @@ package import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
-/// The beginning and the end of a page. The page is one file without scripts, and needs no other file and no network.
+/// The beginning and the end of a page about many captures. The page is one file that needs no network.
 package struct ReportPage: Sendable {
     package let title: String
     /// The tool that writes the page, with its version.
     private let maker: String
-    private let styleHash: String
+    private static let kind: HTML = "capture-report"
 
-    /// - Throws: `internal` if OpenSSL fails.
-    package init(title: String, maker: String) throws(BundleError) {
-        self.title = title
-        self.maker = maker
-        styleHash = try ReportStyle.hash()
-    }
-
-    /// The first bytes of every page, by which the tools recognise their own pages.
-    package static let mark: HTML = "<!doctype html>\n<html lang=\"en\" data-page=\"capture-report\">\n"
+    package init(title: String, maker: String) { (self.title, self.maker) = (title, maker) }
 
     /// The markup before the first section.
     ///
@@ -25,29 +17,24 @@ package struct ReportPage: Sendable {
     ///   - lead: A sentence below the title.
     ///   - tiles: The counts at the top of the page.
     package func opening(lead: HTML, tiles: [HTML]) -> HTML {
-        """
-        \(Self.mark)<head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src '\(styleHash)'; \
-        base-uri 'none'; form-action 'none'">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="referrer" content="no-referrer">
-        <meta name="generator" content="\(maker)">
-        <title>\(title)</title>
-        <link rel="icon" href="data:,">
-        <style>\(ReportStyle.sheet)</style>
-        </head>
-        <body>
-        \(ReportTone.signs)<a class="skip" href="#captures">Skip to the captures</a>
-        <header>
-        <h1>\(foreign: title)</h1>
-        <p class="lead">\(lead)</p>
-        <ul class="tiles" aria-label="Summary">
-        \(tiles)</ul>
-        </header>
-        <main>
+        let head: HTML = """
+            <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; \
+            style-src '\(PageFrame.styleHash)'; base-uri 'none'; form-action 'none'">
+            <meta name="referrer" content="no-referrer">
+            <meta name="generator" content="\(maker)">
 
-        """
+            """
+        return """
+            \(PageFrame(Self.kind, title: title, head: head).opening)<a class="skip" href="#captures">Skip to the captures</a>
+            <header>
+            <h1>\(foreign: title)</h1>
+            <p class="lead">\(lead)</p>
+            <ul class="tiles" aria-label="Summary">
+            \(tiles)</ul>
+            </header>
+            <main>
+
+            """
     }
 
     /// A box with a count and its label.
@@ -60,17 +47,7 @@ package struct ReportPage: Sendable {
         "<li><a href=\"#\(kind?.anchor ?? "table")\"><strong>\(count)</strong> \(label)</a></li>\n"
     }
 
-    package func closing(_ remarks: [HTML]) -> HTML {
-        """
-        </main>
-        <footer>
-        \(remarks.map { "<p>\($0)</p>\n" })<p>Made by \(maker).</p>
-        </footer>
-        </body>
-        </html>
-
-        """
-    }
+    package func closing(_ remarks: [HTML]) -> HTML { PageFrame.closing(remarks + ["Made by \(maker)."]) }
 }
 
 extension ReportPage {
@@ -80,7 +57,7 @@ extension ReportPage {
     /// - Throws: `output.exists`, `output.unusable`.
     package static func requireReplaceable(_ path: FilePath) throws(BundleError) {
         guard FileStatus.exists(path) else { return }
-        let mark = Array(mark.source.utf8)
+        let mark = Array(PageFrame.mark(kind).source.utf8)
         var start = [UInt8](repeating: 0, count: mark.count)
         let handle = (try? FileHandle.readingPlainFile(path)) ?? nil
         guard let handle, let count = try? handle.read(into: &start), count == mark.count, start == mark else {

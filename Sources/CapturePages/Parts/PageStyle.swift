@@ -1,13 +1,6 @@
-import CaptureBundle
-
-/// The style sheet of the pages. The page's content security policy has its hash, so browsers apply no other style.
-enum ReportStyle {
-    /// The hash for `style-src`. It covers the exact text between the tags of the style element.
-    static func hash() throws(BundleError) -> String {
-        "sha256-\(Base64.encode(try Digest.of(Array(sheet.source.utf8)).bytes))"
-    }
-
-    static let sheet = HTML([colours, text, captures, tables, chains, paper])
+/// The style sheet of all pages.
+enum PageStyle {
+    static let sheet = HTML([colours, text, verdicts, pictures, captures, lists, tables, chains, narrow, paper])
 
     private static let colours: HTML = """
 
@@ -25,7 +18,8 @@ enum ReportStyle {
     private static let text: HTML = """
         body{margin:0;background:var(--page);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
         "Noto Sans","Liberation Sans",sans-serif;overflow-wrap:anywhere}
-        header,main,footer{max-width:84rem;margin:0 auto;padding:0 1rem}
+        header,main,footer{max-width:60rem;margin:0 auto;padding:0 1rem}
+        [data-page=capture-report] :is(header,main,footer){max-width:84rem}
         header{padding-top:1.75rem}
         footer{padding-top:1.25rem;padding-bottom:2.5rem;color:var(--soft);font-size:.875rem}
         h1{font-size:1.75rem;line-height:1.2;margin:0 0 .25rem;letter-spacing:-.01em}
@@ -34,13 +28,47 @@ enum ReportStyle {
         h4{font-size:1rem;line-height:1.35;margin:.5rem 0 .6rem}
         p{margin:0 0 .5rem}
         a{color:var(--link)}
-        a:focus-visible,.scroll:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:3px}
+        :is(a,button,input,select,.scroll):focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:3px}
         code,.mono{font-family:ui-monospace,"Liberation Mono",Menlo,monospace;font-size:.85em}
+        pre{margin:.3rem 0 .6rem;padding:.6rem .75rem;background:var(--card);border:1px solid var(--line);border-radius:.4rem;
+        white-space:pre-wrap}
         .lead{color:var(--soft)}
         .skip{position:absolute;left:-9999px}
         .skip:focus{position:static}
         .signs{position:absolute}
         .cut{stroke:var(--card)}
+
+        """
+
+    private static let verdicts: HTML = """
+        .verdict{display:flex;gap:1rem;align-items:flex-start;margin:1rem 0;padding:1.1rem 1.25rem;border-radius:.75rem}
+        .verdict svg{width:3rem;height:3rem;flex:none}
+        .verdict p{margin:.35rem 0 0}
+        .badge{display:inline-flex;align-items:center;gap:.4rem;margin:0;padding:.15rem .6rem .15rem .45rem;
+        border-radius:1rem;font-size:.875rem;font-weight:600;line-height:1.4}
+        .badge svg{width:1rem;height:1rem;flex:none}
+        .mark{display:inline-block;padding:.05rem .4rem;border-radius:.4rem;font-weight:600}
+        .findings{margin:0 0 .6rem;padding:.5rem .75rem .5rem 1.6rem;border-radius:.4rem;font-size:.9rem}
+        .good{color:var(--good);background:var(--good-back)}
+        .neutral{color:var(--neutral);background:var(--neutral-back)}
+        .doubtful{color:var(--doubtful);background:var(--doubtful-back)}
+        .bad{color:var(--bad);background:var(--bad-back)}
+
+        """
+
+    private static let pictures: HTML = """
+        .pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr));gap:1rem;align-items:start}
+        figure{margin:0;min-width:0}
+        figure img{display:block;width:100%;height:auto;max-height:36rem;object-fit:contain;background:var(--picture);
+        border-radius:.4rem}
+        figcaption{font-size:.9rem;color:var(--soft);margin-top:.35rem}
+        .card .pictures{grid-template-columns:1fr 1fr;gap:.5rem;margin:0 0 .75rem}
+        .card figure img{aspect-ratio:4/3}
+        .card .tall img{aspect-ratio:3/4}
+        .card figcaption{font-size:.8rem}
+        .scale{display:block;height:.6rem;border-radius:.3rem;margin:.2rem 0;forced-color-adjust:none;
+        background:linear-gradient(90deg,#fee838,#ddc858,#bbad6d,#9a9376,#7c7c78,#61656f,#434e6c,#1a386f,#00224e)}
+        .ends{display:flex;justify-content:space-between;font-variant-numeric:tabular-nums}
 
         """
 
@@ -51,17 +79,8 @@ enum ReportStyle {
         .tiles strong{display:block;font-size:1.6rem;line-height:1.15;font-variant-numeric:tabular-nums}
         .tiles a{display:block;color:inherit;text-decoration:none}
         .tiles li:has(a:hover){border-color:var(--link)}
-        .mark{display:inline-block;padding:.05rem .4rem;border-radius:.4rem;font-weight:600}
-        tr:target{outline:2px solid var(--link);outline-offset:-2px}
         .tiles .badge{margin:.35rem .35rem 0 0}
-        .tiles span{white-space:nowrap}
-        .badge{display:inline-flex;align-items:center;gap:.4rem;margin:0;padding:.15rem .6rem .15rem .45rem;
-        border-radius:1rem;font-size:.875rem;font-weight:600;line-height:1.4}
-        .badge svg{width:1rem;height:1rem;flex:none}
-        .good{color:var(--good);background:var(--good-back)}
-        .neutral{color:var(--neutral);background:var(--neutral-back)}
-        .doubtful{color:var(--doubtful);background:var(--doubtful-back)}
-        .bad{color:var(--bad);background:var(--bad-back)}
+        .tiles span:not(.badge){white-space:nowrap}
         .days,.cards{display:flex;flex-wrap:wrap;gap:1rem;align-items:flex-start}
         .days{column-gap:1rem;row-gap:0}
         .day{max-width:100%}
@@ -69,36 +88,46 @@ enum ReportStyle {
         contain:paint}
         @media (min-width:46rem){.card{width:calc((100vw - 4.25rem)/2)}}
         @media (min-width:75rem){.card{width:calc((min(100vw,84rem) - 5.25rem)/3)}}
-        .pictures{display:grid;grid-template-columns:1fr 1fr;gap:.5rem;margin:0 0 .75rem}
-        figure{margin:0;min-width:0}
-        figure img{display:block;width:100%;height:auto;aspect-ratio:4/3;object-fit:contain;background:var(--picture);
-        border-radius:.4rem}
-        .tall img{aspect-ratio:3/4}
-        figcaption{font-size:.8rem;color:var(--soft);margin-top:.25rem}
-        .facts{display:grid;grid-template-columns:max-content 1fr;gap:.15rem .9rem;margin:0;font-size:.9rem}
+
+        """
+
+    private static let lists: HTML = """
+        .facts{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.25rem;margin:0}
         .facts dt{color:var(--soft)}
         .facts dd{margin:0;min-width:0}
-        .findings{margin:0 0 .6rem;padding:.5rem .75rem .5rem 1.6rem;border-radius:.4rem;font-size:.9rem}
+        .card .facts{gap:.15rem .9rem;font-size:.9rem}
         .note{margin:.6rem 0 0;font-size:.85rem;color:var(--soft)}
         .steps{list-style:none;margin:0;padding:0;display:grid;gap:.6rem}
         .steps li{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:.7rem .9rem}
         .steps p{margin:0}
         .steps code{display:inline-block;margin-top:.25rem;padding:.15rem .45rem;border-radius:.3rem;background:var(--page);
         border:1px solid var(--line)}
+        .button{display:inline-block;padding:.45rem 1rem;border-radius:.5rem;border:1px solid var(--link);color:var(--link);
+        background:var(--card);font:inherit;text-decoration:none;cursor:pointer}
+        form{display:flex;flex-wrap:wrap;gap:.75rem;align-items:end;margin:1rem 0}
+        form>div{min-width:0;max-width:100%}
+        label{display:block;font-size:.9rem;color:var(--soft)}
+        input,select{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.4rem;
+        padding:.35rem .5rem;max-width:100%}
 
         """
 
     private static let tables: HTML = """
-        .scroll{overflow:auto;max-height:32rem;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
+        .scroll{overflow:auto;background:var(--card);border:1px solid var(--line);border-radius:.6rem}
+        section .scroll{max-height:32rem}
         table{border-collapse:collapse;width:100%;font-size:.875rem;overflow-wrap:normal}
         caption{text-align:left;padding:.6rem .75rem;color:var(--soft)}
-        th,td{text-align:left;vertical-align:top;padding:.45rem .75rem;border-top:1px solid var(--line)}
-        thead th{position:sticky;top:0;background:var(--card);font-weight:600;white-space:nowrap}
-        tbody th{font-weight:500;white-space:nowrap}
-        td{overflow-wrap:anywhere;min-width:8.5rem}
+        th,td{text-align:left;vertical-align:middle;padding:.45rem .75rem;border-top:1px solid var(--line)}
+        td img{display:block;width:6rem;height:4.5rem;object-fit:contain;background:var(--picture);border-radius:.3rem}
+        thead th{position:sticky;top:0;background:var(--card);font-weight:600}
+        section tbody th{font-weight:500}
+        section th{white-space:nowrap}
+        section :is(th,td){vertical-align:top}
+        section td{overflow-wrap:anywhere;min-width:8.5rem}
         .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;min-width:0;white-space:nowrap}
         .bar{display:block;width:100%;min-width:7rem;height:.8rem;margin-top:.25rem}
         .bar .good,.bar .neutral,.bar .doubtful,.bar .bad{fill:currentColor}
+        tr:target{outline:2px solid var(--link);outline-offset:-2px}
 
         """
 
@@ -117,31 +146,41 @@ enum ReportStyle {
 
         """
 
+    private static let narrow: HTML = """
+        @media (max-width:30rem){section tbody th{white-space:normal}.day{width:100%}
+        .facts,.card .facts{grid-template-columns:1fr;gap:0}
+        .facts dt{font-size:.8rem;margin-top:.3rem}h1{font-size:1.45rem}
+        .verdict{padding:.9rem 1rem;gap:.75rem}.verdict svg{width:2.25rem;height:2.25rem}}
+        @media (forced-colors:active){.verdict,.badge{border:2px solid CanvasText}
+        .card,.tiles li,.findings{border:1px solid CanvasText}.cut{stroke:Canvas}}
+
+        """
+
     private static let paper: HTML = """
-        @media (max-width:30rem){tbody th{white-space:normal}.day{width:100%}.facts{grid-template-columns:1fr;gap:0}.facts dt{font-size:.8rem;margin-top:.3rem}
-        h1{font-size:1.45rem}}
-        @media (forced-colors:active){.card,.badge,.tiles li,.findings{border:1px solid CanvasText}.cut{stroke:Canvas}}
         @media print{:root{--page:#fff;--card:#fff;--ink:#000;--soft:#333;--line:#999;--link:#000;--picture:#fff;
         --good-back:#fff;--neutral-back:#fff;--doubtful-back:#fff;--bad-back:#fff;--good:#000;--neutral:#000;
         --doubtful:#000;--bad:#000}
         body{font-size:9.5pt}
-        header,main,footer{max-width:none;padding:0}
-        .skip{display:none}
-        .scroll{overflow:visible;max-height:none;border:0}
+        :is(header,main,footer){max-width:none!important;padding:0}
+        .skip,form,.button{display:none}
+        section .scroll,.scroll{overflow:visible;max-height:none;border:0}
         table{font-size:7.5pt}
         thead th{position:static}
-        td{min-width:0}
+        section td{min-width:0}
         th,td{padding:2pt 4pt}
-        tr,.card,.tiles li,figure,.steps li{break-inside:avoid}
+        tr,.card,.tiles li,figure,.verdict,li,pre{break-inside:avoid}
         h2,h3,h4{break-after:avoid}
         .days,.day{display:block}
         .cards{display:block;columns:2;column-gap:10pt}
         .card{contain:none;width:auto;margin:0 0 10pt;overflow:visible}
-        .badge{border:1px solid #000;print-color-adjust:exact}
+        .pictures{grid-template-columns:1fr 1fr}
+        .verdict{border:2px solid #000}
+        .badge{border:1px solid #000}
+        .badge,.verdict>svg,.scale{print-color-adjust:exact;-webkit-print-color-adjust:exact}
         .bar rect{stroke:#000;vector-effect:non-scaling-stroke;print-color-adjust:exact}
         .bar .good{fill:#fff}.bar .neutral{fill:#ddd}.bar .doubtful{fill:#999}
-        .chain li{print-color-adjust:exact;break-inside:avoid}
-        figure img{max-height:6cm}}
+        .chain li{print-color-adjust:exact}
+        figure img{max-height:8cm}.card figure img{max-height:6cm}}
 
         """
 }

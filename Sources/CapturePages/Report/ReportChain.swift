@@ -65,7 +65,7 @@ package struct ReportChain: Sendable {
             if alone, case .links(let seqs) = mark { return seqs.map { Self.html(.links($0...$0)) } }
             return [Self.html(mark)]
         }
-        let rest: HTML = "<li class=\"more\">and \(Quantity.grouped(leftOutMarks)) more</li>\n"
+        let rest: HTML = "<li class=\"more\">and \(Rounded.grouped(leftOutMarks)) more</li>\n"
         return """
             <h3>\(title)</h3>
             <ol class="chain" aria-label="Links in order">
@@ -78,23 +78,18 @@ package struct ReportChain: Sendable {
         switch mark {
         case .links(let seqs): "<li class=\"good\">\(numbers(seqs))</li>\n"
         case .missing(let seqs): "<li class=\"missing neutral\">\(numbers(seqs)) missing</li>\n"
-        case .fork(let seq): "<li class=\"fork bad\">\(sign("bad")) \(seq) fork</li>\n"
-        case .order(let seq): "<li class=\"order doubtful\">\(sign("doubtful")) \(seq) wrong order</li>\n"
+        case .fork(let seq): "<li class=\"fork bad\">\(Tone.bad.sign) \(seq) fork</li>\n"
+        case .order(let seq): "<li class=\"order doubtful\">\(Tone.doubtful.sign) \(seq) wrong order</li>\n"
         }
-    }
-
-    private static func sign(_ name: HTML) -> HTML {
-        "<svg aria-hidden=\"true\" viewBox=\"0 0 16 16\"><use href=\"#\(name)\"/></svg>"
     }
 
     private static func numbers(_ seqs: ClosedRange<Int>) -> HTML {
         seqs.count == 1 ? "\(seqs.lowerBound)" : "\(seqs.lowerBound) to \(seqs.upperBound)"
     }
 
-    private var findings: HTML {
-        if faults.isEmpty { return "" }
-        let more = leftOutFaults > 0 ? "<li>and \(Quantity.grouped(leftOutFaults)) more</li>\n" as HTML : ""
-        return "<ul class=\"findings bad\">\n\(faults.map { "<li>\($0)</li>\n" as HTML })\(more)</ul>\n"
+    private var findings: HTML? {
+        let more: [HTML] = leftOutFaults > 0 ? ["and \(Rounded.grouped(leftOutFaults)) more"] : []
+        return Tone.bad.findings(faults.map { "\($0)" } + more)
     }
 
     /// The markup before the first chain and after the last.

@@ -14,16 +14,28 @@ package struct ReportKind: Sendable {
     var anchor: HTML { "kind-\(name.description)" }
 }
 
+extension Tone {
+    /// The captures of this tone as a kind of results.
+    package var kind: ReportKind {
+        switch self {
+        case .bad: ReportKind(rank: 0, name: "bad")
+        case .doubtful: ReportKind(rank: 1, name: "doubtful")
+        case .neutral: ReportKind(rank: 2, name: "neutral")
+        case .good: ReportKind(rank: 3, name: "good")
+        }
+    }
+}
+
 /// The parts of a page about one capture: its card, and its row of the table.
 package struct ReportEntry: Sendable {
     /// The Unix time in milliseconds at which the capture was made or pushed; nil if no valid signature covers the time.
     package let time: Int?
-    package let tone: ReportTone
+    package let tone: Tone
     package let kind: ReportKind
     let card: [UInt8]
     let row: [UInt8]
 
-    /// - Parameter row: The cells, as `ReportTable.linked` makes them.
+    /// - Parameter row: The cells, as `PageTable.linked` makes them.
     package init(time: Int?, kind: ReportKind, card: ReportCard, row: HTML) {
         self.time = time
         self.kind = kind
@@ -40,7 +52,7 @@ package final class ReportCaptures {
 
     private struct Place {
         let time: Int?
-        let tone: ReportTone
+        let tone: Tone
         let kind: ReportKind
         let offset: Int
         let card: Int
@@ -70,11 +82,11 @@ package final class ReportCaptures {
     }
 
     /// The number of captures of each day and tone.
-    private var days: [(day: ReportDay, counts: [ReportTone: Int])] {
-        var counts: [ReportDay: [ReportTone: Int]] = [:]
+    private var days: [(day: PageDay, counts: [Tone: Int])] {
+        var counts: [PageDay: [Tone: Int]] = [:]
         for place in places {
             guard let time = place.time else { continue }
-            counts[ReportDay(milliseconds: time), default: [:]][place.tone, default: 0] += 1
+            counts[PageDay(milliseconds: time), default: [:]][place.tone, default: 0] += 1
         }
         let sorted = counts.keys.sorted()
         return (order == .oldestFirst ? sorted : sorted.reversed()).map { ($0, counts[$0] ?? [:]) }
@@ -97,8 +109,8 @@ package final class ReportCaptures {
     ///   - untimed: The heading for captures without a time.
     /// - Throws: `io.failed`.
     package func write(
-        to target: TextTarget, timeline: String, tones: [(tone: ReportTone, name: String)], untimed: String,
-        table: ReportTable
+        to target: TextTarget, timeline: String, tones: [(tone: Tone, name: String)], untimed: String,
+        table: PageTable
     ) throws(BundleError) {
         let places = ordered
         try writeTable(places, table, to: target)
@@ -115,7 +127,7 @@ package final class ReportCaptures {
 
     /// Each row links to its card. The first row of each kind has an identifier, to which the counts at the top link.
     private func writeTable(
-        _ places: [(number: Int, place: Place)], _ table: ReportTable, to target: TextTarget
+        _ places: [(number: Int, place: Place)], _ table: PageTable, to target: TextTarget
     ) throws(BundleError) {
         try target.write("<section aria-labelledby=\"table\">\n<h2 id=\"table\">Table</h2>\n\(table.opening)")
         var last: Int?
@@ -126,15 +138,15 @@ package final class ReportCaptures {
             try target.write("<tr\(mark)><th scope=\"row\"><a href=\"#capture-\(number)\">")
             try target.write(spool.read(place.row, at: place.offset + place.card))
         }
-        try target.write("\(ReportTable.closing)</section>\n")
+        try target.write("\(PageTable.closing)</section>\n")
     }
 
     private func writeCards(
         _ places: [(number: Int, place: Place)], to target: TextTarget, untimed: String
     ) throws(BundleError) {
-        var current: ReportDay??
+        var current: PageDay??
         for (number, place) in places {
-            let day = place.time.map { ReportDay(milliseconds: $0) }
+            let day = place.time.map { PageDay(milliseconds: $0) }
             if current != .some(day) {
                 if current != nil { try target.write("</div>\n</div>\n") }
                 try target.write(Self.heading(day, untimed))
@@ -146,7 +158,7 @@ package final class ReportCaptures {
         if current != nil { try target.write("</div>\n</div>\n") }
     }
 
-    private static func heading(_ day: ReportDay?, _ untimed: String) -> HTML {
+    private static func heading(_ day: PageDay?, _ untimed: String) -> HTML {
         guard let day else { return "<div class=\"day\">\n<h3>\(untimed)</h3>\n<div class=\"cards\">\n" }
         let title: HTML = "<time datetime=\"\(day.date)\">\(day.words)</time>"
         return "<div class=\"day\">\n<h3 id=\"day-\(day.date)\">\(title)</h3>\n<div class=\"cards\">\n"
@@ -156,14 +168,14 @@ package final class ReportCaptures {
 /// A table with a bar for each day.
 private struct ReportTimeline {
     let caption: String
-    let tones: [(tone: ReportTone, name: String)]
-    let days: [(day: ReportDay, counts: [ReportTone: Int])]
+    let tones: [(tone: Tone, name: String)]
+    let days: [(day: PageDay, counts: [Tone: Int])]
 
     var html: HTML {
         let used = tones.filter { entry in days.contains { $0.counts[entry.tone] != nil } }
         let columns =
             [.init("Day"), .init("Captures", isNumber: true), .init("Share")]
-            + used.map { ReportTable.Column($0.name, isNumber: true) }
+            + used.map { PageTable.Column($0.name, isNumber: true) }
         let most = days.map { $0.counts.values.reduce(0, +) }.max() ?? 1
         let rows = days.map { day, counts in
             let total = counts.values.reduce(0, +)
@@ -173,13 +185,13 @@ private struct ReportTimeline {
         return """
             <section aria-labelledby="days">
             <h2 id="days">Days</h2>
-            \(ReportTable(caption, columns).html(rows))</section>
+            \(PageTable(caption, columns).html(rows))</section>
 
             """
     }
 
     /// Makes the bar of a day. It is hidden from screen readers, because the other cells have the numbers.
-    private func bar(_ used: [(tone: ReportTone, name: String)], _ counts: [ReportTone: Int], _ most: Int) -> HTML {
+    private func bar(_ used: [(tone: Tone, name: String)], _ counts: [Tone: Int], _ most: Int) -> HTML {
         var start = 0
         var parts: [HTML] = []
         for tone in used.map(\.tone) {

@@ -39,7 +39,9 @@ struct ServeCommand: AsyncParsableCommand {
             The port of the operator's list, on the loopback interface only; the default is the port after --port, and any \
             free port if --port is 0.
             """)
-    var operatorPort: Int?
+    var givenOperatorPort: Int?
+
+    var operatorPort: Int { givenOperatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1) }
 
     @Option(
         name: .customLong("depth-side"), help: "The maximum number of samples on a side of a depth map, at most 16384.")
@@ -54,15 +56,12 @@ struct ServeCommand: AsyncParsableCommand {
     var showsPlace = false
 
     func validate() throws {
-        guard (0...65535).contains(port) else { throw ValidationError("--port is \(port), expected 0 to 65535") }
-        guard (0...65535).contains(operatorPort ?? 0) else {
-            throw ValidationError("--operator-port is \(operatorPort ?? 0), expected 0 to 65535")
-        }
-        guard (1...1000).contains(capturesAtOnce) else {
-            throw ValidationError("--captures-at-once is \(capturesAtOnce), expected 1 to 1000")
-        }
-        guard (1...BundleLimits.depthSide).contains(depthSide) else {
-            throw ValidationError("--depth-side is \(depthSide), expected 1 to \(BundleLimits.depthSide)")
+        let numbers = [
+            ("port", port, 0...65535), ("operator-port", operatorPort, 0...65535),
+            ("captures-at-once", capturesAtOnce, 1...1000), ("depth-side", depthSide, 1...BundleLimits.depthSide),
+        ]
+        for (name, value, range) in numbers where !range.contains(value) {
+            throw ValidationError("--\(name) is \(value), expected \(range.lowerBound) to \(range.upperBound)")
         }
         // Whatever has only zeros is the address 0.0.0.0 or ::.
         if publicURL == nil, host.utf8.allSatisfy({ "0.:".utf8.contains($0) }) {
@@ -76,10 +75,6 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let settings = ReceiverSettings(
-            host: host, port: port, publicURL: publicURL, capturesAtOnce: capturesAtOnce, depthSide: depthSide,
-            showsPlace: showsPlace,
-            operatorPort: operatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1))
-        try await Serving(folder: store.place, devices: store.devices(create: true), settings: settings).run()
+        try await Serving(folder: store.place, devices: store.devices(create: true), settings: self).run()
     }
 }

@@ -1,18 +1,20 @@
-import CaptureBundle
+public import CaptureBundle
 
-/// Says in plain words what a verification found. The short words are those of `capbundle verify`.
-struct VerdictWords {
-    let tone: Tone
-    let words: String
+/// Says in plain words what a server found in a bundle that it has kept since it arrived. The short words are those of
+/// `capbundle verify`.
+public struct StoredVerdict: Sendable {
+    public let tone: Tone
+    public let words: String
     /// What the verdict means for the reader of the page.
-    let meaning: String
+    public let meaning: String
 
-    init(_ shown: ShownCapture) {
-        let report = shown.report
-        let isRevoked = shown.device?.isRevoked ?? false
+    /// - Parameters:
+    ///   - isRevoked: Whether the device is revoked.
+    ///   - isAsItArrived: Whether the stored bytes are those that arrived.
+    public init(_ report: VerificationReport, isRevoked: Bool, isAsItArrived: Bool) {
         let signer = report.trustedDevice.map { "\u{201c}\($0.name)\u{201d}" } ?? "this device"
         switch report.verdict {
-        case _ where shown.checked.isSound && !shown.isAsItArrived:
+        case let found where ![.altered, .malformed].contains(found) && !isAsItArrived:
             tone = .bad
             words = "REPLACED"
             meaning = "The stored bundle is sound, but it is not the one that arrived. Do not rely on it."
@@ -51,13 +53,41 @@ struct VerdictWords {
         }
     }
 
+    /// The verdict as the box at the top of a page.
+    public var html: HTML {
+        """
+        <section class="verdict \(tone.name)" aria-labelledby="verdict">
+        \(tone.sign)
+        <div><h1 id="verdict">\(words)</h1>
+        <p>\(meaning)</p></div>
+        </section>
+
+        """
+    }
+
     /// A fault or a warning with its code.
-    static func finding(_ error: BundleError) -> String {
-        (error.entry.map { "\($0): " } ?? "") + "\(error.message) [\(error.code.rawValue)]"
+    public static func finding(_ error: BundleError) -> String {
+        "\(error.entry.map { "\($0): " } ?? "")\(error.message) [\(error.code.rawValue)]"
+    }
+
+    /// The section with the topics that a verdict does not cover; nil if there are none.
+    ///
+    /// - Parameter topics: `notChecked` of the report.
+    public static func limits(_ topics: [String]) -> HTML? {
+        let lines = topics.compactMap { explanation($0) }
+        guard !lines.isEmpty else { return nil }
+        return """
+            <section aria-labelledby="limits">
+            <h2 id="limits">What is not proven</h2>
+            <ul>
+            \(lines.map { "<li>\($0)</li>\n" as HTML })</ul>
+            </section>
+
+            """
     }
 
     /// Says why the verdict does not cover a topic; nil for an unknown topic.
-    static func explanation(_ topic: String) -> HTML? {
+    private static func explanation(_ topic: String) -> HTML? {
         switch topic {
         case "trust": "<strong>Trust</strong> was not checked, because the bundle has no valid signature."
         case "counter":

@@ -2,10 +2,11 @@ import CaptureBundle
 import CaptureQueue
 import Hummingbird
 
-/// `POST /api/v1/captures`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
-struct CaptureIntake: Sendable {
+/// `/api/v1/captures`: receives captures, and says which were received.
+struct CaptureRoutes: Sendable {
     let folder: ReceiverFolder
-    let captures: Captures
+    let index: CaptureIndex
+    let keeper: Keeper
     let devices: Devices
     let slots: Slots
     let threads: BlockingThreads
@@ -20,18 +21,34 @@ struct CaptureIntake: Sendable {
     private static let photoLimit = 10 << 20
     private static let depthLimit = 5 << 20
 
+    /// `POST`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let sender = try await Sender.of(request, devices, threads)
         let boundary = try FormType.boundary(of: request)
         let key = try idempotencyKey(request)
-        _ = try BodyFile.announcedLength(request, limit: Self.bodyLimit)
+        try request.announcedLength(limit: Self.bodyLimit)
         let id = try await slots.run(request, context, device: sender.device.id) { slot in
             try await receive(request, context, slot, sender, boundary, key)
         }
         if let sharedPhotos {
-            try await threads.run { try sharedPhotos.add(captures.capture(id), publicURL) }
+            try await threads.run { try sharedPhotos.add(index.capture(id), publicURL) }
         }
         return try Envelope.answer(.accepted, data: CaptureAnswer(id, publicURL), context)
+    }
+
+    /// `GET`: returns the status of a capture to the device that sent it.
+    func get(_ request: Request, _ context: ReceiverContext) async throws -> Response {
+        let sender = try await Sender.of(request, devices, threads)
+        let id = try context.parameters.require("id")
+        let row = try await threads.run {
+            try sender.verify(body: Digest.of([]))
+            return try index.capture(id)
+        }
+        guard let row else { throw APIError.captureNotFound }
+        guard row.device == sender.device.id else {
+            throw APIError(.forbidden, "FORBIDDEN", "another device sent this capture")
+        }
+        return try Envelope.answer(.ok, data: CaptureAnswer(row.id, publicURL), context)
     }
 
     private func receive(
@@ -44,18 +61,18 @@ struct CaptureIntake: Sendable {
         let arrival = try await threads.run {
             try sender.verify(body: sha256)
             try body.check(boundary)
-            try captures.check(identity)
+            try index.check(identity)
             return try restore(body, from: sender.device)
         }
-        return try await captures.keep(arrival, for: identity)
+        return try await keeper.keep(arrival, for: identity)
     }
 
     /// Restores the bundle from a body, and verifies it: it must be sound, and signed by the device that sent it.
     private func restore(
         _ body: BodyFile, from device: RegisteredDevice
-    ) throws -> Captures.Arrival {
+    ) throws -> Keeper.Arrival {
         let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
-        let received = try captures.receive(body.path, receiver)
+        let received = try keeper.receive(body.path, receiver)
         let report = received.report
         switch report.verdict {
         case .verified: break
@@ -72,7 +89,7 @@ struct CaptureIntake: Sendable {
             throw APIError.tooLarge(
                 "the depth map has \(size.width)x\(size.height) samples, at most \(depthSide) on a side are allowed")
         }
-        return Captures.Arrival(bundle: received, device: device, manifest: manifest)
+        return Keeper.Arrival(bundle: received, device: device, manifest: manifest)
     }
 
     private static func check(_ entry: ManifestEntry?, _ name: String, _ limit: Int) throws {
@@ -98,11 +115,5 @@ struct CaptureAnswer: Encodable {
     init(_ id: String, _ publicURL: PublicURL) {
         captureID = id
         verificationURL = publicURL.page(of: id)
-    }
-
-    private enum CodingKeys: String, CodingKey {
-        case status
-        case captureID = "capture_id"
-        case verificationURL = "verification_url"
     }
 }

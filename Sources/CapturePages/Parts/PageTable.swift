@@ -1,10 +1,10 @@
 /// Makes a table with a caption. It scrolls inside its frame if it is too wide or too long.
-package struct ReportTable: Sendable {
-    package struct Column: Sendable {
+public struct PageTable: Sendable {
+    public struct Column: Sendable {
         let name: String
         let isNumber: Bool
 
-        package init(_ name: String, isNumber: Bool = false) {
+        public init(_ name: String, isNumber: Bool = false) {
             self.name = name
             self.isNumber = isNumber
         }
@@ -13,13 +13,13 @@ package struct ReportTable: Sendable {
     private let caption: String
     private let columns: [Column]
 
-    package init(_ caption: String, _ columns: [Column]) {
+    public init(_ caption: String, _ columns: [Column]) {
         self.caption = caption
         self.columns = columns
     }
 
     /// The markup before the rows.
-    package var opening: HTML {
+    public var opening: HTML {
         """
         <div class="scroll" role="region" tabindex="0" aria-label="\(caption)">
         <table>
@@ -48,7 +48,7 @@ package struct ReportTable: Sendable {
         }
     }
 
-    package static let closing: HTML = "</tbody>\n</table>\n</div>\n"
+    public static let closing: HTML = "</tbody>\n</table>\n</div>\n"
 
     /// A complete table.
     package func html(_ rows: [[HTML]]) -> HTML { "\(opening)\(rows.map(row))\(Self.closing)" }

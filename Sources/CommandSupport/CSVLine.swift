@@ -1,3 +1,5 @@
+import CaptureBundle
+
 /// A line of a table for spreadsheets (RFC 4180), which ends with CR LF.
 package struct CSVLine: Sendable {
     package let bytes: [UInt8]

@@ -1,5 +1,5 @@
 /// A rating of a result. Each tone has a sign of a different shape, so that colour is not needed to tell them apart.
-package enum ReportTone: Sendable, CaseIterable {
+public enum Tone: Sendable, CaseIterable {
     /// Verified, or uploaded.
     case good
     /// Waiting or cancelled.
@@ -9,18 +9,14 @@ package enum ReportTone: Sendable, CaseIterable {
     case bad
 
     /// The sign and the words, as a badge.
-    package func badge(_ words: String) -> HTML {
-        "<p class=\"badge \(name)\"><svg aria-hidden=\"true\" viewBox=\"0 0 16 16\"><use href=\"#\(name)\"/></svg> \(words)</p>"
-    }
+    public func badge(_ words: String) -> HTML { "<span class=\"badge \(name)\">\(sign) \(words)</span>" }
 
-    /// The captures of this tone as a kind of results.
-    package var kind: ReportKind {
-        switch self {
-        case .bad: ReportKind(rank: 0, name: "bad")
-        case .doubtful: ReportKind(rank: 1, name: "doubtful")
-        case .neutral: ReportKind(rank: 2, name: "neutral")
-        case .good: ReportKind(rank: 3, name: "good")
-        }
+    /// The sign alone. It is hidden from screen readers, so words have to follow it.
+    var sign: HTML { "<svg aria-hidden=\"true\" viewBox=\"0 0 16 16\"><use href=\"#\(name)\"/></svg>" }
+
+    /// Problems as a list in the colour of the tone; nothing if there are none.
+    public func findings(_ lines: [HTML]) -> HTML? {
+        lines.isEmpty ? nil : "<ul class=\"findings \(name)\">\n\(lines.map { "<li>\($0)</li>\n" as HTML })</ul>\n"
     }
 
     /// A short text in the colour of the tone.

@@ -105,10 +105,9 @@ struct DepthFormatTests {
     func readsMapsFromTheBottom(_ scale: String, _ isBig: Bool) throws {
         let rows = Array(Self.floats[3...] + Self.floats[..<3])
         let data = rows.flatMap { Self.bytes(UInt64($0.bitPattern), 4, isBig) }
-        let (grid, written) = try PortableFloatMap.read(Array("Pf\n3 2\n\(scale)\n".utf8) + data)
+        let grid = try PortableFloatMap.decode(Array("Pf\n3 2\n\(scale)\n".utf8) + data)
         #expect(Self.values(grid) == Self.floats)
         #expect(grid.size.width == 3 && grid.size.height == 2)
-        #expect(written == scale.replacing("-", with: ""))
     }
 
     static let refusedMaps: [(text: String, words: String)] = [

@@ -7,13 +7,8 @@ package enum PortableFloatMap {
     /// Reads a map in either byte order, and reverses the order of its rows.
     ///
     /// The sign of the scale factor gives the byte order. Its absolute value is not applied to the samples; other
-    /// readers do not apply it either. `read` returns it.
+    /// readers do not apply it either.
     package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid {
-        try read(bytes).grid
-    }
-
-    /// Reads the samples, and the absolute value of the scale factor as it was written.
-    package static func read(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, scale: String) {
         var rest = bytes[...]
         let magic = word(&rest)
         guard magic == "Pf" else {
@@ -38,7 +33,7 @@ package enum PortableFloatMap {
         guard let grid = SampleGrid(size: size, values: .float32(rows.flatMap { floats[$0..<($0 + width)] })) else {
             throw .length(rest.count, size, sample: 4)
         }
-        return (grid, text.hasPrefix("-") || text.hasPrefix("+") ? text.without(first: 1) : text)
+        return grid
     }
 
     /// Reads a word of at most 32 bytes and the one white-space byte after it. Returns nil if the word is empty or longer,

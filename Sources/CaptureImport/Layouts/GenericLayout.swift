@@ -28,8 +28,8 @@ struct GenericLayout {
         var frames = names.map { name in
             var frame = RawFrame()
             if patterns.photo.hasStar {
-                frame.name = String(decoding: name, as: UTF8.self)
-                frame.number = Self.number(name)
+                let text = String(decoding: name, as: UTF8.self)
+                (frame.name, frame.number) = (text, text.isFrameNumber ? Int(text) : nil)
             }
             frame.photo = photos.contains(name) ? patterns.photo.path(name) : nil
             let depth = nearest == nil ? name : nearest?[name]?.depth
@@ -76,10 +76,5 @@ struct GenericLayout {
         return BundleError(
             .rawLayout, found ?? "no photo and depth map have the same name where their patterns have *",
             file: tree.root, hints: PatternProposal(tree).map { [$0.hint] } ?? [])
-    }
-
-    private static func number(_ name: [UInt8]) -> Int? {
-        guard !name.isEmpty, name.count <= 18, name.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return Int(String(decoding: name, as: UTF8.self))
     }
 }

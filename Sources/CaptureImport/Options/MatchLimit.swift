@@ -1,5 +1,5 @@
 /// How far the times of a photo and its depth map may be apart: 1 microsecond to 1 second.
-public struct MatchLimit: Hashable, Sendable, CustomStringConvertible {
+public struct MatchLimit: Hashable, Sendable, LosslessStringConvertible {
     public let description: String
     let nanoseconds: Int
 

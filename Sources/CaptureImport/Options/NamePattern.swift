@@ -2,7 +2,7 @@ import CaptureNative
 import SystemPackage
 
 /// The names of the files of one kind, relative to RAW, such as `rgb/frame-*.jpg` (Spec/raw-captures.md section 4).
-public struct NamePattern: Hashable, Sendable, CustomStringConvertible {
+public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     public let description: String
     private let folder: [[UInt8]]
     /// The parts of the component with the `*`, before and after it; nil if the pattern has no `*`.

@@ -64,7 +64,7 @@ public enum InvalidDepth: String, Sendable, CaseIterable {
 }
 
 /// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.
-public struct DepthScale: Hashable, Sendable, CustomStringConvertible {
+public struct DepthScale: Hashable, Sendable, LosslessStringConvertible {
     public let description: String
 
     public static let metres = DepthScale(known: "1")
@@ -102,7 +102,7 @@ public struct FrameSelection: Hashable, Sendable {
 }
 
 /// The zone of a local time, such as `+01:00` or `Z`.
-public struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
+public struct ZoneOffset: Hashable, Sendable, LosslessStringConvertible {
     public let description: String
 
     /// Parses a zone of RFC 3339; nil for other texts and for `-00:00`, which means "unknown".

@@ -97,11 +97,20 @@ package struct FrameReader {
         return .object(members.filter { if case .null = $0.value { false } else { true } })
     }
 
-    /// Reads the confidence map, which is packed byte for byte.
+    /// Reads the confidence map, which is packed byte for byte. It is left out if the bundle must not tell the position
+    /// and the map could.
     private mutating func readConfidence() throws(BundleError) {
         guard let path = frame.confidence, !options.withoutDepth, tree.holds(path) else { return }
         let bytes = try tree.read(path, limit: FileLimits.confidence)
-        guard try ConfidenceMap.accepts(bytes, file: label(path), options, &remarks) else { return }
+        let kind = FileKind(bytes)
+        guard let kind, kind.words.hasPrefix("an 8-bit greyscale PNG") else {
+            let found = kind.map { "is \($0.words)" } ?? "is not a picture"
+            throw wrong(path, "\(found), expected an 8-bit greyscale PNG")
+        }
+        if options.hidesPosition, let words = Unlisted.confidence(bytes) {
+            let message = "left out: it \(words), which --location \(options.location.rawValue) does not allow"
+            return remarks.add(.note, "raw.ignored", label(path), message)
+        }
         try carried.add(.confidence, bytes)
     }
 }

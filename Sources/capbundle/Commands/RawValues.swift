@@ -11,25 +11,17 @@ extension InvalidDepth: ExpressibleByArgument {}
 
 extension NameTimeForm: ExpressibleByArgument {}
 
-extension MatchLimit: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
+extension MatchLimit: ExpressibleByArgument {}
 
-extension NamePattern: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
+extension NamePattern: ExpressibleByArgument {}
 
-extension DepthScale: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
+extension DepthScale: ExpressibleByArgument {}
 
 extension FrameSelection: ExpressibleByArgument {
     public init?(argument: String) { self.init(argument) }
 }
 
-extension ZoneOffset: ExpressibleByArgument {
-    public init?(argument: String) { self.init(argument) }
-}
+extension ZoneOffset: ExpressibleByArgument {}
 
 extension DepthSize: ExpressibleByArgument {
     /// Parses `WxH`.

@@ -35,7 +35,7 @@ actor Keeper {
 
     /// Restores the bundle of a body and verifies it. It blocks.
     nonisolated func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        try queue.receive(body, receiver, destinations: queue.namesOfDestinations())
+        try queue.captures.receive(body, receiver, destinations: queue.namesOfDestinations())
     }
 
     /// Keeps a capture. The identical capture again is not a second one. If its bytes were lost or damaged here, they are

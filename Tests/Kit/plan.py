@@ -80,6 +80,7 @@ def without_tools():
         Stage("format and lint", "swift", "format", "lint", "--strict", "--recursive", "Package.swift", "Sources", "Tests",
               "Samples"),
         program("code that walks over Characters does not compile", "CharacterBan"),
+        program("folders use each other one way", "Rooms"),
         program("no string in a library names a command or an option", "LibraryWords"),
         script("the sample depth map equals what its script renders", "Samples/desk-lamp/render.py", "--check"),
         script("the forgeries equal what their script makes", "Samples/tampered/make.py", "--check"),

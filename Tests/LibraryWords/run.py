@@ -10,8 +10,9 @@ from Kit.outcomes import ROOT
 LIBRARIES = ["CaptureBundle", "CaptureDevice", "CaptureImport", "CaptureNative", "CapturePages", "PictureClient"]
 # A string that stays, or a comment that is left out; the strings in an interpolation are looked at too, one by one.
 PIECE = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-# The name of a case, such as `.capbundle`, is not the command. An option that ends in a hyphen is the start of a boundary.
-WORD = re.compile(r"(?<![.\w])(?:capbundle|capqueue)[ \\]|(?<![\w-])--(?:[a-z]+(?:-[a-z]+)*(?![\w-])|\\\()")
+# The name of a case, such as `.capbundle`, is not the command. An option that ends in a hyphen is the start of a boundary;
+# one with a colon, or in var(), is a name in a style sheet.
+WORD = re.compile(r"(?<![.\w])(?:capbundle|capqueue)[ \\]|(?<![\w-])(?<!var\()--(?:[a-z]+(?:-[a-z]+)*(?![\w:-])|\\\()")
 # What must be found, and what must not be.
 PLANTED = ['let a = "see capbundle verify"', r'"\"capqueue\" does"', '"left out by --no-depth"', r'"(--layout \(name))"',
            r'"--\(option)"', 'f("--key")', '"""\n  capbundle pack RAW\n  """', r'"\(x.map { "--key" } ?? "")"']

@@ -108,7 +108,8 @@ package struct FrameReader {
             throw wrong(path, "\(found), expected an 8-bit greyscale PNG")
         }
         if options.hidesPosition, let words = Unlisted.confidence(bytes) {
-            let message: Wording = "left out: it \(words), which \(.location) \(options.location.rawValue) does not allow"
+            let message: Wording =
+                "left out: it \(words), which \(.location) \(options.location.rawValue) does not allow"
             return remarks.add(.note, "raw.ignored", label(path), wording: message)
         }
         try carried.add(.confidence, bytes)

@@ -63,8 +63,8 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(name: "capbundle-decode", dependencies: ["PictureDecoding"], swiftSettings: strict),
 
-        // CaptureBundle is the format, and what a server links. CaptureDevice has the key of a device and packs a capture
-        // that is read. CaptureImport reads what cameras and apps leave. CapturePages makes what people look at.
+        // CaptureBundle is the format, and what a server links. CaptureDevice has a device's key, and packs captures
+        // that CaptureImport has read from the files of cameras and apps. CapturePages makes what people look at.
         // PictureClient starts capbundle-decode and limits it.
         .target(name: "CaptureBundle", dependencies: ["CaptureNative", system], swiftSettings: strict),
         .target(

@@ -64,7 +64,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { line(message) }
 
-    /// A message behind the place of this error.
+    /// The message, preceded by the file and the entry of this error.
     package func line(_ message: String) -> String {
         [file.map { $0.isEmpty ? "\"\"" : $0 }, entry, message].compactMap(\.self).joined(separator: ": ")
     }

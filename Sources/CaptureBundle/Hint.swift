@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// Advice about an error: what a person can try, with which file. A program that has commands says how to do it.
+/// Advice about an error: what a person can try, and with which file. The program adds its own command for it.
 public enum Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// A sentence that needs no command of ours.
     case words(Wording)
@@ -9,13 +9,13 @@ public enum Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Advice about a device key, or about a raw capture.
     case key(Key), raw(Raw)
 
-    /// Verify this bundle, or all in a folder that holds so many.
+    /// Verify this bundle, or all bundles in this folder, which holds `count`.
     case verify(FilePath, Reason), verifyAll(FilePath, count: Int)
     /// Look at what this bundle holds.
     case show(FilePath)
     /// Make a bundle from this upload body, or an upload body from this bundle.
     case restore(FilePath), makeBody(FilePath, forRealityCam: Bool)
-    /// Make an upload body for RealityCam; it may have to replace the one that is there.
+    /// Make an upload body for RealityCam, or make it again in place of the existing file.
     case makeRealityCamBody(replaces: Bool)
 
     /// Trust the public key in this file, or that of the device that signed this bundle.
@@ -50,29 +50,30 @@ public enum Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
 extension Hint {
     /// Advice about a device key. A path is that of the private key.
     public enum Key: Hashable, Sendable {
-        /// Make a device key, in place of a file of another kind, which may be a secret.
+        /// Make a device key; the file that was given is another kind of key, perhaps a secret one.
         case make(insteadOfSecret: Bool)
-        /// Make the key that is missing here; one for bundles; one that replaces a key which is used up.
+        /// Make the missing key at this path; make a key for bundles; make a new key, because this one is used up.
         case makeMissing(FilePath), makeForBundles, makeNext
-        /// Print the public key on the device; what was given is another key, or no key.
+        /// Print the device's public key on that device. `isOther`: the given file is a key or file of another kind.
         case print(isOther: Bool)
         /// Make the public half of a key again; its file may belong to another key.
         case recoverHalf(FilePath, isOther: Bool)
         /// Make the public half of an encrypted key, in a second file.
         case recoverMissingHalf(FilePath, into: FilePath)
-        /// Give the newest bundle of the key's chain, since the end of the chain is lost, or perhaps the counter too.
+        /// Recover the state from the newest bundle of the key's chain. If the counter is lost too, the key may have no
+        /// chain.
         case recoverChain(FilePath, isCounterLost: Bool)
-        /// Look for the highest counter in the newest bundle.
+        /// If the key makes no chain: look up the highest counter that it signed with, in its newest bundle.
         case findCounter
-        /// Give the highest counter, since it is lost, or its file belongs to another key.
+        /// Recover the state from the highest counter. `isOther`: the state file here belongs to another key.
         case recoverCounter(FilePath, isOther: Bool)
-        /// Say so, if the key signs for RealityCam.
+        /// If the key signs uploads to RealityCam, tell the recovery so.
         case recoverForRealityCam
     }
 
     /// Advice about a raw capture.
     public enum Raw: Hashable, Sendable {
-        /// Pack this raw folder, or the one in which a file is.
+        /// Pack this raw folder; pack the raw folder that contains the given file.
         case pack(FilePath), packFolder
         /// Give a raw capture in one of the forms that can be packed.
         case forms
@@ -80,8 +81,8 @@ extension Hint {
         case packAll(FilePath), packSome(FilePath, count: Int, of: Int)
         /// Pack all frames, or the one with this number.
         case packFrames, packFrame(Int)
-        /// Pack the files of this folder whose names match. So many photos have a depth map; the patterns stand for one
-        /// file or for many, whose names may be times.
+        /// Pack the files of this folder that match two patterns. `count` photos have a depth map. `isMany`: a pattern
+        /// matches many files. `times`: the form of the times in their names; `limit`: how far these may be apart.
         case packMatching(
             FilePath, count: Int, photo: String, depth: String, isMany: Bool, times: Times?, limit: String?,
             convertsPhoto: Bool)
@@ -89,7 +90,8 @@ extension Hint {
         case chooseDepth(FilePath)
         /// Pack this folder and convert its photo, after another step.
         case convertPhoto(FilePath, isNext: Bool)
-        /// Pack this scan of Stray Scanner once its photos are extracted; nil if it has to be unpacked too.
+        /// Pack this Stray Scanner scan once its photos are extracted; nil for an archive, which must be unpacked
+        /// first.
         case packScan(FilePath?)
         /// Export a recording of Record3D in another form, and pack that.
         case exportRecording
@@ -97,11 +99,11 @@ extension Hint {
         case give(Setting, orMember: String?)
         /// Give the size of the depth map in metadata.json or as a setting.
         case giveDepthSize
-        /// Read times from names, which are as described.
+        /// Read the times from the names; `words` describes their form.
         case readTimes(Times, words: String)
         /// Give the time of the first frame.
         case giveFirstTime
-        /// Let all frames have one time, which may have to be given too.
+        /// Use one time for all frames. `givesToo`: that time must also be given.
         case shareTime(givesToo: Bool)
     }
 

@@ -1,4 +1,5 @@
-/// A choice of the caller that messages and hints name. A program knows it under a name of its own, such as an option.
+/// An option of the caller to which messages and hints refer. A program replaces it with its own name, such as
+/// `--force`.
 public enum Setting: String, Sendable {
     // Which files are read and written.
     case confidencePattern = "confidence", depthPattern = "depth", photoPattern = "photo"
@@ -7,10 +8,10 @@ public enum Setting: String, Sendable {
     case capturedAt = "captured-at", deviceModel = "device-model", sharesTime = "same-time", timeZone = "time-zone"
     case depthInvalid = "depth-invalid", depthScale = "depth-scale", depthSize = "depth-size", depthUnit = "depth-unit"
     case rpID = "rpid"
-    // What a bundle gets.
+    // What is written into the bundle, and how.
     case chain, location, withholdable
     case convertsPhoto = "convert-photo", rewritesPhoto = "rewrite-photo", keepsSource = "keep-source"
     case keepsPhotoLocation = "keep-photo-location", withoutDepth = "no-depth"
-    /// Not a setting, but the packing of a capture.
+    /// The command that packs a capture. It is not a setting, but messages refer to it in the same way.
     case pack
 }

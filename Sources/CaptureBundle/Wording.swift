@@ -41,12 +41,12 @@ public struct Wording: Hashable, Sendable, ExpressibleByStringInterpolation, Cus
         }.joined()
     }
 
-    /// The sentence with the names that the settings have here.
+    /// The sentence with `rawValue` as the name of each setting.
     public var description: String { text(naming: \.rawValue) }
 }
 
 extension DefaultStringInterpolation {
-    // Warnings are errors here.
-    @available(*, deprecated, message: "the text would have no option in place of a setting; make a Wording of it")
+    // Warnings are errors, so this use does not compile.
+    @available(*, deprecated, message: "this would print the setting's raw name; interpolate into a Wording instead")
     package mutating func appendInterpolation(_ wording: Wording) { appendLiteral(wording.description) }
 }

@@ -28,7 +28,8 @@ public final class UploadQueue: Sendable {
     ///     or use little.
     ///   - signers: the keys for destinations whose requests are signed.
     ///   - clock: the machine's clocks, or others in tests.
-    /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
+    /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.older`, `queue.damaged`, `queue.busy`,
+    ///   `queue.unusable`, `io.failed`.
     public init(
         at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false,
         signers: RequestSigners = .none,

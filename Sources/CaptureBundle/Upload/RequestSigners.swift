@@ -25,11 +25,13 @@ package protocol RealityCamRequestSigner: Sendable {
     ) throws(BundleError) -> RequestSignature
 }
 
-/// Makes the signers for the keys that destinations name. CaptureDevice has them: `RequestSigners.keyFiles`.
+/// Makes the signers for the keys that destinations name. `RequestSigners.keyFiles` in CaptureDevice reads them from
+/// files.
 public struct RequestSigners: Sendable {
-    /// Gets the path of a key, nil for the usual one, and its passphrase.
+    /// The parameters: the path of the key (nil for the default key) and its passphrase.
     package typealias Device = @Sendable (FilePath?, [UInt8]?) throws(BundleError) -> any RequestSigner
-    /// Gets the path of a key, nil for the usual one, its passphrase, and the app that the server expects.
+    /// The parameters: the path of the key (nil for the default key), its passphrase, and the app that the server
+    /// expects.
     package typealias RealityCam =
         @Sendable (FilePath?, [UInt8]?, String) throws(BundleError) -> any RealityCamRequestSigner
 

@@ -17,10 +17,9 @@ public struct PackingRun: Sendable {
         /// The app's number or name of the frame; nil if `raw` is a single capture.
         public let frame: String?
         public let output: OutputPlace
-        /// Reads the capture when its turn comes; or the error because of which it cannot be packed.
+        /// How to read the capture when its turn comes, or why it cannot be packed.
         let reading: Result<Reading, BundleError>
 
-        /// - Parameter name: The name of the bundle in the folder of the run.
         package init(
             raw: FilePath, frame: String?, output: OutputPlace, reading: Result<Reading, BundleError>
         ) {
@@ -38,7 +37,7 @@ public struct PackingRun: Sendable {
     let folder: FilePath
     let packer: Packer
 
-    /// Creates a run for captures that are read later. Two captures for one name are refused.
+    /// Creates a run for captures that are read later.
     ///
     /// - Throws: `raw.clash` if two captures have the same name, `output.exists` for the first bundle that exists already,
     ///   and `output.unusable` if `folder` is not a folder. Nothing is written then. With a chain, an existing bundle with

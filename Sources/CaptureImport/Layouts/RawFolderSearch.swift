@@ -37,7 +37,8 @@ struct RawFolderSearch {
     ]
     private static let floatEndings = [".f32", ".npy", ".npz", ".exr", ".pfm", ".pgm"]
 
-    /// For what is not a folder, and for a folder in which nothing looks like a part of a capture; nil for others.
+    /// The error for something that is not a folder, or a folder without any file that could be part of a capture; nil
+    /// otherwise.
     func notACapture() -> BundleError? {
         do { _ = try names.isEmpty ? DirectoryHandle.names(in: folder) : [] } catch {
             guard error.isNoFolder else { return .reading(folder, error) }
@@ -115,7 +116,7 @@ struct RawFolderSearch {
         return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
     }
 
-    /// For a depth.f32 of another kind; nil if its first bytes do not tell one.
+    /// The error for a `depth.f32` whose first bytes show another kind of file; nil if they do not.
     func notFloats(_ path: FilePath, _ size: DepthSize?) -> BundleError? {
         guard path == CapbundleLayout.floats, let kind = FileKind(file: tree.label(path)) else { return nil }
         return BundleError(

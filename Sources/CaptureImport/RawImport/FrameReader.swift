@@ -32,8 +32,8 @@ package struct FrameReader {
         var faults = FaultList()
         let photo = faults.attempt { () throws(BundleError) in try readPhoto() }
         let own = faults.attempt { () throws(BundleError) in try readMetadata(photo) }
-        // A fact that is missing is only reported if all files are right; in a folder of our own it is, too, because
-        // metadata.json should have it.
+        // A missing fact is reported only if all files are right. In a folder of our own layout it is reported with
+        // other faults, because metadata.json should have it.
         var missing = FaultList()
         var sheet: FactSheet?
         if let own, photo != nil || export.search != nil {

@@ -5,8 +5,7 @@ public import PictureClient
 public import SystemPackage
 
 extension PackingRun {
-    /// Opens all RAWs and chooses the names of the bundles: `<raw name>.bundle` or `<raw name>-<frame>.bundle`. Two
-    /// captures for one name are refused.
+    /// Opens all RAWs and chooses the names of the bundles: `<raw name>.bundle` or `<raw name>-<frame>.bundle`.
     ///
     /// - Parameters:
     ///   - raws: The folders, archives and photos. A failure stands for a name that could not be read; it becomes the

@@ -44,7 +44,7 @@ extension QueueStore {
         return queue
     }
 
-    /// - Parameter migrator: the versions that this tool knows, or more of them in a test.
+    /// - Parameter migrator: the migrations that this tool knows; tests add further ones.
     static func migrate(
         _ queue: DatabaseQueue, _ folder: QueueFolder, _ migrator: DatabaseMigrator = Schema.migrator
     ) throws {

@@ -11,7 +11,7 @@ extension UploadQueue {
     ///
     /// - Throws: `value.invalid`.
     public func set(_ name: QueueSettings.Name, _ value: String?) throws {
-        // Without a row the floor only warns, as in a queue that was made before there was a default.
+        // Without a row the floor only warns, so the default is stored as a value.
         var value = value ?? (name == .freeFloor ? "default" : nil)
         if name == .inbox, let path = value, path != "none" { value = try Inbox.path(FilePath(path), of: folder) }
         if let value {

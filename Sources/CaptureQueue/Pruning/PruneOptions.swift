@@ -11,7 +11,7 @@ public struct PruneOptions: Sendable {
     /// Whether a receipt for a part of a bundle, such as its photo, is enough.
     public var acceptsParts = false
     public var isDryRun = false
-    /// Whether references stay: a prune frees nothing by them.
+    /// Whether references are left alone, because deleting them frees no space.
     var sparesReferences = false
 
     public init() {}

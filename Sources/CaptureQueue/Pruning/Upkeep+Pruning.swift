@@ -46,7 +46,7 @@ extension UploadQueue.Upkeep {
         return result
     }
 
-    /// When the retention of the capture began that is deleted next; nil if no capture is uploaded.
+    /// When the retention began of the uploaded capture that is due first; nil if there is none.
     static func firstUploaded(_ db: Database) throws -> Int? {
         try db.integer(
             """

@@ -136,7 +136,7 @@ package final class DestinationWorker {
         let verdict = sending.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        // This may take a turn of its own.
+        // Asked before the turn below: to make room, `hasRoom` may need the turn to write itself.
         let claimsNext = sending.permission(destination) == .go && hasRoom
         let settled: AttemptResult
         do {

@@ -106,7 +106,7 @@ extension Claims {
         return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
     }
 
-    /// Gives a claim back whose bytes are absent with their queue.folder. Everything else in that folder waits with it.
+    /// Gives back a claim whose bytes are absent because their folder is. Everything else in that folder waits too.
     private func postpone(
         _ claim: Claim, _ root: FilePath, _ time: RunTime, _ turn: QueueStore.WriterTurn
     ) throws -> AttemptResult {
@@ -131,7 +131,7 @@ extension Claims {
             ])
     }
 
-    /// Translates an outcome into an event and the values to queue.store.
+    /// Translates an outcome into an event and the values to store.
     ///
     /// - Parameter lived: how much of its lifetime the delivery has had, in milliseconds.
     static func change(

@@ -2,9 +2,9 @@ import QueueModel
 
 /// The time of a run.
 package struct RunTime: Hashable, Sendable {
-    /// For what is awaited: the wall clock when the run started, and the boot clock since then.
+    /// For due times: the wall clock at the start of the run, plus the time since then by the boot clock.
     let wall: Int
-    /// For what is recorded. It is never earlier than a time that was seen before.
+    /// For stored times. It is never earlier than a time that was seen before.
     let stamp: Int
 }
 

@@ -47,9 +47,9 @@ extension Database {
             [body.sha256.data, body.form, capture.sequence, capture.sha256.data])
     }
 
-    /// The SQL condition for captures that a server may have under an unknown id, by a try or an upload by other means.
-    /// The id that another destination gave says nothing, since it may be another server.
-    private static let isUntold = """
+    /// The SQL condition for captures that a server may have under an id that we never learned: they were tried, or
+    /// uploaded by other means. An id from another destination does not help, because that may be another server.
+    private static let mayHaveUnknownID = """
         EXISTS (SELECT 1 FROM deliveries WHERE capture = seq AND remote_id IS NULL
             AND (destination IS NULL OR destination IN (SELECT id FROM destinations WHERE kind = 'http'))
             AND (state = 'completed' OR was_tried = 1
@@ -64,7 +64,7 @@ extension Database {
             "SELECT 1 FROM deliveries WHERE capture <> ? AND remote_id = ?", [capture.sequence, remoteID])
         if known != nil { return true }
         return try integer(
-            "SELECT 1 FROM captures WHERE seq <> ? AND (photo = ? OR photo IS NULL) AND \(Self.isUntold)",
+            "SELECT 1 FROM captures WHERE seq <> ? AND (photo = ? OR photo IS NULL) AND \(Self.mayHaveUnknownID)",
             [capture.sequence, photo.data]) != nil
     }
 }

@@ -42,9 +42,9 @@ struct PartDigest {
         throw reason
     }
 
-    /// Reads to the next mark, or to the end of the buffer.
+    /// Reads to the next delimiter or end of headers, or to the end of the buffer.
     ///
-    /// - Returns: Whether there was a mark.
+    /// - Returns: Whether it was found.
     private mutating func read() throws -> Bool {
         switch place {
         case .ended:
@@ -81,23 +81,23 @@ struct PartDigest {
         return true
     }
 
-    /// Removes the bytes before a mark from the buffer, and the mark.
+    /// Passes on the bytes before a separator, and removes both from the buffer.
     ///
-    /// - Returns: false if the buffer does not have the mark. Its last bytes stay then, since they may begin one.
-    private mutating func take(to mark: [UInt8], _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
-        let found = find(mark)
-        let end = found ?? max(0, buffer.count - mark.count + 1)
+    /// - Returns: false if the separator is not in the buffer. The last bytes then stay, since they may be its
+    ///   beginning.
+    private mutating func take(to separator: [UInt8], _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
+        let found = find(separator)
+        let end = found ?? max(0, buffer.count - separator.count + 1)
         try body(buffer[..<end])
-        buffer.removeFirst(found == nil ? end : end + mark.count)
+        buffer.removeFirst(found == nil ? end : end + separator.count)
         return found != nil
     }
 
-    /// The mark begins with the byte CR and has no other one before its end but in CRLFCRLF, so each byte is compared
-    /// at most a few times.
-    private func find(_ mark: [UInt8]) -> Int? {
+    /// Each byte is compared only a few times: a separator begins with CR, and only CRLFCRLF contains a second one.
+    private func find(_ separator: [UInt8]) -> Int? {
         var from = 0
-        while let place = buffer[from...].firstIndex(of: mark[0]), place + mark.count <= buffer.count {
-            if buffer[place..<(place + mark.count)].elementsEqual(mark) { return place }
+        while let place = buffer[from...].firstIndex(of: separator[0]), place + separator.count <= buffer.count {
+            if buffer[place..<(place + separator.count)].elementsEqual(separator) { return place }
             from = place + 1
         }
         return nil

@@ -14,7 +14,7 @@ struct AtomicFileTests {
             return file
         }
         do { _ = try file([1, 2, 3]) }
-        #expect(try DirectoryHandle.names(in: FilePath(folder.path)).isEmpty)
+        #expect(try Folders.names(in: FilePath(folder.path)).isEmpty)
         try file([1, 2, 3]).commit(.refuse)
         #expect(try folder.bytes("a") == [1, 2, 3])
         do {
@@ -25,6 +25,6 @@ struct AtomicFileTests {
         #expect(try folder.bytes("a") == [1, 2, 3])
         try file([5]).commit(.replace)
         #expect(try folder.bytes("a") == [5])
-        #expect(try DirectoryHandle.names(in: FilePath(folder.path)) == ["a"])
+        #expect(try Folders.names(in: FilePath(folder.path)) == ["a"])
     }
 }

@@ -21,13 +21,13 @@ struct FolderHandleTests {
     @Test(arguments: ["", "/", "//"])
     func makesFoldersWhoseHoldersAreTheOnesThatAreSynced(_ end: String) throws {
         let folder = try TemporaryFolder()
-        #expect(try DirectoryHandle.create(FilePath(folder.path("a") + end), mode: 0o700) == [folder.path("a")])
-        let made = try DirectoryHandle.create(FilePath(folder.path("b/c") + end), mode: 0o700)
+        #expect(try Folders.create(FilePath(folder.path("a") + end), mode: 0o700) == [folder.path("a")])
+        let made = try Folders.create(FilePath(folder.path("b/c") + end), mode: 0o700)
         let expected: [FilePath] = [folder.path("b"), folder.path("b/c")]
         #expect(made == expected)
-        #expect(try DirectoryHandle.create(FilePath(folder.path("b/c") + end), mode: 0o700).isEmpty)
-        DirectoryHandle.removeEmpty(made)
-        #expect(try DirectoryHandle.names(in: FilePath(folder.path)) == ["a"])
+        #expect(try Folders.create(FilePath(folder.path("b/c") + end), mode: 0o700).isEmpty)
+        Folders.removeEmpty(made)
+        #expect(try Folders.names(in: FilePath(folder.path)) == ["a"])
     }
 
     @Test func refusesALinkInPlaceOfASubfolder() throws {

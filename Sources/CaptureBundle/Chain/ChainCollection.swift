@@ -2,7 +2,7 @@
 /// so memory grows by half a byte for each link.
 package final class ChainCollection {
     private let sort = RecordSort()
-    private var names: TextSpool?
+    private var names: TemporaryText?
     package private(set) var isEmpty = true
 
     package init() {}
@@ -12,7 +12,7 @@ package final class ChainCollection {
     /// - Parameter file: The name of the bundle.
     /// - Throws: `output.unusable`, `io.failed`.
     package func add(_ record: LinkRecord, file: String) throws(BundleError) {
-        let names = if let open = self.names { open } else { try TextSpool() }
+        let names = if let open = self.names { open } else { try TemporaryText() }
         self.names = names
         var named = record
         named.name = LinkRecord.Name(offset: try names.append(file.utf8), length: file.utf8.count)

@@ -8,7 +8,7 @@ final class RecordSort {
     private let runLength: Int
     private var waiting: [LinkRecord] = []
     private var runs: [Run] = []
-    private var spool: TextSpool?
+    private var temporary: TemporaryText?
 
     /// - Parameter runLength: The number of records that are sorted in memory.
     init(runLength: Int = 1 << 16) { self.runLength = runLength }
@@ -23,15 +23,15 @@ final class RecordSort {
     ///
     /// - Throws: `io.failed`, and the errors that `body` throws.
     func forEach(_ body: (LinkRecord) throws(BundleError) -> Void) throws(BundleError) {
-        if spool != nil { try store() }
-        guard let spool else {
+        if temporary != nil { try store() }
+        guard let temporary else {
             waiting.sort()
             for record in waiting { try body(record) }
             return
         }
         waiting = []
         var readers: [RunReader] = []
-        for run in runs { readers.append(try RunReader(spool, run.offset, run.count)) }
+        for run in runs { readers.append(try RunReader(temporary, run.offset, run.count)) }
         // There are few runs, so a search through their heads costs less than reading the bundles did.
         while let least = readers.indices.min(by: { readers[$0].head < readers[$1].head }) {
             try body(readers[least].head)
@@ -43,14 +43,14 @@ final class RecordSort {
     private func store() throws(BundleError) {
         guard !waiting.isEmpty else { return }
         waiting.sort()
-        let spool = if let open = self.spool { open } else { try TextSpool() }
-        self.spool = spool
+        let temporary = if let open = self.temporary { open } else { try TemporaryText() }
+        self.temporary = temporary
         var start: Int?
         var bytes: [UInt8] = []
         for record in waiting {
             bytes.removeAll(keepingCapacity: true)
             record.encode(into: &bytes)
-            let place = try spool.append(bytes)
+            let place = try temporary.append(bytes)
             start = start ?? place
         }
         runs.append(Run(offset: start ?? 0, count: waiting.count))
@@ -62,15 +62,15 @@ final class RecordSort {
 private struct RunReader {
     private static let pieceLength = 128
 
-    private let spool: TextSpool
+    private let temporary: TemporaryText
     private var offset: Int
     private var left: Int
     private var piece: [LinkRecord] = []
     private var next = 0
 
     /// - Parameter count: At least 1.
-    init(_ spool: TextSpool, _ offset: Int, _ count: Int) throws(BundleError) {
-        self.spool = spool
+    init(_ temporary: TemporaryText, _ offset: Int, _ count: Int) throws(BundleError) {
+        self.temporary = temporary
         self.offset = offset
         left = count
         try fill()
@@ -91,7 +91,7 @@ private struct RunReader {
     private mutating func fill() throws(BundleError) {
         let count = min(left, Self.pieceLength)
         let length = LinkRecord.length
-        let bytes = try spool.read(count * length, at: offset)
+        let bytes = try temporary.read(count * length, at: offset)
         piece = (0..<count).map { LinkRecord(decoding: bytes[($0 * length)..<(($0 + 1) * length)]) }
         next = 0
         left -= count

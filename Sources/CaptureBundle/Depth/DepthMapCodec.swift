@@ -30,11 +30,11 @@ package enum DepthMapCodec {
             let member = try compress(bytes)
             made = (.bytes(member), member.count, try Digest.of(member))
         case .file:
-            let spool = try DepthMapSpool()
+            let temporary = try DepthMapFile()
             try floats.stream(size: size.byteCount, sha256: sha256) { piece throws(BundleError) in
-                try spool.add(piece)
+                try temporary.add(piece)
             }
-            made = try spool.finish()
+            made = try temporary.finish()
         }
         guard made.size <= size.entryLimit else {
             throw BundleError(.internalFailure, "the depth map of \(size) samples has \(made.size) bytes compressed")

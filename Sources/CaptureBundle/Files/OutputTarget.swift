@@ -29,7 +29,7 @@ package final class OutputTarget {
         switch place {
         case .standardOutput where holdsBack:
             destination = .held
-            handle = try Self.spool()
+            handle = try Self.temporary()
         case .standardOutput:
             destination = .passing
             handle = .standardOutput
@@ -55,23 +55,24 @@ package final class OutputTarget {
         handle = file.handle
     }
 
-    static func spool() throws(BundleError) -> FileHandle {
+    static func temporary() throws(BundleError) -> FileHandle {
         do {
-            return try SpoolFile.open()
+            return try TemporaryFile.open()
         } catch {
             throw BundleError(
                 .outputUnusable, "a temporary file cannot be made in this folder: \(error.text)",
-                file: SpoolFile.folder,
-                hints: [spoolHint])
+                file: TemporaryFile.folder,
+                hints: [temporaryHint])
         }
     }
 
-    private static let spoolHint: Hint = "choose another folder for temporary files: export TMPDIR=FOLDER"
+    private static let temporaryHint: Hint = "choose another folder for temporary files: export TMPDIR=FOLDER"
 
-    static func spoolFailure(_ error: NativeError) -> BundleError {
+    static func temporaryFailure(_ error: NativeError) -> BundleError {
         BundleError(
-            .inputOutput, "a temporary file in this folder cannot be written: \(error.text)", file: SpoolFile.folder,
-            hints: [spoolHint])
+            .inputOutput, "a temporary file in this folder cannot be written: \(error.text)",
+            file: TemporaryFile.folder,
+            hints: [temporaryHint])
     }
 
     package func write(_ bytes: Span<UInt8>) throws(BundleError) {
@@ -79,7 +80,7 @@ package final class OutputTarget {
             if let writer { return try writer.write(bytes) }
             try handle.write(bytes)
         } catch {
-            if case .held = destination { throw Self.spoolFailure(error) }
+            if case .held = destination { throw Self.temporaryFailure(error) }
             throw .writing(name, error)
         }
         count += bytes.count
@@ -129,7 +130,7 @@ package final class OutputTarget {
             try writer?.finish()
             try handle.seekToStart()
         } catch {
-            throw Self.spoolFailure(error)
+            throw Self.temporaryFailure(error)
         }
         return handle
     }

@@ -79,7 +79,7 @@ package struct FolderContents {
         // "name/" arrives as "name/.".
         let isDot = path.lastComponent?.kind == .currentDirectory && path.components.count > 1
         self.path = isDot ? path.removingLastComponent() : path
-        guard let names = try? DirectoryHandle.names(in: path).map(\.string) else { return nil }
+        guard let names = try? Folders.names(in: path).map(\.string) else { return nil }
         bundles = names.filter { $0.hasSuffix(".bundle") }
         isRawCapture = names.contains("photo.jpg") && names.contains("metadata.json")
     }

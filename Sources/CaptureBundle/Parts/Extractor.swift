@@ -177,7 +177,7 @@ private final class ExtractionFolder {
         self.path = path
         self.replaces = replaces
         do {
-            made = FileStatus.exists(path) ? [] : try DirectoryHandle.create(path, mode: 0o777)
+            made = FileStatus.exists(path) ? [] : try Folders.create(path, mode: 0o777)
             handle = try FolderHandle(path, followsLinks: false)
         } catch {
             if error.isNoFolder || error.isLoop {
@@ -235,6 +235,6 @@ private final class ExtractionFolder {
     /// Removes the folders that this extraction created, if they are empty.
     func removeIfMade() {
         for name in madeSubfolders { handle.removeEmptyFolder(name) }
-        DirectoryHandle.removeEmpty(made)
+        Folders.removeEmpty(made)
     }
 }

@@ -163,7 +163,7 @@ public struct TrustFile: Sendable {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
         do {
-            try DirectoryHandle.create(resolved.folder, mode: 0o755)
+            try Folders.create(resolved.folder, mode: 0o755)
         } catch {
             throw .writing(path, error)
         }

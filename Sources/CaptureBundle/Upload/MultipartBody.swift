@@ -113,15 +113,15 @@ struct SeekableBundle {
             handle = opened
             return
         }
-        let spool = try OutputTarget.spool()
+        let temporary = try OutputTarget.temporary()
         // The bundle is verified while it arrives, so that a source that is not a sound bundle is not stored: a pipe
         // may never end.
         let copy = CopyingStream(HandleStream(opened, name: name)) { piece throws(BundleError) in
-            do throws(NativeError) { try spool.write(piece) } catch { throw OutputTarget.spoolFailure(error) }
+            do throws(NativeError) { try temporary.write(piece) } catch { throw OutputTarget.temporaryFailure(error) }
         }
         let source = BundleSource(stream: copy, name: name)
         try Verifier.soundness.verify(BundleReader(source), observer: nil).requireSound(name)
-        handle = spool
+        handle = temporary
     }
 
     /// The whole bundle as a source, from its start.

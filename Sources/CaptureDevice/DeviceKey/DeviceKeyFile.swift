@@ -33,7 +33,7 @@ public struct DeviceKeyFile: Sendable {
         // The names are also checked here, so that a refusal leaves no lock behind.
         _ = try refuseTakenNames()
         do {
-            try DirectoryHandle.create(path.folder, mode: 0o700)
+            try Folders.create(path.folder, mode: 0o700)
         } catch {
             throw .writing(path, error)
         }

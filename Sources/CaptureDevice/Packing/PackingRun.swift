@@ -154,7 +154,7 @@ struct MadeFolder {
 
     init(_ path: FilePath) throws(BundleError) {
         do {
-            made = try DirectoryHandle.create(path, mode: 0o777)
+            made = try Folders.create(path, mode: 0o777)
             handle = try FolderHandle(path)
         } catch {
             if error.isNoFolder { throw BundleError(.outputUnusable, "is not a folder", file: path) }
@@ -162,7 +162,7 @@ struct MadeFolder {
         }
     }
 
-    func removeIfEmpty() { DirectoryHandle.removeEmpty(made) }
+    func removeIfEmpty() { Folders.removeEmpty(made) }
 }
 
 /// A bundle that is complete but has no name yet.

@@ -40,7 +40,7 @@ struct RawFolderSearch {
     /// The error for something that is not a folder, or a folder without any file that could be part of a capture; nil
     /// otherwise.
     func notACapture() -> BundleError? {
-        do { _ = try names.isEmpty ? DirectoryHandle.names(in: folder) : [] } catch {
+        do { _ = try names.isEmpty ? Folders.names(in: folder) : [] } catch {
             guard error.isNoFolder else { return .reading(folder, error) }
             let kind = FileKind(file: folder)
             return BundleError(

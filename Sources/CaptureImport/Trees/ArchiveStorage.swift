@@ -10,7 +10,7 @@ final class ArchiveStorage: RawTreeStorage {
     /// Where a file lies in the temporary file.
     private typealias Place = Range<Int>
 
-    private let spool: FileHandle
+    private let temporary: FileHandle
     private let files: [FilePath: Place]
     /// The names in each folder, in bytewise order.
     private let folders: [FilePath: [FilePath.Component]]
@@ -22,8 +22,10 @@ final class ArchiveStorage: RawTreeStorage {
     /// - Throws: `raw.archive` for an archive that is broken, hostile or above the limits; `input.unreadable`.
     init(_ path: FilePath, _ decoder: PictureDecoder) throws(BundleError) {
         let archive = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileHandle.reading(path) }
-        let spool = try native({ .writing(SpoolFile.folder, $0) }) { () throws(NativeError) in try SpoolFile.open() }
-        var unpacked = Unpacked(spool: spool)
+        let temporary = try native({ .writing(TemporaryFile.folder, $0) }) { () throws(NativeError) in
+            try TemporaryFile.open()
+        }
+        var unpacked = Unpacked(temporary: temporary)
         do {
             try decoder.unpack(archive, named: path) { event throws(BundleError) in try unpacked.take(event) }
         } catch {
@@ -33,7 +35,7 @@ final class ArchiveStorage: RawTreeStorage {
             let hints = kind.map { FileKind.hints(insteadOfARawFolder: path, $0) } ?? []
             throw BundleError(.rawArchive, error.message, file: path, hints: error.hints + hints)
         }
-        self.spool = spool
+        self.temporary = temporary
         files = unpacked.inOnlyFolder
         folders = Self.folders(of: files.keys)
         guard files["manifest.json"] == nil || files["assertion.cbor"] == nil else {
@@ -45,12 +47,12 @@ final class ArchiveStorage: RawTreeStorage {
 
     /// The files that arrived so far.
     private struct Unpacked {
-        let spool: FileHandle
+        let temporary: FileHandle
         private var files: [FilePath: Place] = [:]
         private var current: FilePath?
         private var end = 0
 
-        init(spool: FileHandle) { self.spool = spool }
+        init(temporary: FileHandle) { self.temporary = temporary }
 
         mutating func take(_ event: ArchiveEvent) throws(BundleError) {
             switch event {
@@ -63,7 +65,7 @@ final class ArchiveStorage: RawTreeStorage {
                 current = path
             case .bytes(let bytes):
                 guard let current, let place = files[current] else { return }
-                do { try spool.write(bytes) } catch { throw .writing(SpoolFile.folder, error) }
+                do { try temporary.write(bytes) } catch { throw .writing(TemporaryFile.folder, error) }
                 end += bytes.count
                 files[current] = place.lowerBound..<end
             }
@@ -111,8 +113,8 @@ final class ArchiveStorage: RawTreeStorage {
         var bytes = [UInt8](repeating: 0, count: place.count)
         let count = try native({ .reading(label, $0) }) { () throws(NativeError) in
             try reading.withLock { _ throws(NativeError) in
-                try spool.seek(to: place.lowerBound)
-                return try spool.read(into: &bytes)
+                try temporary.seek(to: place.lowerBound)
+                return try temporary.read(into: &bytes)
             }
         }
         guard count == place.count else {

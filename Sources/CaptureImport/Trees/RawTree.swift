@@ -76,7 +76,7 @@ struct FolderStorage: RawTreeStorage {
     let folder: FilePath
 
     func names(in path: FilePath) -> [FilePath.Component] {
-        (try? DirectoryHandle.names(in: folder.pushing(path))) ?? []
+        (try? Folders.names(in: folder.pushing(path))) ?? []
     }
 
     func holds(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }

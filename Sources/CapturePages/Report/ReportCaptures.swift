@@ -60,21 +60,21 @@ package final class ReportCaptures {
     }
 
     private let order: Order
-    private let spool: TextSpool
+    private let temporary: TemporaryText
     private var places: [Place] = []
 
     /// - Throws: `output.unusable`.
     package init(_ order: Order) throws(BundleError) {
         self.order = order
-        spool = try TextSpool()
+        temporary = try TemporaryText()
     }
 
     package var count: Int { places.count }
 
     /// - Throws: `io.failed`.
     package func add(_ entry: ReportEntry) throws(BundleError) {
-        let offset = try spool.append(entry.card)
-        _ = try spool.append(entry.row)
+        let offset = try temporary.append(entry.card)
+        _ = try temporary.append(entry.row)
         places.append(
             Place(
                 time: entry.time, tone: entry.tone, kind: entry.kind, offset: offset, card: entry.card.count,
@@ -136,7 +136,7 @@ package final class ReportCaptures {
             let mark: HTML? = last == place.kind.rank ? nil : " id=\"\(place.kind.anchor)\""
             last = place.kind.rank
             try target.write("<tr\(mark)><th scope=\"row\"><a href=\"#capture-\(number)\">")
-            try target.write(spool.read(place.row, at: place.offset + place.card))
+            try target.write(temporary.read(place.row, at: place.offset + place.card))
         }
         try target.write("\(PageTable.closing)</section>\n")
     }
@@ -153,7 +153,7 @@ package final class ReportCaptures {
                 current = .some(day)
             }
             try target.write("<article class=\"card\" id=\"capture-\(number)\">\n")
-            try target.write(spool.read(place.card, at: place.offset))
+            try target.write(temporary.read(place.card, at: place.offset))
         }
         if current != nil { try target.write("</div>\n</div>\n") }
     }

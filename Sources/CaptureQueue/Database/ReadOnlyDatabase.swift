@@ -20,7 +20,7 @@ enum ReadOnlyDatabase {
     }
 
     static func open(_ folder: QueueFolder) throws -> DatabaseQueue {
-        let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
+        let copy = try onFile(TemporaryFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
         defer { copy.remove() }
         for end in ["", "-wal"] where FileStatus.exists(folder.database.adding(end)) {
             try copyFile(folder.database.adding(end), to: copy.path.appending("queue.sqlite" + end))

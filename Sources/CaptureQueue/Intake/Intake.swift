@@ -114,7 +114,7 @@ struct Intake: Sendable {
             return BundleError(.inputUnreadable, "is not a regular file, expected a bundle", file: path)
         }
         let name = ShellWord.quote(path)
-        if FolderWalk.isRawCapture((try? DirectoryHandle.names(in: path)) ?? []) {
+        if FolderWalk.isRawCapture((try? Folders.names(in: path)) ?? []) {
             return BundleError(
                 .inputUnreadable, "is a raw capture, expected a bundle", file: path,
                 hints: ["pack it and add it with: capqueue adopt --pack \(name)"])

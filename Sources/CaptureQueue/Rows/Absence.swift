@@ -26,7 +26,7 @@ enum Absence {
     }
 
     private static func isEmpty(_ folder: FilePath) -> Bool {
-        (try? DirectoryHandle.names(in: folder))?.isEmpty ?? false
+        (try? Folders.names(in: folder))?.isEmpty ?? false
     }
 
     static func message(_ root: FilePath) -> String { "\(root) is missing or empty: is its disk mounted?" }

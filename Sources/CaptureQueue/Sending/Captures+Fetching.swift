@@ -22,14 +22,14 @@ extension UploadQueue.Captures {
             }
             let sent = record.delivered(by: delivery)
             let transport = try TransportShares(queue.signers).make(queue.destinations.find(name)) { _ in }
-            let copy = try onFile(SpoolFile.folder) { () throws(NativeError) in try SpoolFile.open() }
+            let copy = try onFile(TemporaryFile.folder) { () throws(NativeError) in try TemporaryFile.open() }
             let job = SendJob(
                 sent, delivery, token: [], now: try queue.store.read { try queue.clock.read($0).stamp }, queue)
             if let trouble = transport.fetch(job, into: copy, control) {
                 troubles.append("\(name): \(trouble)")
                 continue
             }
-            let isWhole = try onFile(SpoolFile.folder) { () throws(NativeError) in
+            let isWhole = try onFile(TemporaryFile.folder) { () throws(NativeError) in
                 try copy.seekToStart()
                 return try FileDigest.sha256(copy) == sent.sha256
             }

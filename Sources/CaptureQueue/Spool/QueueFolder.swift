@@ -66,8 +66,8 @@ public struct QueueFolder: Hashable, Sendable {
     /// Makes the missing folders, private to the user.
     package func make() throws(QueueError) {
         do throws(NativeError) {
-            try DirectoryHandle.create(path, mode: 0o700)
-            for folder in folders { try DirectoryHandle.create(folder, mode: 0o700) }
+            try Folders.create(path, mode: 0o700)
+            for folder in folders { try Folders.create(folder, mode: 0o700) }
         } catch {
             throw QueueError(.unusable, "the queue cannot be created: \(error.text)", of: path)
         }

@@ -95,7 +95,7 @@ struct Spool: Sendable {
 
     private func names(in path: FilePath) throws(QueueError) -> [FilePath.Component] {
         try onFile(path) { () throws(NativeError) in
-            do throws(NativeError) { return try DirectoryHandle.names(in: path) } catch  where error.isMissing {
+            do throws(NativeError) { return try Folders.names(in: path) } catch  where error.isMissing {
                 return []
             }
         }

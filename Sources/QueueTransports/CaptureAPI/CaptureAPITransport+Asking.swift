@@ -20,7 +20,7 @@ extension CaptureAPITransport {
         guard let verify = settings.verify else { return .unknown("the destination has no verify URL") }
         // Without a photo the server cannot be asked.
         guard case .success(let source) = job.open(),
-            let photo = try? SpooledPart.photo(of: source.handle, sha256: job.held, name: source.name),
+            let photo = try? UploadFile.photo(of: source.handle, sha256: job.held, name: source.name),
             let form = try? FormFile(photo, control)
         else { return .unknown("its photo cannot be read, so the server cannot look it up") }
         var request = HTTPRequest(.post, verify)

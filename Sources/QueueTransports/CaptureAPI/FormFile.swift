@@ -11,7 +11,7 @@ final class FormFile: RequestBody {
     private let head: MemoryBody
     private let tail: MemoryBody
 
-    init(_ photo: SpooledPart, _ control: SendControl) throws(NativeError) {
+    init(_ photo: UploadFile, _ control: SendControl) throws(NativeError) {
         let boundary = "capqueue-" + Hex.encode(try RandomBytes.make(20))
         contentType = "multipart/form-data; boundary=\(boundary)"
         head = MemoryBody(

@@ -159,7 +159,7 @@ final class PutTransport: UploadTransport {
         case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
         case .success(let source):
             do throws(BundleError) {
-                let made: SpooledPart
+                let made: UploadFile
                 switch settings.part {
                 case .bundle:
                     return .success(
@@ -167,9 +167,9 @@ final class PutTransport: UploadTransport {
                             handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
                             expected: job.capture.expectedBytes, contentType: "application/vnd.capture-bundle"))
                 case .photo:
-                    made = try SpooledPart.photo(of: source.handle, sha256: job.held, name: source.name)
+                    made = try UploadFile.photo(of: source.handle, sha256: job.held, name: source.name)
                 case .body:
-                    made = try SpooledPart.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
+                    made = try UploadFile.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
                 }
                 return .success(
                     Content(

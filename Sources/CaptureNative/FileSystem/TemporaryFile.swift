@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 /// A temporary file for bytes that must not be visible yet.
-package enum SpoolFile {
+package enum TemporaryFile {
     /// Opens a file in `TMPDIR` or `/tmp` and removes its name at once. Nobody else can open it, and it disappears with
     /// the process.
     package static func open() throws(NativeError) -> FileHandle {
@@ -27,7 +27,7 @@ package final class TemporaryDirectory: Sendable {
     /// Creates the folder; uses `/dev/shm` if the usual place is not writable or full.
     package convenience init() throws(NativeError) {
         do throws(NativeError) {
-            try self.init(in: SpoolFile.folder)
+            try self.init(in: TemporaryFile.folder)
         } catch  where error.isUncreatable || error.isDiskFull {
             try self.init(in: "/dev/shm")
         }
@@ -45,7 +45,7 @@ package final class TemporaryDirectory: Sendable {
 
     /// Removes the folder and the files in it.
     package func remove() {
-        for name in (try? DirectoryHandle.names(in: path)) ?? [] {
+        for name in (try? Folders.names(in: path)) ?? [] {
             unsafe path.appending(name).native { unsafe _ = unlink($0) }
         }
         unsafe path.native { unsafe _ = rmdir($0) }

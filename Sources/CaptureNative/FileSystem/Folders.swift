@@ -2,7 +2,7 @@ package import Glibc
 package import SystemPackage
 
 /// Functions that create and list folders.
-package enum DirectoryHandle {
+package enum Folders {
     /// Creates the folder and its missing parents, all with the permissions `mode`.
     ///
     /// - Returns: The created folders, the outermost first.

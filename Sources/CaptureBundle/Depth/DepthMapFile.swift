@@ -2,7 +2,7 @@ import CaptureNative
 import SystemPackage
 
 /// Compresses a depth map piece by piece into a temporary file, in memory that does not grow with the map.
-final class DepthMapSpool {
+final class DepthMapFile {
     /// On depth maps, level 4 is five times as fast as level 6 and gives 4 to 8 % more bytes.
     private static let level: Int32 = 4
 
@@ -14,7 +14,7 @@ final class DepthMapSpool {
     private var size = 0
 
     init() throws(BundleError) {
-        file = try OutputTarget.spool()
+        file = try OutputTarget.temporary()
         deflater = try native { () throws(NativeError) in try Deflater(level: Self.level) }
         hasher = try native { () throws(NativeError) in try SHA256Hasher() }
         // XFL and OS are 0 and 255, as libdeflate writes them at level 6.
@@ -36,7 +36,7 @@ final class DepthMapSpool {
         }
         try write(trailer.span)
         let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
-        return (.file(file, name: SpoolFile.folder.string), size, digest)
+        return (.file(file, name: TemporaryFile.folder.string), size, digest)
     }
 
     private func deflate(_ floats: Span<UInt8>, isLast: Bool) throws(BundleError) {
@@ -54,6 +54,6 @@ final class DepthMapSpool {
     private func write(_ bytes: Span<UInt8>) throws(BundleError) {
         size += bytes.count
         do { try hasher.update(bytes) } catch { throw .unexpected(error) }
-        do { try file.write(bytes) } catch { throw OutputTarget.spoolFailure(error) }
+        do { try file.write(bytes) } catch { throw OutputTarget.temporaryFailure(error) }
     }
 }

@@ -1,7 +1,7 @@
 import CaptureNative
 
 /// A temporary file without a name. Pieces are appended to it and read again later.
-package final class TextSpool {
+package final class TemporaryText {
     private let handle: FileHandle
     private var waiting: [UInt8] = []
     private var written = 0
@@ -10,7 +10,7 @@ package final class TextSpool {
     private static let enough = 1 << 18
 
     /// - Throws: `output.unusable`.
-    package init() throws(BundleError) { handle = try OutputTarget.spool() }
+    package init() throws(BundleError) { handle = try OutputTarget.temporary() }
 
     /// Appends a piece.
     ///
@@ -35,10 +35,10 @@ package final class TextSpool {
             isAtEnd = false
             length = try handle.read(into: &bytes)
         } catch {
-            throw OutputTarget.spoolFailure(error)
+            throw OutputTarget.temporaryFailure(error)
         }
         guard length == count else {
-            throw BundleError(.inputOutput, "a temporary file in this folder was cut off", file: SpoolFile.folder)
+            throw BundleError(.inputOutput, "a temporary file in this folder was cut off", file: TemporaryFile.folder)
         }
         return bytes
     }
@@ -49,7 +49,7 @@ package final class TextSpool {
             if !isAtEnd { try handle.seek(to: written) }
             try handle.write(waiting)
         } catch {
-            throw OutputTarget.spoolFailure(error)
+            throw OutputTarget.temporaryFailure(error)
         }
         isAtEnd = true
         written += waiting.count

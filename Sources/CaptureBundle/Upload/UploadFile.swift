@@ -1,7 +1,7 @@
 package import CaptureNative
 
 /// A file without a name that is sent in place of a bundle: an upload body, or the photo alone.
-package struct SpooledPart: Sendable {
+package struct UploadFile: Sendable {
     package let handle: FileHandle
     package let byteCount: Int
     package let sha256: Digest
@@ -15,7 +15,7 @@ package struct SpooledPart: Sendable {
     /// - Throws: `entry.sha256` if the hash differs, and the errors of `MultipartBody.write`.
     package static func body(
         of bundle: FileHandle, sha256 expected: Digest, name: String
-    ) throws(BundleError) -> SpooledPart {
+    ) throws(BundleError) -> UploadFile {
         let seekable = SeekableBundle(bundle, name: name)
         for n in 0..<MultipartBoundary.candidates {
             let target = try HashingTarget(try OutputTarget(.standardOutput, holdsBack: true))
@@ -32,7 +32,7 @@ package struct SpooledPart: Sendable {
     /// - Throws: `entry.absent` if it has no photo, and the errors of `body`.
     package static func photo(
         of bundle: FileHandle, sha256 expected: Digest, name: String
-    ) throws(BundleError) -> SpooledPart {
+    ) throws(BundleError) -> UploadFile {
         let observer = PhotoObserver(try HashingTarget(try OutputTarget(.standardOutput, holdsBack: true)))
         try verify(try SeekableBundle(bundle, name: name).stream(), expected, observer, name)
         guard observer.isFound else { throw BundleError(.entryAbsent, "the bundle has no photo.jpg", file: name) }
@@ -72,9 +72,9 @@ final class HashingTarget: BodyTarget {
         try target.write(bytes)
     }
 
-    func part(contentType: String) throws(BundleError) -> SpooledPart {
+    func part(contentType: String) throws(BundleError) -> UploadFile {
         let digest = try native { () throws(NativeError) in try hasher?.finish() ?? [] }
-        return SpooledPart(
+        return UploadFile(
             handle: try target.held(), byteCount: count, sha256: Digest(bytes: digest), contentType: contentType)
     }
 }

@@ -54,6 +54,15 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         self.init(code, message, file: file.string as String?, entry: entry, hints: hints)
     }
 
+    /// The same error without some of its advice.
+    package func without(_ isLeftOut: (Hint) -> Bool) -> BundleError {
+        var copy = BundleError(
+            code, wording: wording, file: file, entry: entry, hints: hints.filter { !isLeftOut($0) })
+        copy.further = further.map { $0.without(isLeftOut) }
+        copy.isDiskFull = isDiskFull
+        return copy
+    }
+
     public var message: String { message(naming: \.rawValue) }
 
     /// The message with the caller's names of settings.

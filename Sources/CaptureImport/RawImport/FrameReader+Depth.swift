@@ -58,7 +58,8 @@ extension FrameReader {
         do throws(BundleError) { made = try DepthFileReader(depth, said: size, options, decoder).read(tree) } catch {
             throw export.search?.notFloats(depth.path, size) ?? error
         }
-        if options.keepsSource {
+        // The bundle has the samples of a depth.f32 anyway.
+        if options.keepsSource, depth.path != CapbundleLayout.floats {
             let bytes = try tree.read(depth.path, limit: FileLimits.depth)
             try carried.addSource(depth.path, bytes)
         }

@@ -85,7 +85,10 @@ package struct FrameReader {
         BundleError(.rawCapture, message, file: label(path), hints: hints)
     }
 
-    /// The members of a metadata.json of our own form; empty if there is none. A member with null counts as missing.
+    private static let facts: Set = ["captured_at", "depth_map_dimensions", "device_model", "location"]
+
+    /// The members of a metadata.json of our own form; empty if there is none. A fact that is null counts as missing;
+    /// other members stay as they are.
     private func readMetadata(_ photo: FramePhoto?) throws(BundleError) -> JSONValue {
         guard let path = export.metadata else {
             let hasTime = options.capturedAt != nil || options.timeFromName != nil || photo?.facts?.time != nil
@@ -94,7 +97,7 @@ package struct FrameReader {
         }
         let root = try tree.json(path, limit: BundleLimits.metadataBytes)
         guard let members = root.members else { throw wrong(path, "is \(root.kind), expected an object") }
-        return .object(members.filter { if case .null = $0.value { false } else { true } })
+        return .object(members.filter { if case .null = $0.value { !Self.facts.contains($0.name) } else { true } })
     }
 
     /// Reads the confidence map, which is packed byte for byte. It is left out if the bundle must not tell the position

@@ -20,7 +20,8 @@ package struct ProcessIdentity: Hashable, Sendable {
         return ProcessIdentity(boot: BootClock.identity, number: number, started: startTime(of: number) ?? 0)
     }
 
-    /// Whether the process still runs; false for a process from before the last start of the machine.
+    /// Whether the process still runs; false for a process from before the last start of the machine, and for one that
+    /// has ended and whose parent has not asked for its exit status yet.
     package var isAlive: Bool { boot == BootClock.identity && Self.startTime(of: number) == started }
 
     private static func startTime(of number: Int) -> Int? {
@@ -30,7 +31,7 @@ package struct ProcessIdentity: Hashable, Sendable {
             let end = bytes.lastIndex(of: UInt8(ascii: ")"))
         else { return nil }
         let fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).pieces(by: " ")
-        // The first field after the name is field 3.
-        return fields.count > 19 ? Int(fields[19]) : nil
+        // The first field after the name is field 3, the state; Z and X have ended.
+        return fields.count > 19 && fields[0] != "Z" && fields[0] != "X" ? Int(fields[19]) : nil
     }
 }

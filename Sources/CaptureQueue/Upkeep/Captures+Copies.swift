@@ -8,7 +8,7 @@ import SystemPackage
 extension UploadQueue.Captures {
     /// Writes the bundle of a capture. The output appears only after its bytes were compared with their hash.
     ///
-    /// - Throws: `bytes.absent`, `queue.spool.damaged`, `output.…`, `io.failed`.
+    /// - Throws: `bytes.absent`, `spool.damaged`, `output.…`, `io.failed`.
     public func get(_ record: CaptureRecord, to place: OutputPlace) throws {
         guard let path = path(of: record) else {
             throw QueueError(

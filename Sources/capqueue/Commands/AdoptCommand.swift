@@ -99,8 +99,19 @@ struct AdoptCommand: ParsableCommand {
             let bundle = room.path.appending("packed.bundle")
             _ = try packer.pack(raw, to: .file(bundle), options: reading)
             return .success(try queue.push(bundle, options))
+        } catch let error as BundleError {
+            return .failure(error.without(Self.isNotForAdopt))
         } catch {
             return .failure(error)
+        }
+    }
+
+    /// Whether advice needs an option that only `capbundle pack` has.
+    private static func isNotForAdopt(_ hint: Hint) -> Bool {
+        switch hint {
+        case .raw(.give), .raw(.giveDepthSize): true
+        case .set(let setting): setting != .withoutDepth && setting != .location
+        default: false
         }
     }
 }

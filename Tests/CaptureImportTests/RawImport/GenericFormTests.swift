@@ -174,4 +174,13 @@ struct GenericFormTests {
 
     @Test(arguments: ["", ",", "a", "3-1", "1-2-3", "-", "99999999999999999999"])
     func refusesWhatIsNoListOfFrames(_ text: String) { #expect(FrameSelection(text) == nil) }
+
+    @Test func ourOwnFloatsAreNoSourceAndOtherMembersMayBeNull() throws {
+        let room = try ImportRoom()
+        let metadata = RawFolder.metadata.replacing("\"unknown\"", with: "\"camera\": null, \"unknown\"")
+        try RawFolder.write(to: room.folder, metadata: metadata)
+        let made = try room.pack("raw") { $0.keepsSource = true }
+        #expect(!made.entries.keys.contains { $0.hasPrefix("source/") })
+        #expect(try made.metadata()["camera"] is NSNull)
+    }
 }

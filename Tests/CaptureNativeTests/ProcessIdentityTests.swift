@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import SystemPackage
 import Testing
@@ -10,14 +9,14 @@ struct ProcessIdentityTests {
     @Test func aProcessThatEndedIsNotAliveBeforeItsParentAsks() throws {
         #expect(ProcessIdentity.current.isAlive)
         let child = try ProcessStart(program: "/bin/true", arguments: ["true"]).run()
-        defer { _ = unsafe waitpid(child, nil, 0) }
-        var fields: [Substring] = []
+        defer { _ = waitpid(child, nil, 0) }
+        var fields: [String] = []
         while fields.first != "Z" {
-            let stat = try String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
-            let end = try #require(stat.lastIndex(of: ")"))
-            fields = stat[end...].dropFirst(2).split(separator: " ")
+            let bytes = try FileHandle.reading(FilePath("/proc/\(child)/stat")).readAll(limit: 1 << 14)
+            let end = try #require(bytes.lastIndex(of: UInt8(ascii: ")")))
+            fields = String(decoding: bytes[(end + 1)...], as: UTF8.self).pieces(by: " ").map { String($0) }
         }
-        let started = try #require(fields.dropFirst(19).first.flatMap { Int($0) })
+        let started = try #require(Int(fields[19]))
         #expect(!ProcessIdentity(boot: BootClock.identity, number: Int(child), started: started).isAlive)
     }
 }

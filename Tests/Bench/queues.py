@@ -31,8 +31,8 @@ COLUMNS = {
     "sessions": "id name opened_at ended_at",
     "captures": "seq id identity sha256 manifest_sha256 bytes captured_at device verdict pushed_at session priority holding "
                 "state finished_at removed_at stored_at photo",
-    "deliveries": "id capture destination state priority due attempts completed_at receipt idempotency_key error_code "
-                  "error_message",
+    "deliveries": "id capture destination state priority due elapsed_from attempts completed_at receipt idempotency_key "
+                  "error_code error_message",
     "transitions": "delivery at from_state to_state event",
     "attempts": "delivery number token started_at ended_at outcome code bytes_sent",
 }
@@ -135,7 +135,7 @@ class Writer:
                               "sha256": digest.hex(), "verified_at": done}, separators=(",", ":")) if done else None
         tried = done or kind in ("failed", "permanently_failed")
         batch["deliveries"].append((
-            sequence, sequence, self.destination, state, priority, pushed + (HOUR if tried else 0),
+            sequence, sequence, self.destination, state, priority, pushed + (HOUR if tried else 0), 0,
             {"failed": 3, "permanently_failed": 10}.get(kind, 1 if tried else 0), done, receipt,
             identifier if tried else None, *(("io.failed", "No space left on device") if tried and not done else (None,) * 2)))
         self.history(batch, sequence, kind, pushed, done, size)

@@ -39,8 +39,8 @@ class Row:
 
     def cells(self, judged):
         def shown(number):
-            return "-" if number is None else f"{number:.0f} MiB" if self.unit else f"{number:.2f}"
-        value = "-" if self.value is None else f"{self.value:.1f} MiB" if self.unit else f"{self.value:.3f}"
+            return "-" if number is None else f"{number:g} {self.unit}" if self.unit else f"{number:.2f}"
+        value = "-" if self.value is None else f"{self.value:.1f} {self.unit}" if self.unit else f"{self.value:.3f}"
         return self.measure, value, shown(self.must), shown(self.aim), self.verdict(judged)
 
 

@@ -188,10 +188,21 @@ def older(bench):
     holds(rig, *held, rows=rig.rows())
 
 
+def forced_without_its_copy(bench):
+    """`dest add` was killed before it wrote settings.json. A sound database still tells salvage its destinations."""
+    rig = bench.rig()
+    rig.to_folder("usb")
+    rig.push(bench.stock[0])
+    (rig.queue / "settings.json").unlink()
+    rig.run("salvage", "--force").must(0, about="salvage")
+    expect(b"usb" in rig.run("dest", "list").must(0).out, "the destination is lost")
+
+
 TESTS = [
     ("random bytes over a page: 74 and salvage, or as before; salvage finds all", corrupt_pages),
     ("no database under its name: 74 and salvage, nothing is deleted; salvage finds all", no_database),
     ("salvage without a database and sidecars; it skips a damaged bundle, and keeps it", salvage_without_sidecars),
+    ("a forced salvage without settings.json keeps the destinations", forced_without_its_copy),
     ("a queue of a newer tool: 11, untouched", newer),
     ("a queue from before the first release: 11, untouched; salvage finds all", older),
 ]

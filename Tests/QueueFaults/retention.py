@@ -116,8 +116,8 @@ def evicted_stays_uploaded(bench):
     expect(outcomes == ["uploaded-already", "held-already", "held-already", "held-already"], f"outcomes {outcomes}")
     junk = rig.out / "junk"
     junk.write_bytes(bytes(len(new[1].data)))
-    rig.run("push", junk).must(2, about="push of a file that is no bundle")
-    expect(spooled(rig) == {old[1].id, old[2].id, new[0].id}, "something was deleted for a file that is no bundle")
+    rig.run("push", junk).must(2, about="push of zeros")
+    expect(spooled(rig) == {old[1].id, old[2].id, new[0].id}, "something was deleted for zeros")
     said = rig.run("push", old[0].path).must(0, about="push of what was evicted").text
     expect("already uploaded" in said and "--resend" in said and "make room" not in said, f"says {said!r}")
     expect(spooled(rig) == {old[1].id, old[2].id, new[0].id}, "a push of what was uploaded changes the spool")

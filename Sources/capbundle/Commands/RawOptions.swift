@@ -10,7 +10,7 @@ struct RawOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Pack the first frame with a photo and then every Nth.", valueName: "n"))
     var every: Int = 1
 
-    @Flag(help: "Also pack the original depth files and the app's own files, as source/NAME.")
+    @Flag(help: "Also pack the original depth files, except depth.f32, and the app's own files, as source/NAME.")
     var keepSource = false
 
     @Option(help: ArgumentHelp("The model of the device, if no file gives it.", valueName: "name"))

@@ -19,7 +19,7 @@ package enum CommandRunner {
         // ArgumentParser shows the help of the root for a command that does not exist.
         if arguments.first == "help" { refuseWrongWord(root, arguments, words, diagnostic) }
         do {
-            var command = try parse(root, arguments)
+            var command = try RootConfiguration.parsing(arguments) { try parse(root, arguments) }
             let group = type(of: command).configuration
             guard group.subcommands.isEmpty else {
                 let names = group.subcommands.compactMap { $0.configuration.commandName }

@@ -8,7 +8,8 @@ struct CapbundleCommand: ParsableCommand {
 
     // Every command below states its name. Otherwise ArgumentParser would derive the names of all commands from their
     // types at each start.
-    static let configuration = CommandConfiguration(
+    static var configuration: CommandConfiguration { RootConfiguration.of(fullConfiguration) }
+    private static let fullConfiguration = CommandConfiguration(
         commandName: toolName,
         abstract: "Pack captures into signed files, verify them, and prepare uploads.",
         discussion: """

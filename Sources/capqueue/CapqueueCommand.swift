@@ -9,7 +9,8 @@ struct CapqueueCommand: ParsableCommand {
     static let toolName = "capqueue"
 
     // Each command has an explicit name, so that ArgumentParser does not derive all names from the types at each start.
-    static let configuration = CommandConfiguration(
+    static var configuration: CommandConfiguration { RootConfiguration.of(fullConfiguration) }
+    private static let fullConfiguration = CommandConfiguration(
         commandName: toolName,
         abstract: "Keep bundles safe until a server has them.",
         discussion: """

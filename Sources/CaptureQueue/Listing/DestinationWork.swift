@@ -148,22 +148,22 @@ extension DestinationWork {
             ageMilliseconds: max(0, now - (try oldest.needInteger("since"))))
     }
 
-    /// From the last 500 deliveries at most, which tell as much as all of them.
+    /// From the last 200 deliveries at most, which tell as much as all of them.
     private static func rate(_ number: Int, _ db: Database, _ now: Int) throws -> SendingRate? {
-        let rows = try db.rows(
+        let landed = try db.mapped(
             """
             SELECT landed.id AS id, bytes, started_at, attempts.ended_at AS ended_at
             FROM (SELECT id, capture FROM deliveries INDEXED BY deliveries_landed
                 WHERE destination = ? AND completed_at IS NOT NULL AND completed_at > ?
-                ORDER BY completed_at DESC LIMIT 500) AS landed
+                ORDER BY completed_at DESC LIMIT 200) AS landed
             JOIN captures ON seq = capture JOIN attempts ON attempts.delivery = landed.id
             WHERE attempts.ended_at IS NOT NULL
-            """, [number, now - lately])
-        return SendingRate(
-            try rows.map { row in
-                .init(
-                    delivery: try row.needInteger("id"), bytes: try row.needInteger("bytes"),
-                    start: try row.needInteger("started_at"), end: try row.needInteger("ended_at"))
-            })
+            """, [number, now - lately]
+        ) { row in
+            SendingRate.Attempt(
+                delivery: try row.needInteger("id"), bytes: try row.needInteger("bytes"),
+                start: try row.needInteger("started_at"), end: try row.needInteger("ended_at"))
+        }
+        return SendingRate(landed)
     }
 }

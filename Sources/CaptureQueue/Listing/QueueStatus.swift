@@ -126,14 +126,15 @@ extension UploadQueue {
         }
     }
 
-    /// What can be deleted if room is short, after another capture of `next` bytes.
+    /// What can be deleted if room is short, after another capture of `next` bytes. Of many captures only the oldest are
+    /// looked at, so that a long-used queue takes no longer.
     private func releasable(used: Int, next: Int, _ settings: QueueSettings, _ db: Database) throws -> Releasable? {
         let room = try? settings.room(at: folder, next: next)
         let isLow = room?.isLow ?? false
         let short = max(
             used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
             isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
-        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, db) : nil
+        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, looks: 250, db) : nil
     }
 
     private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {

@@ -6,16 +6,17 @@ import QueueModel
 struct Eviction {
     let queue: UploadQueue
 
-    /// How many captures are looked at before an age is proposed.
+    /// How many captures are looked at in one step.
     private static let looks = 2000
 
     /// Finds out what has to be deleted to free this many bytes, oldest first.
     ///
+    /// - Parameter looks: how many captures are looked at before an age is proposed.
     /// - Returns: what a prune of that age deletes, also if that is less; nil if nothing was uploaded.
-    func releasable(bytes wanted: Int, _ db: Database) throws -> Releasable? {
+    func releasable(bytes wanted: Int, looks: Int = Self.looks, _ db: Database) throws -> Releasable? {
         var sweep = PruneSweep(queue, .uploaded(isDryRun: true))
         var place = PruneSweep.Place(stage: .delivered)
-        let found = try sweep.candidates(&place, limit: Self.looks, db) ?? []
+        let found = try sweep.candidates(&place, limit: looks, db) ?? []
         var freed = 0
         let enough = found.first { item in
             freed += item.bytes
@@ -31,7 +32,7 @@ struct Eviction {
         let deleted = found.filter { $0.since <= limit }
         return Releasable(
             age: isDue ? nil : rounded, captures: deleted.count, bytes: deleted.reduce(0) { $0 + $1.bytes },
-            isEnough: enough != nil || found.count == Self.looks)
+            isAll: found.count < looks, isEnough: enough != nil || found.count == looks)
     }
 
     /// Whether deleting what was uploaded would free this many bytes.

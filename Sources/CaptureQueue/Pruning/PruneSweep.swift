@@ -89,12 +89,13 @@ struct PruneSweep {
             retention: retention.milliseconds, includesCancelled: options.includesCancelled,
             acceptsParts: options.acceptsParts)
         while place.stage != .over {
-            let rows = try rows(place, until: now - retention.milliseconds, limit: limit, db)
-            if let last = rows.last {
-                place.since = max(try last.integer("finished_at") ?? 0, try last.needInteger("stored_at"))
-                place.sequence = try last.needInteger("seq")
-                return try rows.compactMap { try item($0, policy, now, db) }
+            let start = place
+            let found = try rows(start, until: now - retention.milliseconds, limit: limit, db) { row in
+                place.since = max(try row.integer("finished_at") ?? 0, try row.needInteger("stored_at"))
+                place.sequence = try row.needInteger("seq")
+                return try item(row, policy, now, db)
             }
+            if !found.isEmpty { return found.compactMap(\.self) }
             if place.stage == .named {
                 place = Place(stage: .over)
                 return try named(policy, now, db)
@@ -112,28 +113,30 @@ struct PruneSweep {
         }
     }
 
-    private func rows(_ place: Place, until: Int, limit: Int, _ db: Database) throws -> [Row] {
+    private func rows(
+        _ place: Place, until: Int, limit: Int, _ db: Database, _ body: (Row) throws -> Item?
+    ) throws -> [Item?] {
         switch place.stage {
         case .delivered:
-            try db.rows(
+            try db.mapped(
                 """
                 SELECT \(Self.columns) FROM captures INDEXED BY captures_releasable
                 WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
                     AND (holding = 'spool' OR NOT ?) AND max(finished_at, stored_at) <= ? AND (max(finished_at, stored_at), seq) > (?, ?)
                 ORDER BY max(finished_at, stored_at), seq LIMIT ?
-                """, [options.sparesReferences, until, place.since, place.sequence, limit])
+                """, [options.sparesReferences, until, place.since, place.sequence, limit], body)
         case .parts:
-            try db.rows(
+            try db.mapped(
                 """
                 SELECT \(Self.columns) FROM captures INDEXED BY captures_parts
                 WHERE parts_only = 1 AND holding IN ('spool', 'reference') AND seq > ? ORDER BY seq LIMIT ?
-                """, [place.sequence, limit])
+                """, [place.sequence, limit], body)
         case .cancelled:
-            try db.rows(
+            try db.mapped(
                 """
                 SELECT \(Self.columns) FROM captures
                 WHERE state = 'cancelled' AND seq > ? AND holding IN ('spool', 'reference') ORDER BY seq LIMIT ?
-                """, [place.sequence, limit])
+                """, [place.sequence, limit], body)
         case .named, .over: []
         }
     }
@@ -173,9 +176,9 @@ struct PruneSweep {
         let sequence = try row.needInteger("seq")
         let facts = RetentionPolicy.Facts(
             sha256: try row.digest("sha256"), holding: try CaptureRecord.holding(row),
-            deliveries: try db.rows(
+            deliveries: try db.mapped(
                 "SELECT state, receipt IS NOT NULL AS has_receipt, part FROM deliveries WHERE capture = ?", [sequence]
-            ).map {
+            ) {
                 .init(
                     state: try $0.state("state"), hasReceipt: try $0.needInteger("has_receipt") == 1,
                     isOfPart: try $0.text("part") != nil)

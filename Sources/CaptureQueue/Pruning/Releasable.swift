@@ -6,6 +6,8 @@ public struct Releasable: Hashable, Sendable {
     public let age: QueueAge?
     public internal(set) var captures: Int
     public internal(set) var bytes: Int
+    /// Whether there are no others. Only the oldest were looked at.
+    public internal(set) var isAll = true
     /// Whether deleting them frees enough.
     public internal(set) var isEnough = true
 

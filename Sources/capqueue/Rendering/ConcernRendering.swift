@@ -122,7 +122,7 @@ extension QueueConcern {
     private func room(_ status: QueueStatus) -> (advice: String, next: String) {
         if let found = status.releasable {
             let what = Quantity.count(found.captures, "uploaded bundle")
-            return ("delete \(what) (\(Quantity.bytes(found.bytes)))", found.command)
+            return ("delete \(found.isAll ? "" : "at least ")\(what) (\(Quantity.bytes(found.bytes)))", found.command)
         }
         if status.waiting > 0 { return ("nothing is fully uploaded yet, so send it", "capqueue run") }
         let setting: QueueSettings.Name = code == .atLimit ? .limit : code == .lowDisk ? .freeFloor : .warnAt

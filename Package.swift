@@ -46,6 +46,7 @@ let package = Package(
         .systemLibrary(name: "CTiff", providers: [.apt(["libtiff-dev"])]),
         .systemLibrary(name: "CHeif", providers: [.apt(["libheif-dev"])]),
         .systemLibrary(name: "CSandbox"),
+        .target(name: "CICUData"),
 
         .target(
             name: "CaptureNative",
@@ -112,7 +113,7 @@ let package = Package(
             name: "capqueue",
             dependencies: [
                 "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureDevice", "CaptureImport",
-                "CapturePages", "CaptureNative", "CommandSupport", system, argumentParser,
+                "CapturePages", "CaptureNative", "CommandSupport", "CICUData", system, argumentParser,
             ],
             swiftSettings: strict),
 

@@ -25,6 +25,9 @@ public struct Block: Hashable, Sendable {
         case address
     }
 
+    /// How the message begins if the settings cannot be used.
+    package static let unusable = "its settings cannot be used"
+
     public let reason: Reason
     /// What was found, in words for people.
     public let message: String

@@ -12,16 +12,34 @@ enum NextSteps {
         let set = "capqueue dest set \(name)"
         let run = "then send the waiting captures with: capqueue run"
         switch block.reason {
-        case .tls where block.message.contains("begins with http://"), .endpoint:
+        case .endpoint where block.message.hasSuffix("does not support x-amz-checksum-sha256"):
+            return ["leave it out with: \(set) --checksum md5", run]
+        case .endpoint where block.message.hasSuffix("does not support If-None-Match"):
+            return ["leave it out with: \(set) --no-condition", run]
+        case .tls where block.message.contains("begins with http://"), .endpoint,
+            .address where block.message.contains("has no {sha256}"):
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
         case .credentials: return [ofRefusal(block.message, set, kind), run]
         case .tls where block.message.contains("certificate is for another name"):
             return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
-        case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
+        case .unproven: return [ofUnproven(name)]
+        case .local where block.message.contains(Block.unusable):
+            // The settings of a folder cannot be changed.
+            return [
+                kind == Destination.Kind.folder.rawValue
+                    ? "add the folder under another name, then: capqueue dest retire \(name) --to OTHER"
+                    : "change them with: \(set), for example with --url URL"
+            ]
+        case .local, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []
         }
+    }
+
+    /// The hint for a server that accepts captures, but does not show that it has them.
+    static func ofUnproven(_ name: String) -> String {
+        "if it never shows stored objects: capqueue dest set \(name) --proof status"
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
@@ -54,6 +72,7 @@ enum NextSteps {
     /// - Parameter isReached: whether a connection was made.
     static func ofTest(_ block: Block, _ name: String, kind: String, isReached: Bool) -> [String] {
         guard block.reason == .offline else { return of(block, name, kind: kind) }
+        if kind == Destination.Kind.folder.rawValue { return [] }
         if isReached && block.message.hasPrefix("http://") && !block.message.contains(" answered ") {
             return [
                 "if the server speaks TLS, its URL begins with https://; change it with: capqueue dest set \(name) --url URL"

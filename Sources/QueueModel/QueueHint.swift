@@ -39,7 +39,7 @@ public enum QueueHint: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Print this destination, change its settings, or let it take no more captures.
     case showDestination(String), changeDestination(String), retireDestination(String)
     /// Give one of these settings of a destination, which the owner (a kind or another setting) needs.
-    case give([String], owner: String, note: String?)
+    case give([String], owner: String, example: String?)
     /// Make a device key.
     case makeKey
 

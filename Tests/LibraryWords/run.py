@@ -1,7 +1,7 @@
 """Checks that our libraries speak to programs: no string in them names a command or an option of our executables.
 
 What a library advises is a case of Hint, and what it calls a setting is a case of Setting; CommandSupport/Hints has the
-sentences for both. The queue's advice is a case of QueueHint; capqueue/Rendering/QueueHint+Sentence.swift has its sentences.
+sentences for both. The queue's advice is a case of QueueHint; capqueue/Hints has its sentences.
 """
 import re
 

@@ -29,7 +29,7 @@ package struct CaptureAPISettings: Hashable, Sendable {
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
         guard let url = try reader.url("url") else {
             throw SettingsFault.missing(
-                "url", of: "http", "for example https://captures.example.org; without a path, /api/v1/captures is used")
+                "url", of: "http", example: "https://captures.example.org; without a path, /api/v1/captures is used")
         }
         endpoint = Self.endpoint(url)
         verify = try Self.verify(&reader, WebAddress(endpoint.example))
@@ -39,7 +39,11 @@ package struct CaptureAPISettings: Hashable, Sendable {
         token = try TokenSettings.read(&reader)
     }
 
-    static let deviceID = "the UUID that the server gave the device"
+    static func missingID(of owner: String) -> SettingsFault {
+        SettingsFault(
+            "device-id is missing, the UUID that the server gave the device",
+            hints: [.give(["device-id"], owner: owner, example: nil)])
+    }
 
     static func deviceID(_ reader: inout SettingsReader) throws(SettingsFault) -> String? {
         try reader.value("device-id", "device-id is not a UUID; the server gave the device one") {
@@ -52,7 +56,7 @@ package struct CaptureAPISettings: Hashable, Sendable {
         let (key, passphrase) = (try reader.file("key"), try reader.file("passphrase-file"))
         if let id { return Device(id: id, keyFile: key, passphraseFile: passphrase) }
         guard key == nil, passphrase == nil else {
-            throw SettingsFault.missing("device-id", of: "a key", deviceID)
+            throw missingID(of: "a key")
         }
         return nil
     }

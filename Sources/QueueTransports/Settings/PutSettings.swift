@@ -35,7 +35,7 @@ package struct PutSettings: Hashable, Sendable {
                 hints: [
                     .give(
                         ["url", "url-command", "url-endpoint"], owner: "put",
-                        note: "for example the URL https://office.example.org/in/{sha256}.bundle")
+                        example: "https://office.example.org/in/{sha256}.bundle")
                 ])
         }
         self.source = source

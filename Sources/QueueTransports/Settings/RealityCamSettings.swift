@@ -29,7 +29,7 @@ package struct RealityCamSettings: Hashable, Sendable {
             return nil
         }
         guard let id = try CaptureAPISettings.deviceID(&reader) else {
-            throw SettingsFault.missing("device-id", of: "profile realitycam", CaptureAPISettings.deviceID)
+            throw CaptureAPISettings.missingID(of: "profile realitycam")
         }
         if try reader.file("key") != nil {
             throw SettingsFault(

@@ -14,8 +14,8 @@ package struct SettingsFault: Error, Hashable {
     }
 
     /// The fault of a setting that another setting, or the kind of the destination, needs.
-    static func missing(_ setting: String, of owner: String, _ note: String? = nil) -> SettingsFault {
-        SettingsFault("\(setting) is missing", hints: [.give([setting], owner: owner, note: note)])
+    static func missing(_ setting: String, of owner: String, example: String? = nil) -> SettingsFault {
+        SettingsFault("\(setting) is missing", hints: [.give([setting], owner: owner, example: example)])
     }
 }
 

@@ -36,35 +36,37 @@ struct RefusedSettingsTests {
         #expect(error?.hints.first == refused.hint)
     }
 
+    private static let noID = "device-id is missing, the UUID that the server gave the device"
+
     private static func deviceID(of owner: String) -> QueueHint {
-        .give(["device-id"], owner: owner, note: "the UUID that the server gave the device")
+        .give(["device-id"], owner: owner, example: nil)
     }
 
     private static func profile(of owner: String) -> QueueHint {
-        .give(["profile realitycam"], owner: owner, note: nil)
+        .give(["profile realitycam"], owner: owner, example: nil)
     }
 
     private static let putURL = QueueHint.give(
         ["url", "url-command", "url-endpoint"], owner: "put",
-        note: "for example the URL https://office.example.org/in/{sha256}.bundle")
+        example: "https://office.example.org/in/{sha256}.bundle")
 
     private static let id = "7e57ab1e-0000-4000-8000-000000000051"
     private static let bucket = "https://s3.example/roof"
 
     private static let ofKinds = [
-        Case(.folder, [:], "path is missing", .give(["path"], owner: "folder", note: nil)),
+        Case(.folder, [:], "path is missing", .give(["path"], owner: "folder", example: nil)),
         Case(.folder, ["path": ""], "path is empty"),
         Case(.folder, ["path": "/mnt", "url": bucket], "folder has no setting url"),
         Case(
             .http, [:], "url is missing",
             .give(
                 ["url"], owner: "http",
-                note: "for example https://captures.example.org; without a path, /api/v1/captures is used")),
+                example: "https://captures.example.org; without a path, /api/v1/captures is used")),
         Case(
             .http, ["url": bucket, "device-id": "7"],
             "device-id is not a UUID; the server gave the device one"),
-        Case(.http, ["url": bucket, "key": "/k"], "device-id is missing", deviceID(of: "a key")),
-        Case(.http, ["url": bucket, "passphrase-file": "/k"], "device-id is missing", deviceID(of: "a key")),
+        Case(.http, ["url": bucket, "key": "/k"], noID, deviceID(of: "a key")),
+        Case(.http, ["url": bucket, "passphrase-file": "/k"], noID, deviceID(of: "a key")),
         Case(
             .http, ["url": bucket, "token-file": "/t", "token-command": "pass"],
             "give either a token-file or a token-command, not both"),
@@ -77,7 +79,7 @@ struct RefusedSettingsTests {
         Case(
             .http, ["url": bucket, "assertion": "no"], "profile realitycam is missing", profile(of: "assertion")),
         Case(
-            .http, ["url": bucket, "profile": "realitycam"], "device-id is missing",
+            .http, ["url": bucket, "profile": "realitycam"], noID,
             deviceID(of: "profile realitycam")),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "key": "/k"],
@@ -99,7 +101,7 @@ struct RefusedSettingsTests {
             "give either a token-file or a token-command, not both"),
         Case(.put, ["url-command": "sign", "key": "/k"], "put has no setting key"),
         Case(
-            .s3, [:], "url is missing", .give(["url"], owner: "s3", note: "with the bucket: https://host/bucket")),
+            .s3, [:], "url is missing", .give(["url"], owner: "s3", example: "https://host/bucket")),
         Case(.s3, ["url": bucket, "checksum": "crc32"], "checksum must be sha256, md5 or none"),
         Case(.s3, ["url": bucket, "condition": "maybe"], "condition must be yes or no"),
         Case(.s3, ["url": bucket + "?acl"], "url has a query, which an S3 bucket cannot have"),

@@ -44,8 +44,9 @@ extension QueueHint {
         case .showDestination(let name): "print it with: capqueue dest show \(name)"
         case .changeDestination(let name): "to change it: capqueue dest set \(name), for example with --url URL"
         case .retireDestination(let name): "to add no more captures to it: capqueue dest retire \(name)"
-        case .give(let settings, let owner, let note):
-            "\(owner) needs \(settings.map { "--\($0)" }.joined(separator: " or "))" + (note.map { ", \($0)" } ?? "")
+        case .give(let settings, let owner, let example):
+            "\(owner) needs \(settings.map { "--\($0)" }.joined(separator: " or "))"
+                + (example.map { ", for example --\(settings[0]) \($0)" } ?? "")
         case .makeKey: "make one with: capbundle key new --key FILE"
         }
     }

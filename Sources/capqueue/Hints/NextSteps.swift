@@ -11,35 +11,37 @@ enum NextSteps {
     static func of(_ block: Block, _ name: String, kind: String?) -> [String] {
         let set = "capqueue dest set \(name)"
         let run = "then send the waiting captures with: capqueue run"
+        if let change = change(after: block, name, kind: kind) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
-        case .endpoint where block.message.hasSuffix("does not support x-amz-checksum-sha256"):
-            return ["leave it out with: \(set) --checksum md5", run]
-        case .endpoint where block.message.hasSuffix("does not support If-None-Match"):
-            return ["leave it out with: \(set) --no-condition", run]
-        case .tls where block.message.contains("begins with http://"), .endpoint,
-            .address where block.message.contains("has no {sha256}"):
+        case .tls where block.message.contains("begins with http://"), .endpoint:
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
         case .credentials: return [ofRefusal(block.message, set, kind), run]
         case .tls where block.message.contains("certificate is for another name"):
             return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
-        case .unproven: return [ofUnproven(name)]
-        case .local where block.message.contains(Block.unusable):
-            // The settings of a folder cannot be changed.
-            return [
-                kind == Destination.Kind.folder.rawValue
-                    ? "add the folder under another name, then: capqueue dest retire \(name) --to OTHER"
-                    : "change them with: \(set), for example with --url URL"
-            ]
-        case .local, .address: return ["print its settings with: capqueue dest show \(name)"]
+        case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []
         }
     }
 
-    /// The hint for a server that accepts captures, but does not show that it has them.
-    static func ofUnproven(_ name: String) -> String {
-        "if it never shows stored objects: capqueue dest set \(name) --proof status"
+    /// The change of settings that would end a block, with its command; nil if the message does not say which.
+    static func change(after block: Block, _ name: String, kind: String?) -> (advice: String, next: String)? {
+        let set = "capqueue dest set \(name)"
+        return switch block.reason {
+        case .endpoint where block.message.hasSuffix("does not support x-amz-checksum-sha256"):
+            ("leave it out with", "\(set) --checksum md5")
+        case .endpoint where block.message.hasSuffix("does not support If-None-Match"):
+            ("leave it out with", "\(set) --no-condition")
+        case .address where block.message.contains("has no {sha256}"): ("change the URL with", "\(set) --url URL")
+        case .unproven: ("if it never shows stored objects", "\(set) --proof status")
+        // The settings of a folder cannot be changed.
+        case .local where block.message.contains(Block.unusable) && kind == Destination.Kind.folder.rawValue:
+            ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
+        case .local where block.message.contains(Block.unusable):
+            ("change them with", "\(set), for example with --url URL")
+        default: nil
+        }
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.

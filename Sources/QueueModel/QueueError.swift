@@ -17,12 +17,12 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     /// The file, capture, session or destination that the error is about, as the user named it.
     public let subject: String?
-    /// What the user can do about it, one sentence each.
-    public let hints: [String]
+    /// What the user can do about it.
+    public let hints: [QueueHint]
     /// Whether the disk is full, so that nothing was written.
     public package(set) var isDiskFull = false
 
-    public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [String] = []) {
+    public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [QueueHint] = []) {
         self.code = code
         self.message = message
         self.subject = subject
@@ -30,7 +30,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Makes the same error for the file at a path.
-    public init(_ code: Code, _ message: String, of path: FilePath, hints: [String] = []) {
+    public init(_ code: Code, _ message: String, of path: FilePath, hints: [QueueHint] = []) {
         self.init(code, message, of: path.string as String?, hints: hints)
     }
 
@@ -51,6 +51,7 @@ extension QueueError.Code {
     public static let inputOutput = Self("io.failed")
     public static let quota = Self("limit.quota")
     public static let freeDisk = Self("limit.disk")
+    public static let inputUnreadable = Self("input.unreadable")
     public static let idUnknown = Self("id.unknown")
     public static let idAmbiguous = Self("id.ambiguous")
     public static let idMalformed = Self("id.malformed")
@@ -86,10 +87,8 @@ extension QueueError {
 
     /// Makes the error for a value in the database that no version of this tool writes.
     package static func corruptRecord(_ what: String) -> QueueError {
-        QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [salvageHint])
+        QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [.salvage])
     }
-
-    package static let salvageHint = "rebuild the database from the stored bundles with: capqueue salvage"
 }
 
 /// Runs a system call on a file and converts its error to `QueueError`.

@@ -37,7 +37,7 @@ struct MigrationTests {
         try execute("DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES ('v1'), ('v2'), ('v3')")
         let error = try #require(refusal())
         #expect(error.code == .older && error.message.contains("before the first release"))
-        #expect(error.hints.contains { $0.contains("salvage") })
+        #expect(error.hints.contains(.salvage))
         _ = try UploadQueue.salvage(folder, releases: false) { _ in }
         #expect(refusal() == nil)
     }

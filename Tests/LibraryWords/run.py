@@ -1,13 +1,14 @@
 """Checks that our libraries speak to programs: no string in them names a command or an option of our executables.
 
 What a library advises is a case of Hint, and what it calls a setting is a case of Setting; CommandSupport/Hints has the
-sentences for both.
+sentences for both. The queue's advice is a case of QueueHint; capqueue/Hints has its sentences.
 """
 import re
 
 from Kit.outcomes import ROOT
 
-LIBRARIES = ["CaptureBundle", "CaptureDevice", "CaptureImport", "CaptureNative", "CapturePages", "PictureClient"]
+LIBRARIES = ["CaptureBundle", "CaptureDevice", "CaptureImport", "CaptureNative", "CapturePages", "PictureClient",
+             "QueueModel", "QueueTransports", "CaptureQueue", "CurlClient"]
 # A string that stays, or a comment that is left out; the strings in an interpolation are looked at too, one by one.
 PIECE = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 # The name of a case, such as `.capbundle`, is not the command. An option that ends in a hyphen is the start of a boundary;

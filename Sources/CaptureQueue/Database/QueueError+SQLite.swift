@@ -22,7 +22,7 @@ extension QueueError {
         case .SQLITE_FULL:
             QueueError(.inputOutput, "the disk is full", of: path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            QueueError(.damaged, "the database is damaged", of: path, hints: [salvageHint])
+            QueueError(.damaged, "the database is damaged", of: path, hints: [.salvage])
         case .SQLITE_IOERR where isOfSharedMemory(error):
             QueueError(.inputOutput, "the database cannot be opened: there may be no room on the disk", of: path)
         case .SQLITE_IOERR:
@@ -38,7 +38,7 @@ extension QueueError {
             QueueError(
                 .damaged, "the database was changed by another program (SQLite code \(error.resultCode.rawValue))",
                 of: path,
-                hints: [salvageHint])
+                hints: [.salvage])
         }
     }
 }

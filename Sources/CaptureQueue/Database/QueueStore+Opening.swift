@@ -61,7 +61,7 @@ extension QueueStore {
             }
         guard isNew || runLock != nil else {
             throw QueueError(
-                .busy, "a run of an older capqueue is active, so its database cannot be changed",
+                .busy, "a run of an older version is active, so its database cannot be changed",
                 of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
         }
         defer { runLock?.release() }

@@ -60,7 +60,7 @@ final class QueueStore: Sendable {
             guard try !Spool(folder: folder).holdsBundles() else {
                 throw QueueError(
                     .damaged, "the database is missing, but the spool holds bundles", of: folder.database,
-                    hints: [QueueError.salvageHint])
+                    hints: [.salvage])
             }
             guard createIfMissing else { throw folder.missing }
         }
@@ -266,7 +266,7 @@ final class QueueStore: Sendable {
             known = nil
             guard now != nil else {
                 throw QueueError(
-                    .damaged, "the database is missing", of: folder.database, hints: [QueueError.salvageHint])
+                    .damaged, "the database is missing", of: folder.database, hints: [.salvage])
             }
             let opened = try Self.connectCurrent(folder, isLocked: true)
             areNamesSettled.withLock { $0 = false }

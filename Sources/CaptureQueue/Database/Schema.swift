@@ -30,13 +30,14 @@ enum Schema {
         }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
             throw QueueError(
-                .damaged, "is not a database, or its beginning is damaged", of: path, hints: [QueueError.salvageHint])
+                .damaged, "is not a database, or its beginning is damaged", of: path, hints: [.salvage])
         }
         // File format, section 1.3. A kill during creation leaves a single page without an application id.
         let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
         let size = (try? FileStatus.ofName(path).size) ?? 0
         guard owner == applicationID || owner == 0 && size <= 4096 else {
-            throw QueueError(.damaged, "is a database that capqueue did not create", of: path)
+            throw QueueError(
+                .damaged, "is a database of another program", of: path, hints: [.otherFolder(isForeign: true)])
         }
     }
 
@@ -61,22 +62,24 @@ enum Schema {
         if tables == 0, try Spool(folder: folder).holdsBundles() {
             throw QueueError(
                 .damaged, "the database is empty, but the spool holds bundles", of: folder.database,
-                hints: [QueueError.salvageHint])
+                hints: [.salvage])
         }
         guard tables == 0 || isOurs else {
             // A kill during the first migration leaves only the list of migrations, which is empty.
             let isHalfMade =
                 try tables == 1 && db.tableExists("grdb_migrations") && migrator.appliedMigrations(db).isEmpty
             guard isHalfMade else {
-                throw QueueError(.damaged, "is a database that capqueue did not create", of: folder.database)
+                throw QueueError(
+                    .damaged, "is a database of another program", of: folder.database,
+                    hints: [.otherFolder(isForeign: true)])
             }
             return
         }
         guard tables > 0, try migrator.hasBeenSuperseded(db) else { return }
         if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains("v1") {
             throw QueueError(
-                .older, "was made by a capqueue from before the first release, which this one cannot read",
-                of: folder.path, hints: [QueueError.salvageHint])
+                .older, "was made by a version from before the first release, which this one cannot read",
+                of: folder.path, hints: [.salvage])
         }
         throw QueueError(
             .newer, "was made by a newer capqueue; this one supports versions up to \(version)", of: folder.path,

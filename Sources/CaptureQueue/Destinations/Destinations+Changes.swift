@@ -98,7 +98,7 @@ extension UploadQueue.Destinations {
                         of: name,
                         hints: [
                             "without it, receipts would no longer say where captures were sent",
-                            "to add no more captures to it: capqueue dest retire \(name)",
+                            .retireDestination(name),
                         ])
                 }
                 try db.run("DELETE FROM destinations WHERE id = ?", [number])

@@ -112,7 +112,7 @@ final class Inbox: Sendable {
             }
             // Without a note, it is another file that came under this name meanwhile.
             guard let left, !pushed.notes.isEmpty else { return }
-            refuse(file, left, pushed.notes.joined(separator: "; "), isFinal: false)
+            refuse(file, left, pushed.notes.map(\.words).joined(separator: "; "), isFinal: false)
         case .failure(let error):
             guard let left else { return }
             let fault = error as? BundleError

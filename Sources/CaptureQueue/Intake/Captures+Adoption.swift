@@ -33,9 +33,7 @@ extension UploadQueue.Captures {
         let status: FileStatus
         do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
         guard status.kind == .folder else {
-            throw BundleError(
-                .inputUnreadable, "is not a folder", file: path,
-                hints: ["add a single bundle with: capqueue push \(ShellWord.quote(path))"])
+            throw QueueError(.inputUnreadable, "is not a folder", of: path, hints: [.push(path)])
         }
         let walk = FolderWalk(path, leavesOut: queue.folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])

@@ -83,10 +83,10 @@ struct Intake: Sendable {
         try push.writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(bundleID) })
     }
 
-    private func open(_ place: BundleSource.Place) throws(BundleError) -> (FileHandle, String) {
+    private func open(_ place: BundleSource.Place) throws -> (FileHandle, String) {
         guard case .file(let path) = place else {
             if options.isByReference {
-                throw BundleError(.inputUnreadable, "is a pipe; --reference needs a file", file: "-")
+                throw BundleError(.inputUnreadable, "is a pipe; a reference needs a file", file: "-")
             }
             return (.standardInput, "-")
         }
@@ -99,29 +99,21 @@ struct Intake: Sendable {
                 throw BundleError(.inputUnreadable, "has \(links) names (hard links), expected one", file: path)
             }
             return (handle, path.string)
-        } catch let error as BundleError {
-            throw error
         } catch let error as NativeError {
-            throw .reading(path, error)
-        } catch {
-            throw BundleError(.inputUnreadable, "cannot be read", file: path)
+            throw BundleError.reading(path, error)
         }
     }
 
-    /// The error for a path that is not a regular file. It names the command that takes a folder.
-    private static func notAFile(_ path: FilePath) -> BundleError {
+    /// The error for a path that is not a regular file.
+    private static func notAFile(_ path: FilePath) -> any Error {
         guard (try? FileStatus.of(path))?.kind == .folder else {
             return BundleError(.inputUnreadable, "is not a regular file, expected a bundle", file: path)
         }
-        let name = ShellWord.quote(path)
         if FolderWalk.isRawCapture((try? Folders.names(in: path)) ?? []) {
-            return BundleError(
-                .inputUnreadable, "is a raw capture, expected a bundle", file: path,
-                hints: ["pack it and add it with: capqueue adopt --pack \(name)"])
+            return QueueError(
+                .inputUnreadable, "is a raw capture, expected a bundle", of: path, hints: [.adoptPacked(path)])
         }
-        return BundleError(
-            .inputUnreadable, "is a folder, expected a bundle", file: path,
-            hints: ["add the bundles in it with: capqueue adopt \(name)"])
+        return QueueError(.inputUnreadable, "is a folder, expected a bundle", of: path, hints: [.adopt(path)])
     }
 
     /// Hashes the copy that the queue already has, or that a killed push left, before the turn to write is taken. A
@@ -171,7 +163,7 @@ struct Intake: Sendable {
         let report = try verifier.verify(BundleSource(stream: stream, name: name))
         try report.requireSound(name)
         if options.requiresTrust, let fault = report.faults.first {
-            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry, hints: push.trustHints)
+            throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
         return try onFile(named: name) { () throws(NativeError) in

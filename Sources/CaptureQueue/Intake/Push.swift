@@ -14,8 +14,6 @@ struct Push: Sendable {
     let signs: Bool
     /// The default destination, used if none is named.
     let fallback: String?
-    /// Hints for a bundle that only the queue's setting refuses.
-    let trustHints: [Hint]
     private let memory: QueueClock.Memory
 
     /// - Throws: `value.invalid`, `name.invalid`, `spool.missing`, `destination.unknown`, `destination.retired`,
@@ -40,9 +38,6 @@ struct Push: Sendable {
                 destinations.contains { $0.signs && asked.names($0) }, destinations.first(where: \.isDefault)?.name
             )
         }
-        trustHints =
-            settings.requiresTrust && !asked.requiresTrust
-            ? ["the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"] : []
         if settings.requiresTrust { options.requiresTrust = true }
         self.options = options
     }
@@ -110,7 +105,6 @@ extension Database {
         guard try integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session]) != nil else {
             return
         }
-        throw QueueError(
-            .sessionEnded, "the session has ended", of: session, hints: ["to open it again and add to it: --reopen"])
+        throw QueueError(.sessionEnded, "the session has ended", of: session, hints: [.reopenSession])
     }
 }

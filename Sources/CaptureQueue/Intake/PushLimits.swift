@@ -18,7 +18,7 @@ final class PushLimits: Sendable {
     private let settings: QueueSettings
     private let promised: Mutex<Promised>
     /// The hints about what can be deleted. They are looked up for the first refusal of a push.
-    private let advice = Mutex<[String]?>(nil)
+    private let advice = Mutex<[QueueHint]?>(nil)
     /// What was deleted to make room and not reported yet. One thread at a time deletes.
     private let evicted = Mutex((captures: 0, bytes: 0))
 
@@ -148,14 +148,11 @@ final class PushLimits: Sendable {
         guard size <= limit else {
             return QueueError(
                 .quota, "has \(size) bytes, more than the limit of the whole spool, which is \(limit)", of: name,
-                hints: [
-                    "change the limit with: capqueue config limit SIZE",
-                    "or push with --reference, which needs no space",
-                ])
+                hints: [.change(.limit, isOther: false), .pushByReference])
         }
         return QueueError(
             .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
-            hints: try advice(bytes: total - limit, db) + ["or change the limit with: capqueue config limit SIZE"])
+            hints: try advice(bytes: total - limit, db) + [.change(.limit, isOther: true)])
     }
 
     /// Returns the error for this many more bytes on the disk; nil if `free-floor` allows them.
@@ -164,32 +161,17 @@ final class PushLimits: Sendable {
         guard room.isEnforced, let floor = room.floor, room.free - size < floor else { return nil }
         return QueueError(
             .freeDisk, "\(room.free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name,
-            hints: try advice(bytes: floor - room.free + size, db) + [
-                "or change free-floor with: capqueue config free-floor SIZE",
-                "or push with --reference, which needs no space",
-            ])
+            hints: try advice(bytes: floor - room.free + size, db)
+                + [.change(.freeFloor, isOther: true), .pushByReference])
     }
 
-    /// Names the command that makes room, and how much it frees.
-    private func advice(bytes: Int, _ db: Database) throws -> [String] {
+    /// How to make room, and how much that frees.
+    private func advice(bytes: Int, _ db: Database) throws -> [QueueHint] {
         try advice.withLock { known in
             if let known { return known }
-            let hints: [String]
-            if let found = try Eviction(queue: queue).releasable(bytes: bytes, db) {
-                let bundles = found.captures == 1 ? "1 uploaded bundle" : "\(found.captures) uploaded bundles"
-                let frees = "to delete \(bundles) (\(found.bytes) bytes): \(found.command)"
-                if !found.isEnough {
-                    hints = ["\(frees); that is not enough, so send what waits: capqueue run"]
-                } else if settings.evictsUploaded {
-                    hints = [frees]
-                } else {
-                    hints = [frees, "to let push do that when it needs room: capqueue config evict-uploaded on"]
-                }
-            } else {
-                hints = [
-                    "nothing can be deleted, because nothing is uploaded to all its destinations; send it: capqueue run"
-                ]
-            }
+            let found = try Eviction(queue: queue).releasable(bytes: bytes, db)
+            let canEvict = found?.isEnough ?? false && !settings.evictsUploaded
+            let hints = [.prune(found)] + (canEvict ? [QueueHint.change(.evictUploaded, isOther: false)] : [])
             known = hints
             return hints
         }

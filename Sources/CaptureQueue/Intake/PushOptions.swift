@@ -1,5 +1,5 @@
 public import CaptureBundle
-import QueueModel
+public import QueueModel
 import QueueTransports
 
 /// The options of a push.
@@ -47,6 +47,12 @@ public struct Pushed: Sendable {
         case restored
     }
 
+    /// A sentence, and what the user can do about it.
+    public struct Note: Hashable, Sendable {
+        public let words: String
+        public internal(set) var advice: QueueHint?
+    }
+
     public let id: String
     public let outcome: Outcome
     public let sha256: Digest
@@ -55,8 +61,8 @@ public struct Pushed: Sendable {
     /// Why the trust file does not accept the bundle: its key is revoked, expired or unknown. nil if it accepts the bundle,
     /// or if the device is unknown and the trust file names no device.
     public let trustFault: BundleError?
-    /// Remarks for the user, one sentence each.
-    public internal(set) var notes: [String]
+    /// Remarks for the user.
+    public internal(set) var notes: [Note]
     /// The warning that the spool is above its mark, if it is due.
     public internal(set) var quotaWarning: QuotaWarning?
 }

@@ -35,29 +35,27 @@ extension PushWriter {
             notes.append("it stays in \(record.session.map { "session \($0)" } ?? "no session")")
         }
         let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
-        if !needsBytes || outcome == .stored && after.state == .completed {
-            notes.insert(Self.note(after, isStoredAgain: needsBytes), at: 0)
-        } else if after.state == .held {
-            notes.insert(Self.heldNote(after), at: 0)
-        }
-        return pushed(arrival, record.id, outcome, after.sha256, after.byteCount, notes)
+        let isNoted = !needsBytes || outcome == .stored && after.state == .completed
+        // A salvage holds what it finds, so that the user may not know of it.
+        let first =
+            isNoted
+            ? Self.note(after, isStoredAgain: needsBytes)
+            : after.state == .held ? Pushed.Note(words: "it is held", advice: .release(after.id)) : nil
+        return pushed(
+            arrival, record.id, outcome, after.sha256, after.byteCount,
+            [first].compactMap(\.self) + notes.map { Pushed.Note(words: $0) })
     }
 
-    private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> String {
+    private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> Pushed.Note {
         switch record.state {
         case .completed where isStoredAgain:
-            "it was uploaded before and is now stored again; to send it again: --resend"
-        case .completed: "it was already uploaded; to send it again: --resend"
+            .init(words: "it was uploaded before and is now stored again", advice: .resend)
+        case .completed: .init(words: "it was already uploaded", advice: .resend)
         case .permanentlyFailed, .conflict:
-            "it is already in the queue and failed for good; to try again: capqueue retry \(record.id)"
-        case .held: "it is already in the queue; \(heldNote(record))"
-        default: "it is already in the queue"
+            .init(words: "it is already in the queue and failed for good", advice: .retry(record.id))
+        case .held: .init(words: "it is already in the queue; it is held", advice: .release(record.id))
+        default: .init(words: "it is already in the queue")
         }
-    }
-
-    /// A salvage holds what it finds, so that the user may not know of it.
-    private static func heldNote(_ record: CaptureRecord) -> String {
-        "it is held; to send it: capqueue release \(record.id)"
     }
 
     /// Makes the row refer to the new bytes.
@@ -87,7 +85,7 @@ extension PushWriter {
                 .resend, to: delivery, at: now,
                 .init(
                     cause: options.resends
-                        ? "pushed again with --resend"
+                        ? "pushed again, to be sent again"
                         : needsBytes ? "pushed again, its bytes were gone" : "pushed again, the copy there is compared",
                     start: start, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
             if isSent { notes.append("it will be sent again to \(delivery.destination ?? "the first destination")") }

@@ -69,20 +69,20 @@ struct PushWriter {
             destinations: destinations, start: start, at: now,
             cause: arrival.reference == nil ? "stored" : "by reference",
             tag: arrival.tag, body: arrival.body)
-        var notes: [String] = []
-        if let reference = arrival.reference {
-            notes.append("the queue keeps only the hash of this file: do not delete \(reference) before it is uploaded")
+        let notes = arrival.reference.map { reference in
+            Pushed.Note(
+                words: "the queue keeps only the hash of this file: do not delete \(reference) before it is uploaded")
         }
-        return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, notes)
+        return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, [notes].compactMap(\.self))
     }
 
     func pushed(
         _ arrival: Arrival, _ id: String, _ outcome: Pushed.Outcome, _ sha256: Digest, _ byteCount: Int,
-        _ notes: [String]
+        _ notes: [Pushed.Note]
     ) -> Pushed {
         Pushed(
             id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict,
-            trustFault: arrival.trustFault, notes: arrival.notes + notes, quotaWarning: nil)
+            trustFault: arrival.trustFault, notes: arrival.notes.map { .init(words: $0) } + notes, quotaWarning: nil)
     }
 
     /// Adds the warning, if one is due, to the last successful result.
@@ -107,7 +107,7 @@ struct PushWriter {
 extension Pushed {
     func adding(note: String) -> Pushed {
         var pushed = self
-        pushed.notes.append(note)
+        pushed.notes.append(.init(words: note))
         return pushed
     }
 }

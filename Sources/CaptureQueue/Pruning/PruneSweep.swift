@@ -159,7 +159,7 @@ struct PruneSweep {
                         ? QueueError(.bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id)
                         : QueueError(
                             .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
-                            hints: ["cancel it first: capqueue cancel \(record.id)"])
+                            hints: [.cancel(record.id)])
                 }
                 found.append(item)
             } catch {

@@ -63,6 +63,6 @@ extension QueueStore {
         guard files > 0, try Spool(folder: folder).shards().isEmpty else { return }
         throw QueueError(
             .spoolMissing, "is missing or empty, but \(files) bundles are stored in it: is its disk mounted?",
-            of: folder.spool, hints: ["nothing was changed; if the bundles are lost: capqueue check --repair"])
+            of: folder.spool, hints: [.checkRepair])
     }
 }

@@ -12,10 +12,7 @@ extension Database {
             let id = try row.needInteger("id")
             if try row.integer("ended_at") != nil {
                 guard reopens else {
-                    throw QueueError(
-                        .sessionEnded, "the session has ended", of: name,
-                        hints: ["to open it again and add to it: --reopen"]
-                    )
+                    throw QueueError(.sessionEnded, "the session has ended", of: name, hints: [.reopenSession])
                 }
                 try run("UPDATE sessions SET ended_at = NULL, incomplete = 0, marker = NULL WHERE id = ?", [id])
             }
@@ -29,7 +26,7 @@ extension Database {
         guard let id = try integer("SELECT id FROM destinations WHERE name = ?", [name]) else {
             throw QueueError(
                 .destinationUnknown, "no such destination", of: name,
-                hints: ["list the destinations with: capqueue dest list"])
+                hints: [.listDestinations(isOther: false)])
         }
         return id
     }
@@ -40,7 +37,7 @@ extension Database {
         guard try integer("SELECT is_retired FROM destinations WHERE id = ?", [id]) == 0 else {
             throw QueueError(
                 .destinationRetired, "the destination is retired and takes no further captures", of: name,
-                hints: ["name another destination; list them with: capqueue dest list"])
+                hints: [.listDestinations(isOther: true)])
         }
         return id
     }
@@ -75,9 +72,7 @@ extension Database {
             let isFolder = try other.needText("kind") == Destination.Kind.folder.rawValue
             throw QueueError(
                 .destinationExists, "a destination already has this name", of: name,
-                hints: isFolder || number != nil
-                    ? ["print it with: capqueue dest show \(name)"]
-                    : ["to change it: capqueue dest set \(name), for example with --url URL"])
+                hints: [isFolder || number != nil ? .showDestination(name) : .changeDestination(name)])
         }
         let owner = try row(
             """

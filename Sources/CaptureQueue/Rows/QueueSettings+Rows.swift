@@ -53,7 +53,7 @@ extension QueueStore {
     var noRoom: QueueError {
         var error = QueueError(
             .inputOutput, "the disk is full: nothing is sent, because the outcome could not be stored", of: folder.path,
-            hints: ["free some space, with capqueue prune for example"])
+            hints: [.freeSpace])
         error.isDiskFull = true
         return error
     }

@@ -23,8 +23,5 @@ extension QueueError {
         return named
     }
 
-    private static let fullHints = [
-        "free some space, with capqueue prune for example, and push again",
-        "or push with --reference: the queue then keeps only the path and the hash",
-    ]
+    private static let fullHints: [QueueHint] = [.freeSpace, .pushByReference]
 }

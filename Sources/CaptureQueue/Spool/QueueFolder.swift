@@ -94,7 +94,8 @@ public struct QueueFolder: Hashable, Sendable {
         for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)
             if let fault = FileAccess.exposure(ofSecret: file) {
-                throw QueueError(.openToOthers, fault.message, of: file, hints: fault.hints.compactMap(\.words))
+                throw QueueError(
+                    .openToOthers, fault.message, of: file, hints: fault.hints.compactMap(\.words).map(QueueHint.words))
             }
         }
     }
@@ -104,7 +105,7 @@ public struct QueueFolder: Hashable, Sendable {
         guard String(validating: path) != nil else {
             throw QueueError(
                 .unusable, "the path of the queue is not UTF-8", of: path,
-                hints: ["name another folder with --queue or CAPQUEUE_DIR"])
+                hints: [.otherFolder(isForeign: false)])
         }
     }
 
@@ -112,11 +113,8 @@ public struct QueueFolder: Hashable, Sendable {
         QueueError(
             .missing, "there is no queue here", of: path,
             hints: isDefault
-                ? ["the first capqueue push creates a queue; to use another folder: --queue DIR"]
-                : [
-                    "if the queue is on another disk, check that it is mounted",
-                    "to make a new queue there: capqueue init --queue \(ShellWord.quote(path))",
-                ])
+                ? [.createQueue(nil)]
+                : ["if the queue is on another disk, check that it is mounted", .createQueue(path)])
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {
@@ -145,10 +143,7 @@ public struct QueueFolder: Hashable, Sendable {
             let name = ProcessEnvironment.userName(status.owner)
             throw QueueError(
                 .openToOthers, "belongs to another user: \(name ?? "number \(status.owner)")", of: path,
-                hints: [
-                    "only \(name ?? "that user") can use this queue",
-                    "to let others give it bundles, \(name ?? "that user") names a folder: capqueue config inbox FOLDER",
-                ])
+                hints: ["only \(name ?? "that user") can use this queue", .nameInbox(name)])
         }
         guard !status.isWritableByOthers else {
             throw QueueError(

@@ -26,7 +26,7 @@ extension UploadQueue.Captures {
                 throw QueueError(
                     record.holding == .reference ? .sourceChanged : .spoolDamaged,
                     "the bytes changed since they were pushed; nothing was written", of: record.id,
-                    hints: ["set the damaged file aside with: capqueue check --read-data"])
+                    hints: [.checkData])
             case .inputUnreadable where !FileStatus.exists(path):
                 if let root = absentFolder(of: path, record) {
                     throw QueueError(.bytesAbsent, Absence.message(root), of: record.id)

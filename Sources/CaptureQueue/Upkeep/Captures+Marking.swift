@@ -53,7 +53,7 @@ extension UploadQueue.Captures {
         if open.count > 1 {
             throw QueueError(
                 .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,
-                hints: ["name one with --dest NAME"])
+                hints: [.nameDestination])
         }
         return first
     }

@@ -100,7 +100,7 @@ struct QueueCheck {
         let found = try queue.store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(3)") }
         guard found == ["ok"] else {
             throw QueueError(
-                .damaged, "the database is damaged", of: queue.folder.database, hints: [QueueError.salvageHint])
+                .damaged, "the database is damaged", of: queue.folder.database, hints: [.salvage])
         }
     }
 
@@ -173,8 +173,7 @@ struct QueueCheck {
         if record.holding == .removing {
             let path = queue.folder.bundlePath(record.sha256)
             try tell(
-                .interrupted, record.id, path, "its deletion was interrupted; complete it with: capqueue prune",
-                isRepaired: false, deliver)
+                .interrupted, record.id, path, "its deletion was interrupted", isRepaired: false, deliver)
         }
         if verdict.lacksSidecar && verdict.fault == nil {
             if isRepairing { try SidecarRepair(queue: queue).write(record) }

@@ -64,7 +64,7 @@ extension UploadQueue {
         throw QueueError(
             .stateRefused,
             "the database is sound; salvage would forget what was uploaded and cancelled",
-            of: folder.database, hints: ["look for damage with: capqueue check; to salvage it anyway: --force"])
+            of: folder.database, hints: [.salvageAnyway])
     }
 
     /// A command that was killed after its commit may not have written the copy yet.

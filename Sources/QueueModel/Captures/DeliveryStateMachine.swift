@@ -6,7 +6,7 @@ public enum DeliveryStateMachine {
         case .claim, .accept, .complete, .fail, .reject, .conflict, .park: afterTry(state, event)
         case .hold, .release, .cancel, .retry, .record: afterUser(state, event)
         case .push: state == .cancelled ? .pending : state
-        case .damage: isDamaged(state) ? .quarantined : nil
+        case .damage: [.completed, .held, .cancelled, .quarantined].contains(state) ? nil : .quarantined
         case .restore: state == .quarantined ? .pending : nil
         case .lose, .resend: state == .completed ? .pending : nil
         }
@@ -37,13 +37,6 @@ public enum DeliveryStateMachine {
         case (.completed, .record): nil
         case (_, .record): .completed
         default: nil
-        }
-    }
-
-    private static func isDamaged(_ state: DeliveryState) -> Bool {
-        switch state {
-        case .pending, .uploading, .processing, .failed, .permanentlyFailed, .conflict: true
-        case .completed, .held, .cancelled, .quarantined: false
         }
     }
 }

@@ -25,6 +25,9 @@ public struct Block: Hashable, Sendable {
         case address
     }
 
+    /// How the message begins if the settings cannot be used.
+    package static let unusable = "its settings cannot be used"
+
     public let reason: Reason
     /// What was found, in words for people.
     public let message: String
@@ -33,11 +36,7 @@ public struct Block: Hashable, Sendable {
     /// When the destination is tried again, in Unix milliseconds; nil before the block is in force.
     public let until: Int?
 
-    public init(_ reason: Reason, _ message: String, milliseconds: Int? = nil) {
-        self.init(reason, message, milliseconds: milliseconds, until: nil)
-    }
-
-    package init(_ reason: Reason, _ message: String, milliseconds: Int?, until: Int?) {
+    public init(_ reason: Reason, _ message: String, milliseconds: Int? = nil, until: Int? = nil) {
         self.reason = reason
         self.message = message
         self.milliseconds = milliseconds

@@ -168,7 +168,7 @@ extension CaptureAPITransport {
     }
 
     private static func pathWords(_ endpoint: WebAddress) -> String {
-        endpoint.path == "/api/v1/captures" ? "" : "; for a URL without a path, capqueue uses /api/v1/captures"
+        endpoint.path == "/api/v1/captures" ? "" : "; for a URL without a path, /api/v1/captures is used"
     }
 
     private func askForNobody(_ path: String, _ control: SendControl) -> HTTPEnd? {

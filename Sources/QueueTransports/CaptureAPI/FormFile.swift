@@ -14,13 +14,14 @@ final class FormFile: RequestBody {
     init(_ photo: UploadFile, _ control: SendControl) throws(NativeError) {
         let boundary = "capqueue-" + Hex.encode(try RandomBytes.make(20))
         contentType = "multipart/form-data; boundary=\(boundary)"
+        let line = "--" + boundary
         head = MemoryBody(
             Array(
                 """
-                --\(boundary)\r\nContent-Disposition: form-data; name="file"; filename="capture.jpg"\r\n\
+                \(line)\r\nContent-Disposition: form-data; name="file"; filename="capture.jpg"\r\n\
                 Content-Type: image/jpeg\r\n\r\n
                 """.utf8))
-        tail = MemoryBody(Array("\r\n--\(boundary)--\r\n".utf8))
+        tail = MemoryBody(Array("\r\n\(line)--\r\n".utf8))
         file = FileBody(photo.handle, byteCount: photo.byteCount, .sha256(photo.sha256), control)
         byteCount = head.byteCount + photo.byteCount + tail.byteCount
     }

@@ -27,7 +27,7 @@ package final class TransportShares: Sendable {
         do throws(SettingsFault) {
             return try transport(destination, destination.parsedSettings(), warn)
         } catch {
-            return UnusableTransport(destination, error)
+            return UnusableTransport(error)
         }
     }
 
@@ -49,8 +49,8 @@ package final class TransportShares: Sendable {
                 shares.tokens[destination] = tokens
                 return tokens
             }
-            return PutTransport(destination.name, put, tokens, warn)
-        case .s3(let s3): return S3Transport(destination.name, s3)
+            return PutTransport(put, tokens, warn)
+        case .s3(let s3): return S3Transport(s3)
         }
     }
 }

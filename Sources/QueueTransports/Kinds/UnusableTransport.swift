@@ -6,14 +6,9 @@ final class UnusableTransport: UploadTransport {
     private let trouble: String
     private let block: Block
 
-    init(_ destination: Destination, _ fault: SettingsFault) {
-        trouble = "its settings cannot be used: \(fault.message)"
-        // The settings of a folder cannot be changed.
-        let change =
-            destination.kind == Destination.Kind.folder.rawValue
-            ? "add the folder under another name, then: capqueue dest retire \(destination.name) --to OTHER"
-            : "change them with: capqueue dest set \(destination.name)"
-        block = Block(.local, "\(trouble); \(change)")
+    init(_ fault: SettingsFault) {
+        trouble = "\(Block.unusable): \(fault.message)"
+        block = Block(.local, trouble)
     }
 
     var absence: Block? { block }

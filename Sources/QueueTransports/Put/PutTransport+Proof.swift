@@ -73,8 +73,7 @@ extension PutTransport {
     private func notShown(_ taken: Acceptance, _ answer: String) -> SendOutcome {
         .unclear(
             code: SendOutcome.unproven,
-            message: "\(taken.message) to PUT and \(answer), as if it had not kept the bytes; "
-                + "if it never shows stored objects: capqueue dest set \(name) --proof status")
+            message: "\(taken.message) to PUT and \(answer), as if it had not kept the bytes")
     }
 
     /// Looks at the bytes themselves. If that is refused, the destination is blocked, and the bytes are not sent again.
@@ -94,8 +93,7 @@ extension PutTransport {
             return .blocked(
                 Block(
                     .unproven,
-                    "\(taken.message) to PUT and \(status) to GET, so nothing proves that it has the bytes; allow GET, "
-                        + "or, if it never shows stored objects: capqueue dest set \(name) --proof status"))
+                    "\(taken.message) to PUT and \(status) to GET, so nothing proves that it has the bytes; allow GET"))
         case (.unread(let text), _):
             return .unclear(
                 code: end?.code ?? "put.digest",

@@ -5,7 +5,6 @@ import QueueModel
 
 /// Uploads with PUT to a plain or presigned URL (Spec/queue.md section 12).
 final class PutTransport: UploadTransport {
-    let name: String
     let settings: PutSettings
     let exchange: HTTPExchange
     let tokens: TokenSource?
@@ -13,8 +12,7 @@ final class PutTransport: UploadTransport {
     /// Whether to send `If-None-Match`. It is left out for the rest of the run if the server does not know it.
     private var isConditionKnown = true
 
-    init(_ name: String, _ settings: PutSettings, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
-        self.name = name
+    init(_ settings: PutSettings, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
         self.settings = settings
         self.tokens = tokens
         exchange = HTTPExchange(settings.connection, .put)
@@ -24,8 +22,7 @@ final class PutTransport: UploadTransport {
     /// Blocks a URL from an older version in which two captures can share a place.
     var absence: Block? {
         guard settings.sharesPlaces else { return nil }
-        let change = "change it with: capqueue dest set \(name) --url URL"
-        return Block(.address, "\(PutSettings.urlWithoutHash); \(change)")
+        return Block(.address, PutSettings.urlWithoutHash)
     }
 
     func reach(_ control: SendControl) -> Block? {

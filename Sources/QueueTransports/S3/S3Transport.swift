@@ -5,13 +5,11 @@ import QueueModel
 
 /// Uploads with PUT to an S3-compatible store, under a key that contains the hash (Spec/queue.md section 12).
 final class S3Transport: UploadTransport {
-    private let name: String
     private let settings: S3Settings
     private let exchange: S3Exchange
     private let template: URLTemplate
 
-    init(_ name: String, _ settings: S3Settings) {
-        self.name = name
+    init(_ settings: S3Settings) {
         self.settings = settings
         template = settings.object
         exchange = S3Exchange(settings)
@@ -93,24 +91,21 @@ final class S3Transport: UploadTransport {
         return headers
     }
 
-    /// Blocks the destination if the store does not know a header, because it would refuse the other captures too. The
-    /// message names the setting that leaves the header out.
+    /// Blocks the destination if the store does not know a header, because it would refuse the other captures too.
     private func unknownHeader(_ end: HTTPEnd) -> SendOutcome? {
         guard let answer = end.answer else { return nil }
-        let change = "capqueue dest set \(name)"
-        let setting: String
+        let header: String
         // If the store knows the checksum but finds it wrong, the answer is handled as usual.
         if settings.checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
             end.word != "BadDigest"
         {
-            setting = "x-amz-checksum-sha256; leave it out with: \(change) --checksum md5"
+            header = "x-amz-checksum-sha256"
         } else if settings.isConditional, end.isOfUnknownHeader("If-None-Match") {
-            setting = "If-None-Match; leave it out with: \(change) --no-condition"
+            header = "If-None-Match"
         } else {
             return nil
         }
-        let message = "\(end.message): the store does not support \(setting)"
-        return .blocked(Block(.endpoint, message))
+        return .blocked(Block(.endpoint, "\(end.message): the store does not support \(header)"))
     }
 
     // MARK: - Asking

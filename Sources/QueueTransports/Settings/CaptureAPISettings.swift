@@ -28,11 +28,8 @@ package struct CaptureAPISettings: Hashable, Sendable {
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
         guard let url = try reader.url("url") else {
-            throw SettingsFault(
-                "http needs --url",
-                hints: [
-                    "for example --url https://captures.example.org; without a path, capqueue uses /api/v1/captures"
-                ])
+            throw SettingsFault.missing(
+                "url", of: "http", example: "https://captures.example.org; without a path, /api/v1/captures is used")
         }
         endpoint = Self.endpoint(url)
         verify = try Self.verify(&reader, WebAddress(endpoint.example))
@@ -40,6 +37,12 @@ package struct CaptureAPISettings: Hashable, Sendable {
         realityCam = try RealityCamSettings.read(&reader)
         device = try Self.device(&reader)
         token = try TokenSettings.read(&reader)
+    }
+
+    static func missingID(of owner: String) -> SettingsFault {
+        SettingsFault(
+            "device-id is missing, the UUID that the server gave the device",
+            hints: [.give(["device-id"], owner: owner, example: nil)])
     }
 
     static func deviceID(_ reader: inout SettingsReader) throws(SettingsFault) -> String? {
@@ -53,7 +56,7 @@ package struct CaptureAPISettings: Hashable, Sendable {
         let (key, passphrase) = (try reader.file("key"), try reader.file("passphrase-file"))
         if let id { return Device(id: id, keyFile: key, passphraseFile: passphrase) }
         guard key == nil, passphrase == nil else {
-            throw SettingsFault("a key needs --device-id, the UUID that the server gave the device")
+            throw missingID(of: "a key")
         }
         return nil
     }

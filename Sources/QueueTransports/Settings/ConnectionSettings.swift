@@ -26,7 +26,7 @@ package struct ConnectionSettings: Hashable, Sendable {
         headers =
             try reader.value("header", "header: expected Name: value, of printable ASCII", HeaderLines.parse) ?? []
         if let name = headers.map({ $0.name.lowercased() }).first(where: HeaderLines.isOurs) {
-            throw SettingsFault("header: capqueue sets \(name) itself")
+            throw SettingsFault("header: \(name) is set by the queue itself")
         }
         hidesPaths = try reader.isOn("secret-path") ?? false
     }

@@ -7,7 +7,7 @@ package struct FolderSettings: Hashable, Sendable {
     package let marker: String?
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
-        guard let path = try reader.file("path") else { throw SettingsFault("folder needs --path") }
+        guard let path = try reader.file("path") else { throw SettingsFault.missing("path", of: "folder") }
         self.path = path
         marker = try reader.text("marker")
     }

@@ -1,3 +1,5 @@
+import QueueModel
+
 /// The part of a capture that is uploaded.
 package enum PutPart: String, Sendable {
     case bundle, photo, body
@@ -29,8 +31,12 @@ package struct PutSettings: Hashable, Sendable {
         ].compactMap(\.self)
         guard let source = sources.first, sources.count == 1 else {
             throw SettingsFault(
-                "put needs one of --url, --url-command and --url-endpoint",
-                hints: ["for example --url https://office.example.org/in/{sha256}.bundle"])
+                "expected one of url, url-command and url-endpoint",
+                hints: [
+                    .give(
+                        ["url", "url-command", "url-endpoint"], owner: "put",
+                        example: "https://office.example.org/in/{sha256}.bundle")
+                ])
         }
         self.source = source
         sessionEnd = try reader.url("session-end-url")

@@ -25,16 +25,16 @@ package struct RealityCamSettings: Hashable, Sendable {
         let hasAssertion = try reader.isOn("assertion")
         guard isRealityCam == true else {
             let given = [("realitycam-key", key != nil), ("rpid", rpID != nil), ("assertion", hasAssertion == false)]
-            if let (name, _) = given.first(where: \.1) { throw SettingsFault("\(name) needs --profile realitycam") }
+            if let (name, _) = given.first(where: \.1) { throw SettingsFault.missing("profile realitycam", of: name) }
             return nil
         }
         guard let id = try CaptureAPISettings.deviceID(&reader) else {
-            throw SettingsFault("profile realitycam needs --device-id, the UUID that the server gave the device")
+            throw CaptureAPISettings.missingID(of: "profile realitycam")
         }
         if try reader.file("key") != nil {
             throw SettingsFault(
                 "key is the key that signs bundles; profile realitycam signs with realitycam-key",
-                hints: ["make one with: capbundle key new --key FILE"])
+                hints: [.makeKey])
         }
         return RealityCamSettings(
             deviceID: id, keyFile: key, passphraseFile: try reader.file("passphrase-file"),

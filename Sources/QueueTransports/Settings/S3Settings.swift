@@ -20,7 +20,7 @@ package struct S3Settings: Hashable, Sendable {
 
     init(_ reader: inout SettingsReader) throws(SettingsFault) {
         guard let url = try reader.url("url") else {
-            throw SettingsFault("s3 needs --url, with the bucket: https://host/bucket")
+            throw SettingsFault.missing("url", of: "s3", example: "https://host/bucket")
         }
         if url.text.contains("?") { throw SettingsFault("url has a query, which an S3 bucket cannot have") }
         if (WebAddress(url.example)?.path.utf8.count ?? 0) < 2 {

@@ -1,16 +1,21 @@
 import CaptureNative
 import CurlClient
-import QueueModel
+package import QueueModel
 import SystemPackage
 
 /// A setting that cannot be used, described in words for people.
 package struct SettingsFault: Error, Hashable {
     package let message: String
-    package let hints: [String]
+    package let hints: [QueueHint]
 
-    init(_ message: String, hints: [String] = []) {
+    init(_ message: String, hints: [QueueHint] = []) {
         self.message = message
         self.hints = hints
+    }
+
+    /// The fault of a setting that another setting, or the kind of the destination, needs.
+    static func missing(_ setting: String, of owner: String, example: String? = nil) -> SettingsFault {
+        SettingsFault("\(setting) is missing", hints: [.give([setting], owner: owner, example: example)])
     }
 }
 

@@ -42,7 +42,7 @@ struct AdoptCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        let telling = PushTelling(isQuiet: false, isJSON: format.json)
+        let telling = PushTelling(isQuiet: false, isJSON: format.json, requiresTrust: push.requireTrusted)
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let options = try push.options()
         var count = 0

@@ -116,14 +116,18 @@ extension CheckFinding {
     fileprivate var json: JSONValue {
         .members([
             "kind": .string(kind.rawValue), "id": id.map { .string($0) }, "path": .string(path),
-            "message": .string(message), "repaired": .bool(isRepaired),
+            "message": .string(words), "repaired": .bool(isRepaired),
         ])
+    }
+
+    private var words: String {
+        kind == .interrupted ? "\(message); complete it with: capqueue prune" : message
     }
 
     fileprivate var line: String {
         let name = id.map { "\($0): " } ?? ""
         let word = isRepaired ? Style.good.output("repaired") : Style.bad.output(kind.rawValue)
-        return "\(word): \(Visible.text("\(name)\(path): \(message)"))"
+        return "\(word): \(Visible.text("\(name)\(path): \(words)"))"
     }
 }
 

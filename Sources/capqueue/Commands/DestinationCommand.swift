@@ -102,8 +102,9 @@ struct DestinationCommand: ParsableCommand {
                     .valueInvalid, "the kind of a destination cannot be changed", of: name,
                     hints: [
                         "add another destination with: capqueue dest add NEW --kind \(kind) ...",
-                        "then move the captures to it with: capqueue retry --failed --dest \(name); "
-                            + "capqueue dest retire \(name) --to NEW",
+                        .words(
+                            "then move the captures to it with: capqueue retry --failed --dest \(name); "
+                                + "capqueue dest retire \(name) --to NEW"),
                     ])
             }
             guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
@@ -150,10 +151,9 @@ struct DestinationCommand: ParsableCommand {
                 for text in found.findings { try Output.line(Visible.text(text)) }
             }
             guard let block = found.block else { return }
-            let hints =
-                kind == Destination.Kind.folder.rawValue
-                ? [] : NextSteps.ofTest(block, name, kind: kind, isReached: !found.findings.isEmpty)
-            diagnostic.warning("\(name): \(block.message)", hints: hints)
+            diagnostic.warning(
+                "\(name): \(block.message)",
+                hints: NextSteps.ofTest(block, name, kind: kind, isReached: !found.findings.isEmpty))
             throw status
         }
     }

@@ -70,7 +70,7 @@ struct PushCommand: ManyNamesCommand {
         options.moves = move
         options.resends = resend
         options.isByReference = reference
-        let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
+        let telling = PushTelling(isQuiet: quiet, isJSON: format.json, requiresTrust: push.requireTrusted)
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
             try queue.push(next: places(), options: options) { try telling.say($0, $1) }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
@@ -155,6 +155,8 @@ struct PushOptionGroup: ParsableArguments {
 final class PushTelling {
     private let isQuiet: Bool
     private let isJSON: Bool
+    /// Whether the user asked to refuse what is not trusted. If not, only the queue's setting refuses it.
+    private let requiresTrust: Bool
     private(set) var worst = ExitStatus.success
     private(set) var isEmpty = true
     private var hasTaken = false
@@ -163,9 +165,10 @@ final class PushTelling {
     private var hasWarnedOfTrust = false
     private var told: Set<[UInt8]> = []
 
-    init(isQuiet: Bool, isJSON: Bool) {
+    init(isQuiet: Bool, isJSON: Bool, requiresTrust: Bool) {
         self.isQuiet = isQuiet
         self.isJSON = isJSON
+        self.requiresTrust = requiresTrust
     }
 
     func say(_ file: String, _ result: Result<Pushed, any Error>) throws {
@@ -175,14 +178,14 @@ final class PushTelling {
             try isJSON ? Output.json(pushed.json(file)) : Output.line(pushed.id)
             hasTaken = true
             if let fault = pushed.trustFault { say(fault, of: file) }
-            if !isQuiet { for note in pushed.notes { diagnostic.note("\(file): \(note)") } }
+            if !isQuiet { for note in pushed.remarks { diagnostic.note("\(file): \(note)") } }
             if let warning = pushed.quotaWarning {
                 diagnostic.warning(
                     "the spool holds \(Quantity.bytes(warning.usedBytes, on: .messages)), more than warn-at (\(ByteSize.text(warning.warnAt)))"
                 )
             }
         case .failure(let error):
-            let status = try tell(error, after: &told)
+            let status = try tell(advised(error), after: &told)
             worst = ExitStatus.worst([worst, status])
             guard isJSON, let failure = CommandFailure(of: error) else { return }
             try Output.json(
@@ -192,6 +195,15 @@ final class PushTelling {
 }
 
 extension PushTelling {
+    private func advised(_ error: any Error) -> any Error {
+        guard !requiresTrust, let fault = error as? BundleError,
+            fault.verdict == .unknownDevice || fault.verdict == .unacceptable
+        else { return error }
+        return BundleError(
+            fault.code, fault.message, file: fault.file, entry: fault.entry,
+            hints: ["the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"])
+    }
+
     /// Reports a bundle that was stored although the trust file does not accept it.
     private func say(_ fault: BundleError, of file: String) {
         guard fault.verdict == .unacceptable else {
@@ -228,11 +240,16 @@ extension PushTelling {
 }
 
 extension Pushed {
+    /// The notes with our commands and options.
+    fileprivate var remarks: [String] {
+        notes.map { note in [note.words, note.advice?.sentence].compactMap(\.self).joined(separator: "; ") }
+    }
+
     fileprivate func json(_ file: String) -> JSONValue {
         .members([
             "id": .string(id), "file": .string(file), "outcome": .string(outcome.rawValue),
             "sha256": .string(sha256.description), "bytes": .integer(byteCount), "verdict": .string(verdict.word),
-            "notes": notes.isEmpty ? nil : .array(notes.map { .string($0) }),
+            "notes": notes.isEmpty ? nil : .array(remarks.map { .string($0) }),
         ])
     }
 }

@@ -88,8 +88,8 @@ extension QueueConcern {
         case .unassigned: "add a destination"
         case .held, .salvaged:
             isAmbiguous(status) ? "release by id what may be sent" : "send \(isOne ? "it" : "them")"
-        case .blocked where isWrongHere(status): "see its settings"
-        case .blocked, .untold: "find out why"
+        case .blocked: block(status).advice
+        case .untold: "find out why"
         case .cutShort: "send without a limit"
         case .destinationPaused, .queuePaused: "resume sending"
         case .clock: "if the clock is correct now"
@@ -109,8 +109,8 @@ extension QueueConcern {
             return isAmbiguous(status) ? "capqueue list --state held" : "capqueue release --dest \(name)"
         case .destinationPaused: return "capqueue resume --dest \(name)"
         case .queuePaused: return "capqueue resume"
-        case .blocked where isWrongHere(status): return "capqueue dest show \(name)"
-        case .blocked, .untold: return "capqueue dest test \(name)"
+        case .blocked: return block(status).next
+        case .untold: return "capqueue dest test \(name)"
         case .cutShort: return "capqueue run --dest \(name)"
         case .old: return "capqueue history \(work(status)?.oldestWaiting?.id ?? "")"
         case .inbox: return "capqueue run"
@@ -129,9 +129,16 @@ extension QueueConcern {
         return ("nothing can be pruned, so change \(setting.rawValue)", "capqueue config \(setting.rawValue) SIZE")
     }
 
-    /// Whether a block comes from the settings, so that `dest test` finds nothing.
-    private func isWrongHere(_ status: QueueStatus) -> Bool {
-        work(status)?.destination?.block.map { [.address, .unproven].contains($0.reason) } ?? false
+    private func block(_ status: QueueStatus) -> (advice: String, next: String) {
+        let place = work(status)?.destination
+        if let place, let block = place.block, let change = NextSteps.change(after: block, place.name, kind: place.kind)
+        {
+            return change
+        }
+        // The settings make several captures share a place, which `dest test` does not find.
+        return place?.block?.reason == .address
+            ? ("see its settings", "capqueue dest show \(destination ?? "")")
+            : ("find out why", "capqueue dest test \(destination ?? "")")
     }
 
     /// Whether only bytes are missing or damaged, so that `retry` does not help.

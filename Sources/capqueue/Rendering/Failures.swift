@@ -8,7 +8,8 @@ extension CommandFailure {
     init?(of error: any Error) {
         if let error = error as? QueueError {
             self.init(
-                code: error.code.rawValue, message: error.description, hints: error.hints, status: ExitStatus(error))
+                code: error.code.rawValue, message: error.description, hints: error.hints.map(\.sentence),
+                status: ExitStatus(error))
         } else if let error = error as? BundleError {
             self.init(error)
         } else {
@@ -24,7 +25,7 @@ extension ExitStatus {
         case .busy: self = .queueBusy
         case .newer, .older: self = .queueNewer
         case .quota, .freeDisk: self = .limit
-        case .missing, .idUnknown, .sessionUnknown, .bytesAbsent: self = .noInput
+        case .missing, .inputUnreadable, .idUnknown, .sessionUnknown, .bytesAbsent: self = .noInput
         case .unusable: self = .cannotCreate
         case .openToOthers: self = .noPermission
         case .inputOutput, .damaged, .spoolMissing, .corruptRecord: self = .inputOutput

@@ -90,7 +90,11 @@ final class RunScreen: Sendable {
         let reason = event.code.flatMap(Block.Reason.init)
         switch event.name {
         case .pending where reason != nil && state.blocks[destination] == event.code: break
-        case .failed: diagnostic.warning("\(name)\(message)\(nextTry(event.until, isKept: true))")
+        case .failed:
+            let hints = NextSteps.of(Block(.unproven, message), destination, kind: kinds[destination])
+            diagnostic.warning(
+                "\(name)\(message)\(nextTry(event.until, isKept: true))",
+                hints: event.code == SendOutcome.unproven ? Array(hints.prefix(1)) : [])
         case .permanentlyFailed, .conflict, .quarantined, .pending: diagnostic.warning("\(name)\(message)")
         case .blocked, .offline:
             state.blocks[destination] = event.code

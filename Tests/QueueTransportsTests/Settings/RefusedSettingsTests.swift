@@ -8,11 +8,15 @@ struct RefusedSettingsTests {
         let kind: Destination.Kind
         let settings: [String: String]
         let message: String
+        let hint: QueueHint?
 
-        init(_ kind: Destination.Kind, _ settings: [String: String], _ message: String) {
+        init(
+            _ kind: Destination.Kind, _ settings: [String: String], _ message: String, _ hint: QueueHint? = nil
+        ) {
             self.kind = kind
             self.settings = settings
             self.message = message
+            self.hint = hint
         }
 
         var testDescription: String { "\(kind.rawValue), \(message)" }
@@ -29,56 +33,75 @@ struct RefusedSettingsTests {
         }
         #expect(error?.code == .destinationSettings)
         #expect(error?.message == refused.message)
+        #expect(error?.hints.first == refused.hint)
     }
+
+    private static let noID = "device-id is missing, the UUID that the server gave the device"
+
+    private static func deviceID(of owner: String) -> QueueHint {
+        .give(["device-id"], owner: owner, example: nil)
+    }
+
+    private static func profile(of owner: String) -> QueueHint {
+        .give(["profile realitycam"], owner: owner, example: nil)
+    }
+
+    private static let putURL = QueueHint.give(
+        ["url", "url-command", "url-endpoint"], owner: "put",
+        example: "https://office.example.org/in/{sha256}.bundle")
 
     private static let id = "7e57ab1e-0000-4000-8000-000000000051"
     private static let bucket = "https://s3.example/roof"
 
     private static let ofKinds = [
-        Case(.folder, [:], "folder needs --path"),
+        Case(.folder, [:], "path is missing", .give(["path"], owner: "folder", example: nil)),
         Case(.folder, ["path": ""], "path is empty"),
         Case(.folder, ["path": "/mnt", "url": bucket], "folder has no setting url"),
-        Case(.http, [:], "http needs --url"),
+        Case(
+            .http, [:], "url is missing",
+            .give(
+                ["url"], owner: "http",
+                example: "https://captures.example.org; without a path, /api/v1/captures is used")),
         Case(
             .http, ["url": bucket, "device-id": "7"],
             "device-id is not a UUID; the server gave the device one"),
-        Case(.http, ["url": bucket, "key": "/k"], "a key needs --device-id, the UUID that the server gave the device"),
-        Case(
-            .http, ["url": bucket, "passphrase-file": "/k"],
-            "a key needs --device-id, the UUID that the server gave the device"),
+        Case(.http, ["url": bucket, "key": "/k"], noID, deviceID(of: "a key")),
+        Case(.http, ["url": bucket, "passphrase-file": "/k"], noID, deviceID(of: "a key")),
         Case(
             .http, ["url": bucket, "token-file": "/t", "token-command": "pass"],
             "give either a token-file or a token-command, not both"),
         Case(.http, ["url": bucket, "part": "photo"], "http has no setting part"),
         Case(.http, ["url": bucket, "profile": "other"], "profile must be capture or realitycam"),
-        Case(.http, ["url": bucket, "rpid": "A.b"], "rpid needs --profile realitycam"),
+        Case(.http, ["url": bucket, "rpid": "A.b"], "profile realitycam is missing", profile(of: "rpid")),
         Case(
             .http, ["url": bucket, "profile": "capture", "realitycam-key": "/k"],
-            "realitycam-key needs --profile realitycam"),
-        Case(.http, ["url": bucket, "assertion": "no"], "assertion needs --profile realitycam"),
+            "profile realitycam is missing", profile(of: "realitycam-key")),
         Case(
-            .http, ["url": bucket, "profile": "realitycam"],
-            "profile realitycam needs --device-id, the UUID that the server gave the device"),
+            .http, ["url": bucket, "assertion": "no"], "profile realitycam is missing", profile(of: "assertion")),
+        Case(
+            .http, ["url": bucket, "profile": "realitycam"], noID,
+            deviceID(of: "profile realitycam")),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "key": "/k"],
-            "key is the key that signs bundles; profile realitycam signs with realitycam-key"),
+            "key is the key that signs bundles; profile realitycam signs with realitycam-key", .makeKey),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "concurrency": "2"],
             "concurrency must be 1 for profile realitycam, which needs its requests in order"),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "rpid": "app"],
             "rpid must be a team and a bundle id, such as XXXXXXXXXX.com.realitycam.app"),
-        Case(.put, [:], "put needs one of --url, --url-command and --url-endpoint"),
+        Case(.put, [:], "expected one of url, url-command and url-endpoint", putURL),
         Case(
             .put, ["url": "https://a.example/{sha256}", "url-command": "sign"],
-            "put needs one of --url, --url-command and --url-endpoint"),
+            "expected one of url, url-command and url-endpoint", putURL),
         Case(.put, ["url-command": "sign", "proof": "trust"], "proof must be status or not set"),
         Case(.put, ["url-command": "sign", "part": "depth"], "part must be bundle, photo or body"),
         Case(
             .put, ["url-command": "sign", "token-file": "/t", "token-command": "pass"],
             "give either a token-file or a token-command, not both"),
         Case(.put, ["url-command": "sign", "key": "/k"], "put has no setting key"),
-        Case(.s3, [:], "s3 needs --url, with the bucket: https://host/bucket"),
+        Case(
+            .s3, [:], "url is missing", .give(["url"], owner: "s3", example: "https://host/bucket")),
         Case(.s3, ["url": bucket, "checksum": "crc32"], "checksum must be sha256, md5 or none"),
         Case(.s3, ["url": bucket, "condition": "maybe"], "condition must be yes or no"),
         Case(.s3, ["url": bucket + "?acl"], "url has a query, which an S3 bucket cannot have"),
@@ -134,7 +157,7 @@ struct RefusedSettingsTests {
         ("secret-path", "maybe", "secret-path must be yes or no"), ("ca", "", "ca is empty"),
         ("header", "nothing", "header: expected Name: value, of printable ASCII"),
         ("header", "A: b\nC", "header: expected Name: value, of printable ASCII"),
-        ("header", "A: b\nHOST: c", "header: capqueue sets host itself"),
+        ("header", "A: b\nHOST: c", "header: host is set by the queue itself"),
         (
             "proxy", "ftp://a.example",
             "proxy must be a URL of http, https, socks4, socks4a, socks5 or socks5h, or host:port"

@@ -11,6 +11,7 @@ enum NextSteps {
     static func of(_ block: Block, _ name: String, kind: String?) -> [String] {
         let set = "capqueue dest set \(name)"
         let run = "then send the waiting captures with: capqueue run"
+        if let change = change(after: block, name, kind: kind) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
         case .tls where block.message.contains("begins with http://"), .endpoint:
             return ["change the URL with: \(set) --url URL", run]
@@ -21,6 +22,25 @@ enum NextSteps {
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
         case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []
+        }
+    }
+
+    /// The change of settings that would end a block, with its command; nil if the message does not say which.
+    static func change(after block: Block, _ name: String, kind: String?) -> (advice: String, next: String)? {
+        let set = "capqueue dest set \(name)"
+        return switch block.reason {
+        case .endpoint where block.message.hasSuffix("does not support x-amz-checksum-sha256"):
+            ("leave it out with", "\(set) --checksum md5")
+        case .endpoint where block.message.hasSuffix("does not support If-None-Match"):
+            ("leave it out with", "\(set) --no-condition")
+        case .address where block.message.contains("has no {sha256}"): ("change the URL with", "\(set) --url URL")
+        case .unproven: ("if it never shows stored objects", "\(set) --proof status")
+        // The settings of a folder cannot be changed.
+        case .local where block.message.contains(Block.unusable) && kind == Destination.Kind.folder.rawValue:
+            ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
+        case .local where block.message.contains(Block.unusable):
+            ("change them with", "\(set), for example with --url URL")
+        default: nil
         }
     }
 
@@ -54,6 +74,7 @@ enum NextSteps {
     /// - Parameter isReached: whether a connection was made.
     static func ofTest(_ block: Block, _ name: String, kind: String, isReached: Bool) -> [String] {
         guard block.reason == .offline else { return of(block, name, kind: kind) }
+        if kind == Destination.Kind.folder.rawValue { return [] }
         if isReached && block.message.hasPrefix("http://") && !block.message.contains(" answered ") {
             return [
                 "if the server speaks TLS, its URL begins with https://; change it with: capqueue dest set \(name) --url URL"

@@ -243,7 +243,7 @@ extension BodyReader {
         if metadata != expected {
             faults.append(BundleError(.bodyMetadata, "the part metadata differs from the signed metadata"))
         }
-        if !isFirstFree(boundary) {
+        if candidates.first(where: { !occurring.contains($0) }) != boundary.bytes {
             faults.append(
                 BundleError(
                     .bodyBoundary, "the boundary is \(boundary.text), expected the one computed from the manifest"))
@@ -251,7 +251,6 @@ extension BodyReader {
         return faults
     }
 
-    private func isFirstFree(_ boundary: MultipartBoundary) -> Bool {
-        candidates.first { !occurring.contains($0) } == boundary.bytes
-    }
+    /// The number of the boundary among the candidates.
+    var candidate: Int { candidates.firstIndex { $0 == boundary?.bytes } ?? 0 }
 }

@@ -47,6 +47,9 @@ struct Intake: Sendable {
         let file = options.isByReference ? nil : try push.openIncoming()
         let (report, sha256, tag) = try read(handle, name, size: size, into: file)
         var arrival = try arrival(name, report, sha256, tag, file)
+        if let file, let tag, push.signs {
+            arrival.body = .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
+        }
         // A user without a trust file knows that all devices are unknown.
         if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
         if case .file(let path) = place {
@@ -70,9 +73,6 @@ struct Intake: Sendable {
         arrival.trustFault = report.faults.first
         arrival.tag = tag
         arrival.hashed = hashHeld(facts)
-        if let file, let tag, push.signs {
-            arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
-        }
         return arrival
     }
 

@@ -10,13 +10,11 @@ actor Health {
     private var last: (at: ContinuousClock.Instant, failing: Task<[String], Never>)?
 
     init(
-        _ folder: ReceiverFolder, _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices,
-        _ threads: BlockingThreads, _ logger: Logger
+        _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices, _ threads: BlockingThreads, _ logger: Logger
     ) {
         self.threads = threads
         self.logger = logger
         parts = [
-            ("bodies", { try BodyFile(folder.newBody()).append([UInt8](repeating: 0, count: 65_536)) }),
             ("queue", { try queue.captures.tryKeeping() }),
             ("index", { try index.tryWriting() }),
             ("devices", { _ = try devices.device("00000000-0000-0000-0000-000000000000") }),

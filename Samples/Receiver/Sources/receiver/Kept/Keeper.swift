@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureQueue
 import QueueModel
-import SystemPackage
 
 /// Keeps verified captures: pushes them into the queue and writes their index rows. Captures that arrive at the same
 /// time share the transactions, because each transaction waits for the disk.
@@ -33,9 +32,14 @@ actor Keeper {
         self.threads = threads
     }
 
-    /// Restores the bundle of a body and verifies it. It blocks.
-    nonisolated func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        try queue.captures.receive(body, receiver, destinations: queue.namesOfDestinations())
+    /// Restores the bundle of a body and verifies it, while the body arrives.
+    nonisolated func receive(
+        _ pieces: some AsyncSequence<[UInt8], any Error> & Sendable, byteCount: Int?, _ receiver: BundleReceiver,
+        accept: @escaping @Sendable (Digest) throws -> Void
+    ) async throws -> ReceivedBundle {
+        let names = try await threads.run { try self.queue.namesOfDestinations() }
+        return try await queue.captures.receive(
+            pieces, byteCount: byteCount, receiver, destinations: names, accept: accept)
     }
 
     /// Keeps a capture. The identical capture again is not a second one. If its bytes were lost or damaged here, they are

@@ -28,11 +28,9 @@ struct VerifyFileRoute: Sendable {
         try request.announcedLength(limit: Self.limit)
         let photo = try await slots.run(request, context) { slot in
             var part = PartDigest("file", boundary: boundary)
-            try await request.receiveBody(context, limit: Self.limit) { piece in
-                slot.received(piece.count)
+            for try await piece in try await request.pieces(context, limit: Self.limit, slot) {
                 try part.consume(piece)
             }
-            slot.isWhole()
             return try part.finish()
         }
         let (found, isRevoked) = try await threads.run {

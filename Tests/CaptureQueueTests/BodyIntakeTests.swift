@@ -127,12 +127,15 @@ struct BodyIntakeTests {
     /// A destination that signs gets the hash of the body that arrived, and it is the one of the body that is made.
     @Test func knowsTheHashOfTheBodyThatWillBeSent() async throws {
         try queue.destinations.add("api", kind: .http, ["url": "http://127.0.0.1:9", "device-id": Self.device])
-        let one = try body("a")
+        let (one, two) = (try body("a"), try body("b"))
         let received = try await queue.captures.receive(
             BodyPieces(one.body.bytes), byteCount: nil, receiver, destinations: ["api"]
         ) { _ in }
         let id = try queue.captures.keep([received], destinations: ["api"])[0].get().id
         #expect(try queue.captures.find(id).body == BodyHash(sha256: Digest.of(one.body.bytes), candidate: 0))
+        let pushed = try await queue.push(two.bundle, .with { $0.destinations = ["api"] })
+        #expect(
+            try queue.captures.find(pushed.id).body == BodyHash(sha256: Digest.of(two.body.bytes), candidate: 0))
     }
 
     private static let device = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"

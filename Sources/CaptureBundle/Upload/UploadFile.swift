@@ -18,7 +18,7 @@ package struct UploadFile: Sendable {
     ) throws(BundleError) -> UploadFile {
         let seekable = SeekableBundle(bundle, name: name)
         for n in 0..<MultipartBoundary.candidates {
-            let target = try HashingTarget(try OutputTarget(.standardOutput, holdsBack: true))
+            let target = try HashingTarget()
             let observer = BodyObserver(name, target, n: n, unsigned: try seekable.metadataEntries())
             try verify(try seekable.stream(), expected, observer, name)
             guard let body = try observer.finish() else { continue }
@@ -33,7 +33,7 @@ package struct UploadFile: Sendable {
     package static func photo(
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> UploadFile {
-        let observer = PhotoObserver(try HashingTarget(try OutputTarget(.standardOutput, holdsBack: true)))
+        let observer = PhotoObserver(try HashingTarget())
         try verify(try SeekableBundle(bundle, name: name).stream(), expected, observer, name)
         guard observer.isFound else { throw BundleError(.entryAbsent, "the bundle has no photo.jpg", file: name) }
         return try observer.target.part(contentType: "image/jpeg")
@@ -42,40 +42,64 @@ package struct UploadFile: Sendable {
     private static func verify(
         _ source: HandleStream, _ expected: Digest, _ observer: any BundleObserver, _ name: String
     ) throws(BundleError) {
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
-        let tee = CopyingStream(source) { piece throws(BundleError) in
-            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
-        }
+        let hash = try DigestStream()
+        let tee = CopyingStream(source) { piece throws(BundleError) in try hash.update(piece) }
         let report = try Verifier.soundness.verify(
             BundleReader(BundleSource(stream: tee, name: name)), observer: observer)
         try report.requireSound(name)
-        guard Digest(bytes: try native { () throws(NativeError) in try hasher.finish() }) == expected else {
+        guard try hash.finish() == expected else {
             throw BundleError(.entrySHA256, "the bytes changed since they were pushed", file: name)
         }
     }
 }
 
+/// Hashes the body in which a bundle will be sent, in the same pass that verifies the bundle.
+package struct BodyHashing {
+    private let hash: DigestStream
+    private let body: BodyObserver
+    package var observer: any BundleObserver { body }
+
+    /// - Parameter bundle: A regular file. Its metadata is read, because the body begins with it; then it is at its start.
+    package init(_ bundle: FileHandle, name: String) throws(BundleError) {
+        let seekable = SeekableBundle(bundle, name: name)
+        hash = try DigestStream()
+        body = BodyObserver(name, HashTarget(hash: hash), n: 0, unsigned: try seekable.metadataEntries())
+        _ = try seekable.source()
+    }
+
+    /// The hash of the body with the first boundary; nil if the body needs another boundary.
+    package func finish() throws(BundleError) -> Digest? {
+        guard try body.finish() != nil else { return nil }
+        return try hash.finish()
+    }
+
+    private struct HashTarget: BodyTarget {
+        let hash: DigestStream
+
+        func write(_ bytes: Span<UInt8>) throws(BundleError) { try hash.update(bytes) }
+    }
+}
+
 /// A target that hashes the bytes that it receives.
-final class HashingTarget: BodyTarget {
+private final class HashingTarget: BodyTarget {
     private let target: OutputTarget
-    private var hasher: SHA256Hasher?
+    private let hash: DigestStream
     private var count = 0
 
-    init(_ target: OutputTarget) throws(BundleError) {
-        self.target = target
-        hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+    init() throws(BundleError) {
+        target = try OutputTarget(.standardOutput, holdsBack: true)
+        hash = try DigestStream()
     }
 
     func write(_ bytes: Span<UInt8>) throws(BundleError) {
-        do throws(NativeError) { try hasher?.update(bytes) } catch { throw .unexpected(error) }
+        try hash.update(bytes)
         count += bytes.count
         try target.write(bytes)
     }
 
     func part(contentType: String) throws(BundleError) -> UploadFile {
-        let digest = try native { () throws(NativeError) in try hasher?.finish() ?? [] }
-        return UploadFile(
-            handle: try target.held(), byteCount: count, sha256: Digest(bytes: digest), contentType: contentType)
+        UploadFile(
+            handle: try target.held(), byteCount: count, sha256: try hash.finish(), contentType: contentType)
     }
 }
 

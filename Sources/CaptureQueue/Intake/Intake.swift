@@ -45,10 +45,12 @@ struct Intake: Sendable {
     ) throws -> Arrival {
         let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try push.openIncoming()
-        let (report, sha256, tag) = try read(handle, name, size: size, into: file)
+        let (report, sha256, tag, body) = try read(handle, name, size: size, into: file)
         var arrival = try arrival(name, report, sha256, tag, file)
         if let file, let tag, push.signs {
-            arrival.body = .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
+            arrival.body =
+                body.map { BodyHash(sha256: $0, candidate: 0) }
+                ?? .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
         }
         // A user without a trust file knows that all devices are unknown.
         if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
@@ -146,7 +148,7 @@ struct Intake: Sendable {
 
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
-    ) throws -> (VerificationReport, Digest, BytesTag?) {
+    ) throws -> (VerificationReport, Digest, BytesTag?, body: Digest?) {
         // A clone shares its blocks with the source and copies nothing. The clone is verified, not the source.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
         if isCloned, let file {
@@ -168,14 +170,18 @@ struct Intake: Sendable {
             written += piece.count
             try push.write(piece, to: file)
         }
-        let report = try verifier.verify(BundleSource(stream: stream, name: name))
+        // The body begins with the metadata, so a pipe would have to be read twice.
+        let body = push.signs && size > 0 && name != "-" ? try? BodyHashing(from, name: name) : nil
+        let report = try verifier.verify(
+            BundleReader(BundleSource(stream: stream, name: name)), observer: body?.observer)
         try report.requireSound(name)
         if options.requiresTrust, let fault = report.faults.first {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry, hints: push.trustHints)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
+        let bodyHash = try? body?.finish()
         return try onFile(named: name) { () throws(NativeError) in
-            (report, Digest(bytes: try hasher.finish()), try tagger?.finish())
+            (report, Digest(bytes: try hasher.finish()), try tagger?.finish(), bodyHash)
         }
     }
 }

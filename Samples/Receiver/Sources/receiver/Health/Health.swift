@@ -34,10 +34,10 @@ actor Health {
         if let last, last.at + .seconds(60) > .now { return await last.failing.value }
         let attempts = Task {
             var failing: [String] = []
-            for part in parts {
-                do { try await threads.run(part.attempt) } catch {
-                    logger.error("a capture cannot be kept: \(part.name): \(error)")
-                    failing.append(part.name)
+            for (name, attempt) in parts {
+                do { try await threads.run(attempt) } catch {
+                    logger.error("a capture cannot be kept: \(name): \(error)")
+                    failing.append(name)
                 }
             }
             return failing

@@ -15,12 +15,7 @@ struct BodyPieces: AsyncSequence, Sendable {
     struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let whole: BodyPieces
         fileprivate var pieces: RequestBody.AsyncIterator
-        private var count = 0
-
-        fileprivate init(whole: BodyPieces, pieces: RequestBody.AsyncIterator) {
-            self.whole = whole
-            self.pieces = pieces
-        }
+        fileprivate var count = 0
 
         mutating func next() async throws -> [UInt8]? {
             guard let piece = try await pieces.next() else {

@@ -57,9 +57,11 @@ actor Keeper {
 
     private func work() async {
         while let batch = nextBatch() {
-            do { try await threads.run { self.keep(batch) } } catch {
-                for waiting in batch { waiting.continuation.resume(throwing: error) }
+            let results: [Result<String, any Error>]
+            do { results = try await threads.run { self.keep(batch) } } catch {
+                results = batch.map { _ in .failure(error) }
             }
+            for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
         }
         isWorking = false
     }
@@ -80,36 +82,26 @@ actor Keeper {
         return batch.isEmpty ? nil : batch
     }
 
-    private nonisolated func keep(_ batch: [Waiting]) {
+    private nonisolated func keep(_ batch: [Waiting]) -> [Result<String, any Error>] {
         // A request with the same Idempotency-Key may have come between the check of this one and now.
         let checks = batch.map { waiting in Result { try index.check(waiting.request) } }
         let sound = zip(batch, checks).filter { (try? $1.get()) != nil }.map(\.0)
-        var pushed = push(sound.map(\.arrival)).makeIterator()
-        var results = checks.map { $0.flatMap { pushed.next() ?? .failure(APIError.internalError) } }
-        let kept = zip(batch, results).compactMap { waiting, id in (try? id.get()).map { (waiting, $0) } }
-        let rows = kept.map { waiting, id in
-            let (device, manifest, report) = (
-                waiting.arrival.device, waiting.arrival.manifest, waiting.arrival.bundle.report
-            )
-            return CaptureRow(id, device, manifest, report, verdict: report.verdict.word, at: UnixTime.now)
+        var pushed: [Result<Pushed, any Error>]
+        do {
+            pushed = try queue.captures.keep(sound.map(\.arrival.bundle), destinations: queue.namesOfDestinations())
+            let kept = zip(sound, pushed).compactMap { waiting, result in (try? result.get()).map { (waiting, $0.id) } }
+            try index.write(kept.map { Self.row($1, $0.arrival) }, kept.map(\.0.request))
+        } catch {
+            pushed = sound.map { _ in .failure(error) }
         }
-        do { try index.write(rows, kept.map(\.0.request)) } catch {
-            results = results.map { $0.flatMap { _ in .failure(error) } }
-        }
-        for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
+        var results = pushed.makeIterator()
+        return checks.map { $0.flatMap { results.next()?.map(\.id) ?? .failure(APIError.internalError) } }
     }
 
-    /// Adds bundles to the queue together, for all its destinations.
-    ///
-    /// - Returns: An id or an error for each, in order.
-    private nonisolated func push(_ arrivals: [Arrival]) -> [Result<String, any Error>] {
-        guard !arrivals.isEmpty else { return [] }
-        do {
-            let names = try queue.namesOfDestinations()
-            return try queue.captures.keep(arrivals.map(\.bundle), destinations: names).map { $0.map(\.id) }
-        } catch {
-            return arrivals.map { _ in .failure(error) }
-        }
+    private static func row(_ id: String, _ arrival: Arrival) -> CaptureRow {
+        let report = arrival.bundle.report
+        return CaptureRow(
+            id, arrival.device, arrival.manifest, report, verdict: report.verdict.word, at: UnixTime.now)
     }
 }
 

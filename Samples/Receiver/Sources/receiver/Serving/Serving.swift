@@ -53,7 +53,8 @@ struct Serving {
         // They end in the reverse order: what the last uploads bring is still sent.
         var configuration = ServiceGroupConfiguration(
             services: [
-                QueueWork(queue.folder, logger), application, try operatorApplication(pages, lines, logger),
+                QueueWork(folder: queue.folder, logger: logger), application,
+                try operatorApplication(pages, lines, logger),
             ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // A slow client must not keep the receiver from ending before systemd kills it after 90 seconds.
         configuration.maximumGracefulShutdownDuration = .seconds(60)
@@ -94,10 +95,7 @@ struct Serving {
         let slots = Slots(settings.capturesAtOnce)
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self, options: .autoGenerateHeadEndpoints)
-        router.addMiddleware {
-            CountRequests(metrics: metrics)
-            AnswerErrors()
-        }
+        router.addMiddleware { AnswerErrors(metrics: metrics) }
         let captures = CaptureRoutes(
             index: index, keeper: Keeper(queue, index, threads), devices: devices, slots: slots, threads: threads,
             publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
@@ -128,9 +126,6 @@ struct Serving {
         }
     }
 
-    /// An HTTP server.
-    ///
-    /// - Parameter onListening: Gets the URL of the server once it listens.
     private func application(
         _ router: Router<ReceiverContext>, _ host: String, _ port: Int, connections: Int, logger: Logger,
         onListening: @escaping @Sendable (String) -> Void

@@ -6,20 +6,20 @@ package final class ArrivingBody {
     package let source: BundleSource
     private let hash: DigestStream
 
-    private init(_ bytes: ByteHandover, _ name: String) throws(BundleError) {
+    private init(_ bytes: ByteHandover) throws(BundleError) {
         let hash = try DigestStream()
         self.hash = hash
-        let stream = CopyingStream(ArrivingBytes(bytes, name)) { piece throws(BundleError) in try hash.update(piece) }
-        source = BundleSource(stream: stream, name: name)
+        let stream = CopyingStream(bytes) { piece throws(BundleError) in try hash.update(piece) }
+        source = BundleSource(stream: stream, name: "body")
     }
 
     /// Runs `body` on a thread of its own, which reads the pieces as they arrive.
     ///
     /// - Throws: The error of `pieces`, or else of `body`; `CancellationError`. The thread has ended then.
     package static func read<Pieces: AsyncSequence & Sendable, Value: Sendable>(
-        _ pieces: Pieces, named name: String, _ body: @escaping @Sendable (ArrivingBody) throws -> Value
+        _ pieces: Pieces, _ body: @escaping @Sendable (ArrivingBody) throws -> Value
     ) async throws -> Value where Pieces.Element == [UInt8] {
-        try await ByteHandover.run(pieces) { bytes in try body(ArrivingBody(bytes, name)) }
+        try await ByteHandover.run(pieces) { bytes in try body(ArrivingBody(bytes)) }
     }
 
     /// Reads what is left, and returns the hash of the whole body.
@@ -29,19 +29,8 @@ package final class ArrivingBody {
     }
 }
 
-/// The bytes that a task hands over.
-private final class ArrivingBytes: ByteStream {
-    private let bytes: ByteHandover
-    private let name: String
-
-    init(_ bytes: ByteHandover, _ name: String) {
-        self.bytes = bytes
-        self.name = name
-    }
-
-    func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
-        do { return try bytes.read(into: &buffer) } catch {
-            throw BundleError(.inputUnreadable, "ends before it is whole", file: name)
-        }
+extension ByteHandover: ByteStream {
+    package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+        do { return try read(into: &buffer) } catch { throw BundleError(.inputUnreadable, "ends before it is whole") }
     }
 }

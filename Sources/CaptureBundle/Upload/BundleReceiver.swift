@@ -31,10 +31,16 @@ public struct BundleReceiver: Sendable {
     ///   `output.exists`, `output.unusable`, `io.failed`). A body with faults is a result.
     public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
         try OutputPlace.examine([place], reading: body.status)
-        let target = try OutputTarget(place, holdsBack: true)
-        let received = try restore(body) { piece throws(BundleError) in try target.write(piece) }
+        let (received, target) = try restore(body, place)
         if received.isKept { try target.commit() }
         return received
+    }
+
+    private func restore(
+        _ body: BundleSource, _ place: OutputPlace
+    ) throws(BundleError) -> (Received, OutputTarget) {
+        let target = try OutputTarget(place, holdsBack: true)
+        return (try restore(body) { piece throws(BundleError) in try target.write(piece) }, target)
     }
 
     /// Receives a body while it arrives, on a thread of its own. The pieces are asked for as fast as they are verified
@@ -48,14 +54,10 @@ public struct BundleReceiver: Sendable {
     public func receive<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, to place: OutputPlace, accept: @escaping @Sendable (Digest) throws -> Void
     ) async throws -> Received where Pieces.Element == [UInt8] {
-        try await ArrivingBody.read(pieces, named: "body") { body in
-            let restored = Result {
-                try place.examine()
-                let target = try OutputTarget(place, holdsBack: true)
-                return (target, try restore(body.source) { piece throws(BundleError) in try target.write(piece) })
-            }
+        try await ArrivingBody.read(pieces) { body in
+            let restored = Result { try restore(body.source, place) }
             try accept(body.finish())
-            let (target, received) = try restored.get()
+            let (received, target) = try restored.get()
             if received.isKept { try target.commit() }
             return received
         }

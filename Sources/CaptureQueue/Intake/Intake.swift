@@ -25,7 +25,7 @@ struct Intake: Sendable {
         let size = status.kind == .file ? status.size : 0
         let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
         do {
-            var arrival = try take(handle, name, status, place)
+            var arrival = try take(handle, name, status, size, place)
             push.limits.written(reserved)
             let isLate = reserved == 0 && !options.isByReference
             let late = try push.limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
@@ -41,9 +41,8 @@ struct Intake: Sendable {
     }
 
     private func take(
-        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ place: BundleSource.Place
+        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ size: Int, _ place: BundleSource.Place
     ) throws -> Arrival {
-        let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try push.openIncoming()
         let (report, sha256, tag, body) = try read(handle, name, size: size, into: file)
         var arrival = try arrival(name, report, sha256, tag, file)
@@ -156,19 +155,12 @@ struct Intake: Sendable {
         }
         let from = isCloned ? file?.handle ?? handle : handle
         from.expectReading()
-        let hasher = try onFile(named: name) { () throws(NativeError) in try SHA256Hasher() }
+        let hash = try DigestStream()
         let tagger = try file.map { _ in try onFile(named: name) { () throws(NativeError) in try BytesTagger() } }
-        var written = 0
         let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
-            do throws(NativeError) {
-                try hasher.update(piece)
-                try tagger?.update(piece)
-            } catch {
-                throw .unexpected(error)
-            }
-            guard let file, !isCloned else { return }
-            written += piece.count
-            try push.write(piece, to: file)
+            try hash.update(piece)
+            do throws(NativeError) { try tagger?.update(piece) } catch { throw .unexpected(error) }
+            if let file, !isCloned { try push.write(piece, to: file) }
         }
         // The body begins with the metadata, so a pipe would have to be read twice.
         let body = push.signs && size > 0 && name != "-" ? try? BodyHashing(from, name: name) : nil
@@ -179,9 +171,7 @@ struct Intake: Sendable {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry, hints: push.trustHints)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
-        let bodyHash = try? body?.finish()
-        return try onFile(named: name) { () throws(NativeError) in
-            (report, Digest(bytes: try hasher.finish()), try tagger?.finish(), bodyHash)
-        }
+        let tag = try onFile(named: name) { () throws(NativeError) in try tagger?.finish() }
+        return (report, try hash.finish(), tag, try? body?.finish())
     }
 }

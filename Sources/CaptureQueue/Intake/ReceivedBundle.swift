@@ -43,10 +43,9 @@ extension UploadQueue.Captures {
         _ pieces: Pieces, byteCount: Int?, _ receiver: BundleReceiver, destinations: [String] = [],
         accept: @escaping @Sendable (Digest) throws -> Void
     ) async throws -> ReceivedBundle where Pieces.Element == [UInt8] {
-        let (queue, options) = (queue, Self.options(destinations))
-        return try await ArrivingBody.read(pieces, named: "body") { body in
+        try await ArrivingBody.read(pieces) { body in
             let copy = Result {
-                let intake = try Intake(Push(queue, options))
+                let intake = try Intake(Push(queue, Self.options(destinations)))
                 return (intake, try intake.copy(body.source, byteCount, receiver))
             }
             let sha256 = try body.finish()

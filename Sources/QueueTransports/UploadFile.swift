@@ -1,3 +1,4 @@
+package import CaptureBundle
 package import CaptureNative
 
 /// A file without a name that is sent in place of a bundle: an upload body, or the photo alone.
@@ -16,15 +17,11 @@ package struct UploadFile: Sendable {
     package static func body(
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> UploadFile {
-        let seekable = SeekableBundle(bundle, name: name)
-        for n in 0..<MultipartBoundary.candidates {
-            let target = try HashingTarget()
-            let observer = BodyObserver(name, target, n: n, unsigned: try seekable.metadataEntries())
-            try verify(try seekable.stream(), expected, observer, name)
-            guard let body = try observer.finish() else { continue }
-            return try target.part(contentType: body.contentType)
+        let bundle = SeekableBundle(bundle, name: name)
+        let (body, target) = try bundle.body(sha256: expected) { () throws(BundleError) in
+            try HashingTarget(isKept: true)
         }
-        throw MultipartBody.noBoundary(name)
+        return try target.part(contentType: body.contentType)
     }
 
     /// Extracts the photo from a bundle, after the whole bundle was found to be sound.
@@ -33,73 +30,51 @@ package struct UploadFile: Sendable {
     package static func photo(
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> UploadFile {
-        let observer = PhotoObserver(try HashingTarget())
-        try verify(try SeekableBundle(bundle, name: name).stream(), expected, observer, name)
+        let observer = PhotoObserver(try HashingTarget(isKept: true))
+        try SeekableBundle(bundle, name: name).verify(sha256: expected, observer)
         guard observer.isFound else { throw BundleError(.entryAbsent, "the bundle has no photo.jpg", file: name) }
         return try observer.target.part(contentType: "image/jpeg")
-    }
-
-    private static func verify(
-        _ source: HandleStream, _ expected: Digest, _ observer: any BundleObserver, _ name: String
-    ) throws(BundleError) {
-        let hash = try DigestStream()
-        let tee = CopyingStream(source) { piece throws(BundleError) in try hash.update(piece) }
-        let report = try Verifier.soundness.verify(
-            BundleReader(BundleSource(stream: tee, name: name)), observer: observer)
-        try report.requireSound(name)
-        guard try hash.finish() == expected else {
-            throw BundleError(.entrySHA256, "the bytes changed since they were pushed", file: name)
-        }
     }
 }
 
 /// Hashes the body in which a bundle will be sent, in the same pass that verifies the bundle.
 package struct BodyHashing {
-    private let hash: DigestStream
+    private let target: HashingTarget
     private let body: BodyObserver
     package var observer: any BundleObserver { body }
 
     /// - Parameter bundle: A regular file. Its metadata is read, because the body begins with it; then it is at its start.
     package init(_ bundle: FileHandle, name: String) throws(BundleError) {
         let seekable = SeekableBundle(bundle, name: name)
-        hash = try DigestStream()
-        body = BodyObserver(name, HashTarget(hash: hash), n: 0, unsigned: try seekable.metadataEntries())
+        target = try HashingTarget(isKept: false)
+        body = BodyObserver(name, target, n: 0, unsigned: try seekable.metadataEntries())
         _ = try seekable.source()
     }
 
     /// The hash of the body with the first boundary; nil if the body needs another boundary.
-    package func finish() throws(BundleError) -> Digest? {
-        guard try body.finish() != nil else { return nil }
-        return try hash.finish()
-    }
-
-    private struct HashTarget: BodyTarget {
-        let hash: DigestStream
-
-        func write(_ bytes: Span<UInt8>) throws(BundleError) { try hash.update(bytes) }
-    }
+    package func finish() throws(BundleError) -> Digest? { try body.finish() == nil ? nil : target.hash.finish() }
 }
 
-/// A target that hashes the bytes that it receives.
+/// A target that hashes the bytes that it receives, and keeps them in a file without a name if they are needed.
 private final class HashingTarget: BodyTarget {
-    private let target: OutputTarget
-    private let hash: DigestStream
+    let hash: DigestStream
+    private let target: OutputTarget?
     private var count = 0
 
-    init() throws(BundleError) {
-        target = try OutputTarget(.standardOutput, holdsBack: true)
+    init(isKept: Bool) throws(BundleError) {
         hash = try DigestStream()
+        target = isKept ? try OutputTarget(.standardOutput, holdsBack: true) : nil
     }
 
     func write(_ bytes: Span<UInt8>) throws(BundleError) {
         try hash.update(bytes)
         count += bytes.count
-        try target.write(bytes)
+        try target?.write(bytes)
     }
 
     func part(contentType: String) throws(BundleError) -> UploadFile {
-        UploadFile(
-            handle: try target.held(), byteCount: count, sha256: try hash.finish(), contentType: contentType)
+        guard let handle = try target?.held() else { throw BundleError(.internalFailure, "a body was not kept") }
+        return UploadFile(handle: handle, byteCount: count, sha256: try hash.finish(), contentType: contentType)
     }
 }
 

@@ -76,7 +76,7 @@ struct LibraryExampleTests {
         #expect(first.verdict == .verified && second.verdict == .unacceptable)
     }
 
-    @Test func sendsAndReceives() throws {
+    @Test func sendsAndReceives() async throws {
         let bundle: FilePath = folder.path("cap.bundle")
         _ = try pack(folder.path("raw"), to: bundle)
         let bodyPath: FilePath = folder.path("body")
@@ -84,6 +84,7 @@ struct LibraryExampleTests {
         var trust = TrustFile()
         try trust.add(TrustedDeviceLine(name: "my-rig", point: DeviceKeyFile(path: keyPath).publicKey()))
         let now = 1_700_000_000_000
+        let pieces = FileBytes(path: bodyPath)
         // docs: SendAndReceive
         // The sender makes the body file once, and new headers for each attempt.
         let body = try MultipartBody.write(bundle: bundle, to: .file(bodyPath))
@@ -93,12 +94,23 @@ struct LibraryExampleTests {
             deviceID: "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c", timestamp: now, device: device)
         let headers = [("Content-Type", body.contentType)] + signature.headers
 
-        // The server checks who sent the body, and that the contents are those that were signed.
-        try signature.verify(body: RequestSignature.hash(BundleSource(path: bodyPath)), device: device.point)
-        let result = try BundleReceiver(trust: trust).receive(BundleSource(path: bodyPath), to: .file(received))
+        // The server checks the contents while they arrive, and who sent them before it keeps anything.
+        let receiver = BundleReceiver(trust: trust)
+        let result = try await receiver.receive(pieces, to: .file(received)) { sha256 in
+            try signature.verify(body: sha256, device: device.point)
+        }
         print(result.isKept ? "kept: \(result.report.verdict)" : "refused: \(result.report.faults)")
         // end
         #expect(headers.count == 4 && result.isKept)
         #expect(try folder.bytes("received.bundle") == folder.bytes("cap.bundle"))
+    }
+}
+
+/// The bytes of a file, which are read when they are asked for.
+private struct FileBytes: AsyncSequence, Sendable {
+    let path: FilePath
+
+    func makeAsyncIterator() -> BodyPieces.AsyncIterator {
+        BodyPieces((try? path.bytes) ?? []).makeAsyncIterator()
     }
 }

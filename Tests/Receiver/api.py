@@ -171,7 +171,7 @@ def ending(tools):
         start = receiver.head_of_upload(rig, body)
         with receiver.link() as link, receiver.link() as idle:
             link.send(start + body.data[:5000])
-            wait_until(lambda: list((receiver.folder / "bodies").iterdir()), "the body is being received")
+            wait_until(receiver.arriving, "the body is being received")
             receiver.process.terminate()
             expect(idle.is_closed(), "the idle connection gets bytes")
             expect(receiver.process.poll() is None, "the receiver ended before the upload")

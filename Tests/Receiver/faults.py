@@ -9,7 +9,7 @@ import subprocess
 
 from Kit.outcomes import PATIENCE, ROOT, Skipped, expect
 from Kit.tracing import calls_in, require_strace, strace
-from Receiver.support import Receiver, receiving, same
+from Receiver.support import RAW, Receiver, receiving, same
 
 STEPS = "linkat,fsync,fdatasync,pwrite64,unlink,unlinkat"
 
@@ -102,8 +102,7 @@ def full_disk(tools):
         other = receiver.taken(rig, second)
         expect(receiver.taken(rig, first) == taken, "the first capture has another id")
         expect(receiver.held() == sorted([taken, other]), f"the queue has {receiver.held()}")
-        left = list((receiver.folder / "bodies").iterdir())
-        expect(not left, f"{len(left)} files are left in bodies/")
+        expect(not receiver.left() and not receiver.arriving(), f"files are left: {receiver.left()}, {receiver.arriving()}")
         receiver.stop()
         expect("INTERNAL_ERROR" not in receiver.said(), f"the receiver logged {receiver.said()[-300:]}")
     finally:
@@ -140,7 +139,30 @@ def slow_bodies(tools):
             expect(silent.is_closed(), "a connection without headers gets an answer")
 
 
+def written_once(tools):
+    """The bytes of a body are written to the disk once, in the form of the bundle, and are not read again."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        receiver.taken(rig, rig.capture())
+        receiver.queue("pause")
+        photo = (RAW / "photo.jpg").read_bytes()
+        body = rig.body(rig.pack("large", rig.raw("large", photo=photo[:-2] + bytes(8 << 20) + photo[-2:])))
+        size, before = len(body.data), _traffic(receiver)
+        receiver.taken(rig, body)
+        # The body comes through a socket, whose bytes count as read.
+        read, written = (after - earlier for after, earlier in zip(_traffic(receiver), before, strict=True))
+        expect(size <= written < 1.2 * size, f"{written} bytes were written for a body of {size}")
+        expect(read < 1.2 * size, f"{read} bytes were read for a body of {size}")
+
+
+def _traffic(receiver):
+    """Returns how many bytes a receiver has read and written so far."""
+    lines = pathlib.Path(f"/proc/{receiver.process.pid}/io").read_text().splitlines()
+    return [int(line.split()[1]) for line in lines if line.startswith(("rchar:", "wchar:"))]
+
+
 TESTS = [
+    ("a body is written once", written_once),
     ("killed at each step of an upload", kills),
     ("a full disk answers 507 and loses nothing", full_disk),
     ("promtool reads the metrics", metrics),

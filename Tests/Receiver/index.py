@@ -104,7 +104,6 @@ def health(tools):
     """When captures cannot be kept, /healthz says which part fails. It tries at most once a minute."""
     rig = tools.rig()
     harm = {"index": lambda folder: execute(folder / "index.sqlite", "DROP TABLE captures"),
-            "bodies": lambda folder: shutil.rmtree(folder / "bodies"),
             "queue": lambda folder: execute(folder / "queue/queue.sqlite", "DROP TABLE settings"),
             "devices": lambda folder: spoil(folder / "shared/devices")}
     for name, change in harm.items():

@@ -14,19 +14,13 @@ SLOTS = 4
 @contextlib.contextmanager
 def stalled(receiver, request, addresses=("127.0.0.2",) * SLOTS):
     """Holds all slots by bodies that stop. Yields their connections."""
-    wait_until(lambda: taken(receiver) == 0, "no slot is taken")
+    wait_until(lambda: receiver.slots() == 0, "no slot is taken")
     with contextlib.ExitStack() as stack:
         links = [stack.enter_context(Link(receiver.port, address)) for address in addresses]
         for number, link in enumerate(links):
             link.send((request(number) if callable(request) else request) + FORM[:9000])
-        wait_until(lambda: taken(receiver) == SLOTS, "all slots are taken")
+        wait_until(lambda: receiver.slots() == SLOTS, "all slots are taken")
         yield links
-
-
-def taken(receiver):
-    """How many bodies are being received. Only captures have a file in the meantime."""
-    text = receiver.ask("GET", "/metrics").bytes.decode()
-    return int(next(line.split()[1] for line in text.splitlines() if line.startswith("receiver_bodies ")))
 
 
 def lookup(**headers):

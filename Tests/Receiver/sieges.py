@@ -22,7 +22,8 @@ def besieged(tools, *options):
         siege.serves("after the attack")
         peak = receiver.status_of("VmHWM")
         expect(peak <= MOST_MEMORY, f"the receiver used {peak >> 10} MiB, more than {MOST_MEMORY >> 10}")
-        wait_until(lambda: not siege.bodies(), "bodies that were given up are deleted")
+        wait_until(lambda: not receiver.arriving(), "bodies that were given up are deleted")
+        expect(not receiver.left(), f"files are left: {receiver.left()}")
 
 
 class Siege:
@@ -34,17 +35,6 @@ class Siege:
         self.hostile_id = receiver.device(self.hostile)
         receiver.device(self.honest)
         self._numbers = iter(range(100))
-
-    def bodies(self):
-        return list((self.receiver.folder / "bodies").iterdir())
-
-    def stored_bytes(self):
-        """Returns the size of all bodies that are being received."""
-        total = 0
-        for path in self.bodies():
-            with contextlib.suppress(FileNotFoundError):  # it was deleted meanwhile
-                total += path.stat().st_size
-        return total
 
     def body(self):
         """Returns a capture of the honest device that this receiver does not know."""

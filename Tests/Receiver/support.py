@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import http.client
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -192,6 +193,24 @@ class Receiver(Client):
         lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
+    def arriving(self):
+        """Returns the sizes of the files without a name of bodies that are being received."""
+        sizes = []
+        for link in pathlib.Path(f"/proc/{self.process.pid}/fd").iterdir():
+            with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+                if "/queue/incoming/" in os.readlink(link):
+                    sizes.append(link.stat().st_size)
+        return sizes
+
+    def left(self):
+        """Returns the names of temporary files."""
+        return [path.name for name in ("scratch", "queue/incoming") for path in (self.folder / name).iterdir()]
+
+    def slots(self):
+        """Returns how many bodies are being received."""
+        text = self.ask("GET", "/metrics").bytes.decode()
+        return int(next(line.split()[1] for line in text.splitlines() if line.startswith("receiver_bodies ")))
+
     # Devices
 
     def command(self, *words, allowed=(0,)):
@@ -262,5 +281,4 @@ def receiving(tools, *options, **settings):
         raise
     receiver.stop()
     expect("INTERNAL_ERROR" not in receiver.said(), f"the receiver logged {receiver.said()[-400:]}")
-    left = list((receiver.folder / "bodies").iterdir())
-    expect(not left, f"{len(left)} files are left in bodies/")
+    expect(not receiver.left(), f"files are left: {receiver.left()}")

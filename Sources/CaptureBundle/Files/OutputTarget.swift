@@ -125,7 +125,7 @@ package final class OutputTarget {
 
     /// The file of a target that was held back, positioned at its start. It has no name and disappears with its last
     /// owner.
-    func held() throws(BundleError) -> FileHandle {
+    package func held() throws(BundleError) -> FileHandle {
         do throws(NativeError) {
             try writer?.finish()
             try handle.seekToStart()

@@ -5,39 +5,21 @@ package enum BodyPart: Hashable, Sendable {
 
     package init(_ entry: ManifestEntry) { self = .entry(path: entry.path, mediaType: entry.mediaType) }
 
-    var name: String {
+    private var form: (name: String, filename: String?, type: String) {
         switch self {
-        case .metadata: "metadata"
-        case .manifest: "manifest"
-        case .assertion: "assertion.cbor"
-        case .entry(.depth, _): "depth_map"
-        case .entry(.photo, _): "photo"
-        case .entry(let path, _): path.description
+        case .metadata: ("metadata", nil, "application/json")
+        case .manifest: ("manifest", "manifest.json", SigningInput.manifestType)
+        case .assertion: ("assertion.cbor", "assertion.cbor", "application/cbor")
+        case .entry(.depth, let type): ("depth_map", "depth.gz", type)
+        case .entry(.photo, let type): ("photo", "capture.jpg", type)
+        case .entry(let path, let type): (path.description, path.description.pieces(by: "/").last, type)
         }
     }
 
-    private var filename: String? {
-        switch self {
-        case .metadata: nil
-        case .manifest: "manifest.json"
-        case .assertion: "assertion.cbor"
-        case .entry(.depth, _): "depth.gz"
-        case .entry(.photo, _): "capture.jpg"
-        case .entry(let path, _): path.description.pieces(by: "/").last
-        }
-    }
-
-    private var type: String {
-        switch self {
-        case .metadata: "application/json"
-        case .manifest: SigningInput.manifestType
-        case .assertion: "application/cbor"
-        case .entry(_, let mediaType): mediaType
-        }
-    }
+    var name: String { form.name }
 
     /// The bytes between the line of the delimiter and the data.
-    var header: [UInt8] { Self.header(name: name, filename: filename, type: type) }
+    var header: [UInt8] { Self.header(name: form.name, filename: form.filename, type: form.type) }
 
     static func header(name: String, filename: String?, type: String) -> [UInt8] {
         let file = filename.map { "; filename=\"\($0)\"" } ?? ""

@@ -37,6 +37,9 @@ final class BodyReader: ByteStream {
     private var occurring: Set<[UInt8]> = []
     private static let crlf = Array("\r\n".utf8)
     private static let dashes = Array("--".utf8)
+    /// A first line of a body.
+    private static let firstLine =
+        dashes + MultipartBoundary.prefix + Array(repeating: UInt8(ascii: "0"), count: MultipartBoundary.digits) + crlf
     private static let headerLimit = 1024
 
     init(_ source: BundleSource) { self.source = source }
@@ -63,12 +66,10 @@ final class BodyReader: ByteStream {
     }
 
     private func readHead() throws(BundleError) {
-        let line = try source.read(Self.dashes.count + MultipartBoundary.length + Self.crlf.count)
-        let digits = line.dropFirst(Self.dashes.count).prefix(MultipartBoundary.length)
-        guard let boundary = MultipartBoundary(Array(digits)), line.starts(with: Self.dashes),
-            line.suffix(2) == Self.crlf[...]
-        else {
-            if Self.isBeginning(line) { throw truncated("inside its first line") }
+        let line = try source.read(Self.firstLine.count)
+        guard let boundary = Self.boundary(inFirst: line) else {
+            let isBeginning = Self.boundary(inFirst: line + Self.firstLine.dropFirst(line.count)) != nil
+            if isBeginning { throw truncated("inside its first line") }
             let kind = FileKind(line + (try source.read(FileKind.length - line.count)))
             let other = kind.flatMap { [.uploadBody, .text].contains($0.family) ? nil : $0 }
             throw BundleError(
@@ -105,15 +106,9 @@ final class BodyReader: ByteStream {
         if candidates.contains(match) { occurring.insert(match) }
     }
 
-    private static func isBeginning(_ line: [UInt8]) -> Bool {
-        guard line.count < dashes.count + MultipartBoundary.length + crlf.count else { return false }
-        let whole = dashes + MultipartBoundary.prefix
-        guard line.count >= whole.count else { return whole.starts(with: line) }
-        guard line.starts(with: whole) else { return false }
-        let digits = line.dropFirst(whole.count).prefix(MultipartBoundary.digits)
-        let rest = line.dropFirst(whole.count + MultipartBoundary.digits)
-        let padded = String(decoding: digits, as: UTF8.self) + (digits.count % 2 == 1 ? "0" : "")
-        return Hex.decode(padded) != nil && crlf.starts(with: rest)
+    private static func boundary(inFirst line: [UInt8]) -> MultipartBoundary? {
+        guard line.starts(with: dashes), line.suffix(crlf.count) == crlf[...] else { return nil }
+        return MultipartBoundary(Array(line.dropFirst(dashes.count).dropLast(crlf.count)))
     }
 
     private static func entry(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
@@ -243,7 +238,7 @@ extension BodyReader {
         if metadata != expected {
             faults.append(BundleError(.bodyMetadata, "the part metadata differs from the signed metadata"))
         }
-        if !isFirstFree(boundary) {
+        if candidates.first(where: { !occurring.contains($0) }) != boundary.bytes {
             faults.append(
                 BundleError(
                     .bodyBoundary, "the boundary is \(boundary.text), expected the one computed from the manifest"))
@@ -251,7 +246,6 @@ extension BodyReader {
         return faults
     }
 
-    private func isFirstFree(_ boundary: MultipartBoundary) -> Bool {
-        candidates.first { !occurring.contains($0) } == boundary.bytes
-    }
+    /// The number of the boundary among the candidates.
+    var candidate: Int { candidates.firstIndex { $0 == boundary?.bytes } ?? 0 }
 }

@@ -15,6 +15,8 @@ public struct BundleReceiver: Sendable {
         public let report: VerificationReport
         /// Whether the bundle was sound and is now in its place. The verdict says whether its device is trusted.
         public let isKept: Bool
+        /// The number of the body's boundary among the candidates, if the bundle was sound.
+        package var candidate = 0
     }
 
     private let verifier: Verifier
@@ -29,10 +31,36 @@ public struct BundleReceiver: Sendable {
     ///   `output.exists`, `output.unusable`, `io.failed`). A body with faults is a result.
     public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
         try OutputPlace.examine([place], reading: body.status)
-        let target = try OutputTarget(place, holdsBack: true)
-        let received = try restore(body) { piece throws(BundleError) in try target.write(piece) }
+        let (received, target) = try restore(body, place)
         if received.isKept { try target.commit() }
         return received
+    }
+
+    private func restore(
+        _ body: BundleSource, _ place: OutputPlace
+    ) throws(BundleError) -> (Received, OutputTarget) {
+        let target = try OutputTarget(place, holdsBack: true)
+        return (try restore(body) { piece throws(BundleError) in try target.write(piece) }, target)
+    }
+
+    /// Receives a body while it arrives, on a thread of its own. The pieces are asked for as fast as they are verified
+    /// and written, so memory stays bounded.
+    ///
+    /// - Parameters:
+    ///   - pieces: The bytes of the body. Nothing is kept if they end with an error.
+    ///   - accept: Gets the hash of the whole body, which the headers of a request sign (`RequestSignature`). Nothing is
+    ///     kept if it throws.
+    /// - Throws: The errors of `pieces`, of `accept`, and of `receive(_:to:)`, in this order; `CancellationError`.
+    public func receive<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces, to place: OutputPlace, accept: @escaping @Sendable (Digest) throws -> Void
+    ) async throws -> Received where Pieces.Element == [UInt8] {
+        try await ArrivingBody.read(pieces) { body in
+            let restored = Result { try restore(body.source, place) }
+            try accept(body.finish())
+            let (received, target) = try restored.get()
+            if received.isKept { try target.commit() }
+            return received
+        }
     }
 
     /// Restores and verifies the bundle of a body.
@@ -60,7 +88,7 @@ public struct BundleReceiver: Sendable {
             return Received(report: report, isKept: false)
         }
         report.noteBody(isSound: true)
-        return Received(report: report, isKept: true)
+        return Received(report: report, isKept: true, candidate: reader.candidate)
     }
 }
 

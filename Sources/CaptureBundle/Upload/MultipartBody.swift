@@ -1,4 +1,4 @@
-import CaptureNative
+package import CaptureNative
 public import SystemPackage
 
 /// The body of an upload (Spec/upload.md section 1). The bundle determines all its bytes.
@@ -54,16 +54,11 @@ public struct MultipartBody: Sendable {
                 place throws(BundleError) in try place.examine(mayExist: isAgain)
             }
         }
-        for n in 0..<MultipartBoundary.candidates {
-            let target = try OutputTarget(place, holdsBack: true)
-            let observer = BodyObserver(path.string, target, form, n: n, unsigned: try bundle.metadataEntries())
-            let report = try Verifier.soundness.verify(BundleReader(try bundle.source()), observer: observer)
-            try report.requireSound(path.string)
-            guard let body = try observer.finish() else { continue }
-            try body.commit(target, headers, isAgain: isAgain)
-            return body
+        let (body, target) = try bundle.body(form) { () throws(BundleError) in
+            try OutputTarget(place, holdsBack: true)
         }
-        throw noBoundary(path.string)
+        try body.commit(target, headers, isAgain: isAgain)
+        return body
     }
 
     /// Publishes the body, and then its headers.
@@ -85,12 +80,12 @@ public struct MultipartBody: Sendable {
 }
 
 /// A bundle that can be read more than once.
-struct SeekableBundle {
+package struct SeekableBundle {
     private let name: String
     private let handle: FileHandle
 
     /// - Parameter handle: A regular file.
-    init(_ handle: FileHandle, name: String) {
+    package init(_ handle: FileHandle, name: String) {
         self.handle = handle
         self.name = name
     }
@@ -124,8 +119,39 @@ struct SeekableBundle {
         handle = temporary
     }
 
+    /// Verifies the bundle and writes its body, with the first boundary that occurs in no part.
+    ///
+    /// - Parameters:
+    ///   - expected: The hash of the whole bundle; other bytes are refused.
+    ///   - target: Makes the place for a body.
+    package func body<Target: BodyTarget>(
+        _ form: (any BodyForm)? = nil, sha256 expected: Digest? = nil, in target: () throws(BundleError) -> Target
+    ) throws(BundleError) -> (MultipartBody, Target) {
+        for n in 0..<MultipartBoundary.candidates {
+            let target = try target()
+            let observer = BodyObserver(name, target, form, n: n, unsigned: try metadataEntries())
+            try verify(sha256: expected, observer)
+            if let body = try observer.finish() { return (body, target) }
+        }
+        throw MultipartBody.noBoundary(name)
+    }
+
+    /// - Throws: The worst fault of the bundle; `entry.sha256` if it does not have the expected hash.
+    package func verify(sha256 expected: Digest?, _ observer: any BundleObserver) throws(BundleError) {
+        let hash = try DigestStream()
+        let stream = CopyingStream(try stream()) { piece throws(BundleError) in
+            if expected != nil { try hash.update(piece) }
+        }
+        let report = try Verifier.soundness.verify(
+            BundleReader(BundleSource(stream: stream, name: name)), observer: observer)
+        try report.requireSound(name)
+        if let expected, try hash.finish() != expected {
+            throw BundleError(.entrySHA256, "the bytes changed since they were pushed", file: name)
+        }
+    }
+
     /// The whole bundle as a source, from its start.
-    func source() throws(BundleError) -> BundleSource {
+    package func source() throws(BundleError) -> BundleSource {
         do { try handle.seekToStart() } catch { throw .reading(name, error) }
         return BundleSource(handle: handle, name: name)
     }
@@ -138,7 +164,7 @@ struct SeekableBundle {
 
     /// The contents of metadata.json and location.json; all other entries are skipped. Nothing is verified yet, and
     /// missing or broken entries are left out.
-    func metadataEntries() throws(BundleError) -> [EntryPath: [UInt8]] {
+    package func metadataEntries() throws(BundleError) -> [EntryPath: [UInt8]] {
         let reader = BundleReader(try source())
         guard (try? reader.readHead()) != nil else { return [:] }
         var found: [EntryPath: [UInt8]] = [:]
@@ -156,7 +182,7 @@ struct SeekableBundle {
 }
 
 /// Writes the body while the bundle is verified.
-final class BodyObserver: BundleObserver {
+package final class BodyObserver: BundleObserver {
     private let name: String
     private let target: any BodyTarget
     private let form: any BodyForm
@@ -173,18 +199,18 @@ final class BodyObserver: BundleObserver {
     private var writing: (writer: BodyWriter, facts: BodyFacts, boundary: MultipartBoundary)?
 
     /// - Parameter name: The name of the bundle in messages.
-    init(
-        _ name: String, _ target: any BodyTarget, _ form: any BodyForm = CaptureForm(), n: Int,
+    package init(
+        _ name: String, _ target: any BodyTarget, _ form: (any BodyForm)? = nil, n: Int,
         unsigned: [EntryPath: [UInt8]]
     ) {
         self.name = name
         self.target = target
-        self.form = form
+        self.form = form ?? CaptureForm()
         self.n = n
         self.unsigned = unsigned
     }
 
-    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
+    package func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
         // If one of these contents is wrong, no body is made, and the verification goes on to find the fault.
         guard let json = try signed(.metadata, manifest),
             let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting, keeping: 2),
@@ -209,7 +235,7 @@ final class BodyObserver: BundleObserver {
         return bytes
     }
 
-    func begin(_ entry: ManifestEntry) throws(BundleError) {
+    package func begin(_ entry: ManifestEntry) throws(BundleError) {
         present.insert(entry.path)
         if entry.path == .location { sawPosition = true }
         let header = form.header(of: entry)
@@ -217,10 +243,10 @@ final class BodyObserver: BundleObserver {
         if let header { try writing?.writer.begin(header: header) }
     }
 
-    func consume(_ piece: Span<UInt8>) throws(BundleError) { if isSent { try writing?.writer.write(piece) } }
+    package func consume(_ piece: Span<UInt8>) throws(BundleError) { if isSent { try writing?.writer.write(piece) } }
 
     /// Ends the body; nil if the boundary occurs in a part.
-    func finish() throws(BundleError) -> MultipartBody? {
+    package func finish() throws(BundleError) -> MultipartBody? {
         // The bundle is sound, so the contents can differ from those read before only if the file was changed
         // meanwhile.
         guard let writing, hasPosition == sawPosition else {

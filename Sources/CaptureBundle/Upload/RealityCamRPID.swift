@@ -10,12 +10,7 @@ public enum RealityCamRPID {
         return words.count >= 2 && text.utf8.count <= 255
             && words.allSatisfy { word in
                 !word.isEmpty
-                    && word.allSatisfy { byte in
-                        switch byte {
-                        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"): true
-                        default: false
-                        }
-                    }
+                    && word.allSatisfy { (0x41...0x5a).contains($0) || $0 == 0x2d || EntryPath.isAlphanumeric($0) }
             }
     }
 }

@@ -33,7 +33,7 @@ public struct RequestSignature: Hashable, Sendable {
     ///
     /// - Throws: `request.header`.
     package static func check(deviceID: String, timestamp: Int) throws(BundleError) {
-        guard Self.isUUID(deviceID) else {
+        guard Self.isDeviceID(deviceID) else {
             throw BundleError(.requestHeader, "the device id \"\(deviceID)\" is not a UUID (8-4-4-4-12 hex digits)")
         }
         guard (0...Self.timestampLimit).contains(timestamp) else {
@@ -49,7 +49,7 @@ public struct RequestSignature: Hashable, Sendable {
     ///
     /// - Throws: `request.header`, `request.signature`.
     public func verify(body: Digest, device: DevicePoint) throws(BundleError) {
-        guard Self.isUUID(deviceID) else { throw BundleError(.requestHeader, "X-Device-Id is not a UUID") }
+        guard Self.isDeviceID(deviceID) else { throw BundleError(.requestHeader, "X-Device-Id is not a UUID") }
         guard let value = JSONValue.number(timestamp).integer, String(value) == timestamp else {
             throw BundleError(.requestHeader, "X-Device-Timestamp is not a decimal number of milliseconds")
         }
@@ -67,22 +67,15 @@ public struct RequestSignature: Hashable, Sendable {
 
     /// The SHA-256 of all bytes of a source.
     public static func hash(_ source: BundleSource) throws(BundleError) -> Digest {
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
-        while try source.lend(
-            1 << 20,
-            to: { piece throws(BundleError) in
-                do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
-            }) > 0
-        {}
-        return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        let hash = try DigestStream()
+        while try source.lend(1 << 20, to: { piece throws(BundleError) in try hash.update(piece) }) > 0 {}
+        return try hash.finish()
     }
 
     package static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
 
     /// Whether the text is a UUID in the form that servers assign.
-    public static func isDeviceID(_ text: String) -> Bool { isUUID(text) }
-
-    static func isUUID(_ text: String) -> Bool {
+    public static func isDeviceID(_ text: String) -> Bool {
         let groups = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         return groups.map(\.count) == [8, 4, 4, 4, 12]
             && groups.allSatisfy { $0.allSatisfy { Hex.digitOfEitherCase($0) != nil } }

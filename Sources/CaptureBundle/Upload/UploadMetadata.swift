@@ -3,20 +3,13 @@
 package enum UploadMetadata {
     static let byteLimit = 16384
 
-    /// - Parameter position: The position; nil if the bundle has no location.json.
-    package static func encode(
-        manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]
-    ) -> [UInt8] {
-        encode(
-            manifest: manifest, deviceModel: deviceModel, position: position, assertion: assertion,
-            photoHash: manifest.entry(.photo).map { Base64.encode($0.sha256.bytes) })
-    }
-
     /// Encodes the metadata as JSON.
     ///
-    /// - Parameter photoHash: The hash of the photo in the form that the server expects.
-    static func encode(
-        manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]?, photoHash: String?
+    /// - Parameters:
+    ///   - position: nil if the bundle has no location.json.
+    ///   - photoHash: The hash of the photo in the form that the server expects; nil for base64.
+    package static func encode(
+        manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]?, photoHash: String? = nil
     ) -> [UInt8] {
         CanonicalJSON.encode(
             .members([
@@ -27,7 +20,9 @@ package enum UploadMetadata {
                 },
                 "device_model": .string(deviceModel),
                 "location": position.map(location),
-                "photo_hash": photoHash.map { .string($0) },
+                "photo_hash": (photoHash ?? manifest.entry(.photo).map { Base64.encode($0.sha256.bytes) }).map {
+                    .string($0)
+                },
             ]))
     }
 

@@ -12,7 +12,12 @@ public struct LeftAlone: Sendable {
     /// Links, pipes and devices that are called a bundle.
     public var notFiles: [BundleError] = []
 
-    public init(notFiles: [BundleError] = []) { self.notFiles = notFiles }
+    public init() {}
+
+    fileprivate mutating func note(_ path: FilePath, is found: String) {
+        guard FolderWalk.isNamedBundle(path) else { return }
+        notFiles.append(BundleError(.inputUnreadable, "is \(found), and is left alone", file: path))
+    }
 }
 
 extension UploadQueue.Captures {
@@ -37,21 +42,16 @@ extension UploadQueue.Captures {
         }
         let walk = FolderWalk(path, leavesOut: queue.folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])
-        let rawFolders = Mutex<[FilePath]>([])
-        let notFiles = Mutex<[BundleError]>([])
+        let left = Mutex(LeftAlone())
         try queue.push(
             next: {
                 while let found = walk.next() {
                     switch found {
                     case .failure(let error): unreadable.withLock { $0.append(error) }
-                    case .success(.rawCapture(let path)): rawFolders.withLock { $0.append(path) }
+                    case .success(.rawCapture(let path)): left.withLock { $0.rawCaptures.append(path) }
                     case .success(.temporary): continue
-                    case .success(.link(let path)):
-                        let error = Self.notAFile(path, "a symbolic link")
-                        notFiles.withLock { $0 += [error].compactMap(\.self) }
-                    case .success(.special(let path)):
-                        let error = Self.notAFile(path, "not a regular file")
-                        notFiles.withLock { $0 += [error].compactMap(\.self) }
+                    case .success(.link(let path)): left.withLock { $0.note(path, is: "a symbolic link") }
+                    case .success(.special(let path)): left.withLock { $0.note(path, is: "not a regular file") }
                     case .success(.file(let path)):
                         // Push refuses a file that is a bundle only by its name, and says what is wrong with it.
                         guard let identity = BundlePeek.identity(of: path) else {
@@ -64,21 +64,13 @@ extension UploadQueue.Captures {
                 return nil
             }, options: options, deliver: deliver)
         for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
-        var left = LeftAlone(notFiles: notFiles.withLock(\.self))
-        left.rawCaptures = rawFolders.withLock(\.self)
-        return left
+        return left.withLock(\.self)
     }
 
     /// Whether a capture with this identity (Spec/queue.md section 3) need not be pushed.
     package func holds(_ identity: Digest) throws -> Bool {
         guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
         return try isSafe(record)
-    }
-
-    /// The error for a name of a bundle that is not a file; nil for any other name.
-    private static func notAFile(_ path: FilePath, _ found: String) -> BundleError? {
-        guard FolderWalk.isNamedBundle(path) else { return nil }
-        return BundleError(.inputUnreadable, "is \(found), and is left alone", file: path)
     }
 
     /// Whether the capture need not be pushed again: its bytes are there, or were released.

@@ -25,7 +25,7 @@ struct Intake: Sendable {
         let size = status.kind == .file ? status.size : 0
         let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
         do {
-            var arrival = try take(handle, name, status, place)
+            var arrival = try take(handle, name, status, size, place)
             push.limits.written(reserved)
             let isLate = reserved == 0 && !options.isByReference
             let late = try push.limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
@@ -41,12 +41,16 @@ struct Intake: Sendable {
     }
 
     private func take(
-        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ place: BundleSource.Place
+        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ size: Int, _ place: BundleSource.Place
     ) throws -> Arrival {
-        let size = status.kind == .file ? status.size : 0
         let file = options.isByReference ? nil : try push.openIncoming()
-        let (report, sha256, tag) = try read(handle, name, size: size, into: file)
+        let (report, sha256, tag, body) = try read(handle, name, size: size, into: file)
         var arrival = try arrival(name, report, sha256, tag, file)
+        if let file, let tag, push.signs {
+            arrival.body =
+                body.map { BodyHash(sha256: $0, candidate: 0) }
+                ?? .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
+        }
         // A user without a trust file knows that all devices are unknown.
         if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
         if case .file(let path) = place {
@@ -70,9 +74,6 @@ struct Intake: Sendable {
         arrival.trustFault = report.faults.first
         arrival.tag = tag
         arrival.hashed = hashHeld(facts)
-        if let file, let tag, push.signs {
-            arrival.body = .of(file.handle, name: name, byteCount: facts.byteCount, .tag(tag))
-        }
         return arrival
     }
 
@@ -138,7 +139,7 @@ struct Intake: Sendable {
 
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
-    ) throws -> (VerificationReport, Digest, BytesTag?) {
+    ) throws -> (VerificationReport, Digest, BytesTag?, body: Digest?) {
         // A clone shares its blocks with the source and copies nothing. The clone is verified, not the source.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
         if isCloned, let file {
@@ -146,28 +147,23 @@ struct Intake: Sendable {
         }
         let from = isCloned ? file?.handle ?? handle : handle
         from.expectReading()
-        let hasher = try onFile(named: name) { () throws(NativeError) in try SHA256Hasher() }
+        let hash = try DigestStream()
         let tagger = try file.map { _ in try onFile(named: name) { () throws(NativeError) in try BytesTagger() } }
-        var written = 0
         let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
-            do throws(NativeError) {
-                try hasher.update(piece)
-                try tagger?.update(piece)
-            } catch {
-                throw .unexpected(error)
-            }
-            guard let file, !isCloned else { return }
-            written += piece.count
-            try push.write(piece, to: file)
+            try hash.update(piece)
+            do throws(NativeError) { try tagger?.update(piece) } catch { throw .unexpected(error) }
+            if let file, !isCloned { try push.write(piece, to: file) }
         }
-        let report = try verifier.verify(BundleSource(stream: stream, name: name))
+        // The body begins with the metadata, so a pipe would have to be read twice.
+        let body = push.signs && size > 0 && name != "-" ? try? BodyHashing(from, name: name) : nil
+        let report = try verifier.verify(
+            BundleReader(BundleSource(stream: stream, name: name)), observer: body?.observer)
         try report.requireSound(name)
         if options.requiresTrust, let fault = report.faults.first {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
-        return try onFile(named: name) { () throws(NativeError) in
-            (report, Digest(bytes: try hasher.finish()), try tagger?.finish())
-        }
+        let tag = try onFile(named: name) { () throws(NativeError) in try tagger?.finish() }
+        return (report, try hash.finish(), tag, try? body?.finish())
     }
 }

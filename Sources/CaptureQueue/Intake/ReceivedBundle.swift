@@ -3,13 +3,14 @@ import CaptureNative
 import GRDB
 import QueueModel
 import QueueTransports
-public import SystemPackage
 
 /// A bundle that was restored from an upload body and verified. It is on the disk, but not in the queue yet. Its bytes
 /// are deleted when the last copy of this value is released, unless it was kept.
 public struct ReceivedBundle: Sendable {
     /// The report of the bundle, with the faults of the body.
     public let report: VerificationReport
+    /// The hash of the body.
+    public let bodySHA256: Digest
     /// nil if the bundle is not sound.
     let arrival: Arrival?
 
@@ -20,20 +21,42 @@ public struct ReceivedBundle: Sendable {
 /// The two steps of a receiving server, which looks at the report between them.
 ///
 /// ```swift
-/// let received = try queue.captures.receive("body", BundleReceiver(trust: trust))
+/// let received = try await queue.captures.receive(pieces, byteCount: length, BundleReceiver(trust: trust)) { sha256 in
+///     try signature.verify(body: sha256, device: device)
+/// }
 /// guard received.report.verdict == .verified else { … }
 /// let pushed = try queue.captures.keep([received])[0].get()
 /// ```
 extension UploadQueue.Captures {
-    /// Restores a bundle from an upload body (Spec/upload.md section 1.3) into the queue's folder, and verifies it in
-    /// the same pass. Several threads may call this at the same time.
+    /// Receives an upload body while it arrives: restores its bundle (Spec/upload.md section 1.3) into the queue's folder,
+    /// and verifies it in the same pass, on a thread of its own. The pieces are asked for as fast as they are verified and
+    /// written, so memory stays bounded.
     ///
+    /// - Parameters:
+    ///   - pieces: The bytes of the body. Nothing is left of them if they end with an error.
+    ///   - byteCount: The announced length of the body, for which there must be room; nil if it is not known.
+    ///   - accept: Gets the hash of the whole body, which the headers of a request sign. Nothing is left if it throws.
     /// - Returns: the report. A body with faults is a result.
-    /// - Throws: `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
-    public func receive(
-        _ body: FilePath, _ receiver: BundleReceiver, destinations: [String] = []
-    ) throws -> ReceivedBundle {
-        try Intake(Push(queue, Self.options(destinations))).receive(body, receiver)
+    /// - Throws: the errors of `pieces`; of `accept`; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`;
+    ///   `CancellationError`.
+    public func receive<Pieces: AsyncSequence & Sendable>(
+        _ pieces: Pieces, byteCount: Int?, _ receiver: BundleReceiver, destinations: [String] = [],
+        accept: @escaping @Sendable (Digest) throws -> Void
+    ) async throws -> ReceivedBundle where Pieces.Element == [UInt8] {
+        try await ArrivingBody.read(pieces) { body in
+            let copy = Result {
+                let intake = try Intake(Push(queue, Self.options(destinations)))
+                return (intake, try intake.copy(body.source, byteCount, receiver))
+            }
+            let sha256 = try body.finish()
+            try accept(sha256)
+            let (intake, (received, arrival)) = try copy.get()
+            guard var arrival else { return ReceivedBundle(report: received.report, bodySHA256: sha256, arrival: nil) }
+            // The bundle determines every byte of its body, so this one has the hash of the body that will be sent.
+            if intake.push.signs { arrival.body = BodyHash(sha256: sha256, candidate: received.candidate) }
+            try intake.settle(&arrival)
+            return ReceivedBundle(report: received.report, bodySHA256: sha256, arrival: arrival)
+        }
     }
 
     /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
@@ -80,25 +103,25 @@ extension UploadQueue.Captures {
 }
 
 extension Intake {
-    fileprivate func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        let name = body.string
-        let source = try BundleSource(file: body)
-        let size = try onFile(named: name) { () throws(NativeError) in try FileStatus.of(body).size }
-        let reserved = try push.limits.reserve(size, of: name) { false }
-        defer { push.limits.giveBack(reserved) }
+    /// Restores and verifies the bundle of a body.
+    ///
+    /// - Returns: the result; and the bundle, which is not synced, if it is sound.
+    fileprivate func copy(
+        _ body: BundleSource, _ byteCount: Int?, _ receiver: BundleReceiver
+    ) throws -> (BundleReceiver.Received, Arrival?) {
+        // Others may take the room meanwhile, so `keep` asks for it again.
+        push.limits.giveBack(try push.limits.reserve(byteCount ?? 0, of: body.name) { false })
         let file = try push.openIncoming()
         let hasher = try DigestStream()
-        let tagger = try onFile(named: name) { () throws(NativeError) in try BytesTagger() }
-        let received = try receiver.restore(source) { piece throws(BundleError) in
+        let tagger = try onFile(named: body.name) { () throws(NativeError) in try BytesTagger() }
+        let received = try receiver.restore(body) { piece throws(BundleError) in
             try hasher.update(piece)
             do throws(NativeError) { try tagger.update(piece) } catch { throw .unexpected(error) }
             try push.write(piece, to: file)
         }
-        guard received.isKept else { return ReceivedBundle(report: received.report, arrival: nil) }
+        guard received.isKept else { return (received, nil) }
         file.handle.startWriting(from: 0, count: 0)
-        let tag = try onFile(named: name) { () throws(NativeError) in try tagger.finish() }
-        var arrival = try arrival(name, received.report, hasher.finish(), tag, file)
-        try settle(&arrival)
-        return ReceivedBundle(report: received.report, arrival: arrival)
+        let tag = try onFile(named: body.name) { () throws(NativeError) in try tagger.finish() }
+        return (received, try arrival(body.name, received.report, hasher.finish(), tag, file))
     }
 }

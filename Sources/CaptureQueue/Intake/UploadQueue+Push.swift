@@ -16,10 +16,7 @@ extension UploadQueue {
         let place: BundleSource.Place = path == "-" ? .standardInput : .file(path)
         let push = try Push(self, options)
         let arrival = try Intake(push).take(place)
-        guard let result = PushGroup(push: push).commit([.success(arrival)]).first else {
-            throw QueueError(.corruptRecord, "a push has no result", of: path)
-        }
-        return try result.get()
+        return try PushGroup(push: push).commit([.success(arrival)])[0].get()
     }
 
     /// Pushes many bundles on several threads. Up to 500 share a transaction, and are reported once it is on the disk.

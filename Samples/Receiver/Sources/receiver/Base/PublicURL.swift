@@ -4,7 +4,6 @@ import Synchronization
 final class PublicURL: Sendable {
     private let text: Mutex<String>
 
-    /// - Parameter chosen: The URL that the operator chose.
     init(_ chosen: String?) {
         var text = chosen ?? ""
         while text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
@@ -14,6 +13,5 @@ final class PublicURL: Sendable {
     /// Takes the address on which the server listens, unless the operator chose a URL.
     func listens(_ url: String) { text.withLock { if $0.isEmpty { $0 = url } } }
 
-    /// The page of a capture.
     func page(of id: String) -> String { text.withLock { "\($0)/verify/\(id)" } }
 }

@@ -14,18 +14,18 @@ struct ReceiverFolder: Sendable {
     var kept: FilePath { path.appending("kept") }
     /// The default object store.
     var shared: FilePath { path.appending("shared") }
-    /// Bodies that are being received.
-    var bodies: FilePath { path.appending("bodies") }
+    /// Copies of bundles for pages.
+    var scratch: FilePath { path.appending("scratch") }
     /// The secret of the operator's list.
     var operatorToken: FilePath { path.appending("operator-token") }
     /// The index of received captures.
     var index: FilePath { path.appending("index.sqlite") }
 
-    var exists: Bool { FileManager.default.fileExists(atPath: bodies.string) }
+    var exists: Bool { FileManager.default.fileExists(atPath: shared.string) }
 
     /// Makes the missing folders, private to the user.
     func make() throws {
-        for folder in [path, shared, bodies] { try make(folder) }
+        for folder in [path, shared, scratch] { try make(folder) }
     }
 
     /// Makes the default destination.
@@ -49,13 +49,10 @@ struct ReceiverFolder: Sendable {
         return file
     }
 
-    /// Removes the bodies that a killed receiver left.
-    func emptyBodies() throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: bodies.string) {
-            try FileManager.default.removeItem(atPath: bodies.appending(name).string)
+    /// Removes the copies that a killed receiver left.
+    func emptyScratch() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: scratch.string) {
+            try FileManager.default.removeItem(atPath: scratch.appending(name).string)
         }
     }
-
-    /// A new name in `bodies/`.
-    func newBody() -> FilePath { bodies.appending(UUID().uuidString) }
 }

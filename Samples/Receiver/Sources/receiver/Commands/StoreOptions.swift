@@ -8,9 +8,6 @@ struct StoreOptions: ParsableArguments {
 
     var place: ReceiverFolder { ReceiverFolder(path: FilePath(folder)) }
 
-    /// Opens the registrations, invitations and revocations.
-    ///
-    /// - Parameter create: Whether to create the folder if it is missing.
     func devices(create: Bool = false) throws -> Devices {
         if create { try place.make() }
         guard place.exists else {

@@ -53,7 +53,6 @@ struct Devices: Sendable {
         try ids("devices/").sorted().compactMap { try device($0) }
     }
 
-    /// The ids of all devices that were revoked.
     func revoked() throws -> Set<String> { try ids("revoked/") }
 
     private func ids(_ prefix: String) throws -> Set<String> {

@@ -9,16 +9,10 @@ import ServiceLifecycle
 struct QueueWork: Service {
     let folder: QueueFolder
     let logger: Logger
-    private let threads = BlockingThreads(count: 2)
     /// The events that are logged, because the operator may have to act.
     private static let logged: Set<QueueEvent.Name> = [
         .permanentlyFailed, .conflict, .quarantined, .blocked, .offline, .ready, .quota,
     ]
-
-    init(_ folder: QueueFolder, _ logger: Logger) {
-        self.folder = folder
-        self.logger = logger
-    }
 
     /// Works until the receiver ends. Transfers under way get some seconds then.
     func run() async {
@@ -27,7 +21,6 @@ struct QueueWork: Service {
             await repeatedly("pruning", every: .seconds(3600)) { try await prune() }
             await sending
         }
-        await threads.stop()
     }
 
     private func repeatedly(
@@ -42,27 +35,20 @@ struct QueueWork: Service {
     }
 
     private func send() async throws {
-        let queue = try await threads.run { try UploadQueue(at: folder) }
+        let queue = try UploadQueue(at: folder)
         defer { queue.close() }
         var options = RunOptions()
         options.mode = .watch
-        let run = QueueRun(queue, options) { event in
+        try await queue.run(options) { event in
             guard Self.logged.contains(event.name) else { return }
             let words = [event.name.rawValue, event.destination, event.id, event.message].compactMap(\.self)
             logger.warning("\(words.joined(separator: ": "))")
         }
-        try await withTaskCancellationHandler {
-            _ = try await threads.run { try run.perform() }
-        } onCancel: {
-            run.stop()
-        }
     }
 
     private func prune() async throws {
-        try await threads.run {
-            let queue = try UploadQueue(at: folder, freesReserve: true)
-            defer { queue.close() }
-            _ = try queue.upkeep.prune()
-        }
+        let queue = try UploadQueue(at: folder, freesReserve: true)
+        defer { queue.close() }
+        try await queue.upkeep.prune()
     }
 }

@@ -10,13 +10,11 @@ actor Health {
     private var last: (at: ContinuousClock.Instant, failing: Task<[String], Never>)?
 
     init(
-        _ folder: ReceiverFolder, _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices,
-        _ threads: BlockingThreads, _ logger: Logger
+        _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices, _ threads: BlockingThreads, _ logger: Logger
     ) {
         self.threads = threads
         self.logger = logger
         parts = [
-            ("bodies", { try BodyFile(folder.newBody()).append([UInt8](repeating: 0, count: 65_536)) }),
             ("queue", { try queue.captures.tryKeeping() }),
             ("index", { try index.tryWriting() }),
             ("devices", { _ = try devices.device("00000000-0000-0000-0000-000000000000") }),
@@ -36,10 +34,10 @@ actor Health {
         if let last, last.at + .seconds(60) > .now { return await last.failing.value }
         let attempts = Task {
             var failing: [String] = []
-            for part in parts {
-                do { try await threads.run(part.attempt) } catch {
-                    logger.error("a capture cannot be kept: \(part.name): \(error)")
-                    failing.append(part.name)
+            for (name, attempt) in parts {
+                do { try await threads.run(attempt) } catch {
+                    logger.error("a capture cannot be kept: \(name): \(error)")
+                    failing.append(name)
                 }
             }
             return failing

@@ -4,15 +4,12 @@ import Synchronization
 
 /// Counts requests, for `GET /metrics` in the text form of Prometheus.
 final class Metrics: Sendable {
-    private struct State {
-        var requests: [String: Int] = [:]
-        var captures = 0
-    }
+    private let requests = Mutex<[String: Int]>([:])
 
-    private let state = Mutex(State())
-
-    func count(_ method: String, _ status: Int) {
-        state.withLock { $0.requests["method=\"\(method)\",status=\"\(status)\"", default: 0] += 1 }
+    func count(_ request: Request, _ response: Response) {
+        let method = request.method.rawValue
+        let name = ["GET", "HEAD", "POST"].contains(method) ? method : "other"
+        requests.withLock { $0["method=\"\(name)\",status=\"\(response.status.code)\"", default: 0] += 1 }
     }
 
     func get(
@@ -28,7 +25,7 @@ final class Metrics: Sendable {
 
     /// The text: counters of this process, and what the queue and the slots say now.
     private func text(slots: Slots, status: QueueStatus, captures: Int) -> String {
-        let requests = state.withLock { $0.requests.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+        let requests = requests.withLock { $0.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
         var lines = head("receiver_http_requests_total", "counter", "Requests that were answered.")
         lines += requests.map { "receiver_http_requests_total{\($0.key)} \($0.value)" }
         let gauges: [(String, String, Int)] = [
@@ -48,21 +45,5 @@ final class Metrics: Sendable {
 
     private func head(_ name: String, _ kind: String, _ help: String) -> [String] {
         ["# HELP \(name) \(help)", "# TYPE \(name) \(kind)"]
-    }
-}
-
-/// Counts the answers.
-struct CountRequests: RouterMiddleware {
-    let metrics: Metrics
-
-    private static let methods: Set<String> = ["GET", "HEAD", "POST"]
-
-    func handle(
-        _ request: Request, context: ReceiverContext, next: (Request, ReceiverContext) async throws -> Response
-    ) async throws -> Response {
-        let response = try await next(request, context)
-        let method = request.method.rawValue
-        metrics.count(Self.methods.contains(method) ? method : "other", response.status.code)
-        return response
     }
 }

@@ -1,10 +1,10 @@
 import CaptureBundle
 import CaptureQueue
 import Hummingbird
+import Synchronization
 
 /// `/api/v1/captures`: receives captures, and says which were received.
 struct CaptureRoutes: Sendable {
-    let folder: ReceiverFolder
     let index: CaptureIndex
     let keeper: Keeper
     let devices: Devices
@@ -55,24 +55,31 @@ struct CaptureRoutes: Sendable {
         _ request: Request, _ context: ReceiverContext, _ slot: Slots.Slot, _ sender: Sender, _ boundary: [UInt8],
         _ key: String?
     ) async throws -> String {
-        let (body, sha256) = try await BodyFile.receive(
-            request, context, slot, limit: Self.bodyLimit, at: folder.newBody(), threads)
-        let identity = CaptureRequest(device: sender.device.id, bodySHA256: sha256, idempotencyKey: key)
-        let arrival = try await threads.run {
-            try sender.verify(body: sha256)
-            try body.check(boundary)
-            try index.check(identity)
-            return try restore(body, from: sender.device)
+        let device = sender.device
+        let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
+        let first = Array("--".utf8) + boundary + Array("\r\n".utf8)
+        let start = Mutex<[UInt8]>([])
+        let body = try await request.pieces(context, limit: Self.bodyLimit, slot)
+        let pieces = body.map { piece in
+            start.withLock { $0 += piece.prefix(first.count - $0.count) }
+            return piece
         }
-        return try await keeper.keep(arrival, for: identity)
+        @Sendable func identity(_ sha256: Digest) -> CaptureRequest {
+            CaptureRequest(device: device.id, bodySHA256: sha256, idempotencyKey: key)
+        }
+        // What is wrong with the bundle is only said to its device, once it has sent the whole body.
+        let received = try await keeper.receive(pieces, byteCount: body.announced, receiver) { sha256 in
+            try sender.verify(body: sha256)
+            guard start.withLock({ $0 == first }) else {
+                throw APIError.validation("the body does not begin with the boundary of Content-Type")
+            }
+            try index.check(identity(sha256))
+        }
+        return try await keeper.keep(arrival(received, from: device), for: identity(received.bodySHA256))
     }
 
-    /// Restores the bundle from a body, and verifies it: it must be sound, and signed by the device that sent it.
-    private func restore(
-        _ body: BodyFile, from device: RegisteredDevice
-    ) throws -> Keeper.Arrival {
-        let receiver = BundleReceiver(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
-        let received = try keeper.receive(body.path, receiver)
+    /// Checks that a bundle is sound, that its device sent it, and its limits.
+    private func arrival(_ received: ReceivedBundle, from device: RegisteredDevice) throws -> Keeper.Arrival {
         let report = received.report
         switch report.verdict {
         case .verified: break

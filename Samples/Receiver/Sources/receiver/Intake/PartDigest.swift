@@ -1,96 +1,65 @@
 import CaptureBundle
 
-/// Finds the SHA-256 of one part of a form (`multipart/form-data`) that arrives in pieces, in little memory. Only the
-/// boundary separates parts, so the contents of a part cannot end it.
+/// Finds the SHA-256 of one part of a form (`multipart/form-data`) while it arrives, in little memory. Only the boundary
+/// separates parts, so the contents of a part cannot end it.
 struct PartDigest {
-    private enum Place {
-        case preamble, headers
-        case contents(DigestStream, isWanted: Bool)
-        /// Nothing more is read, for this reason.
-        case ended(APIError)
-    }
-
-    private let name: String
-    private let delimiter: [UInt8]
+    private var pieces: BodyPieces.AsyncIterator
     /// What arrived and is not read yet. The first delimiter has no CRLF before it.
     private var buffer = Array("\r\n".utf8)
-    private var place = Place.preamble
-    private var parts = 0
-    private var digest: Digest?
 
     /// The maximum number of parts, and of bytes in the headers of a part.
     private static let maxParts = 16
     private static let maxHeaders = 2048
-    private static let malformed = APIError.validation("the form is not well-formed")
+    private static let malformed = Result<Digest, APIError>.failure(.validation("the form is not well-formed"))
 
-    /// - Parameter name: The name of the part. If several parts have it, the first one counts.
-    init(_ name: String, boundary: [UInt8]) {
-        self.name = name
-        delimiter = Array("\r\n--".utf8) + boundary
-    }
-
-    mutating func consume(_ piece: [UInt8]) throws {
-        guard digest == nil else { return }
-        buffer += piece
-        while try digest == nil && read() {}
-    }
-
-    /// - Throws: 400 if the form is not well-formed or has no such part.
-    func finish() throws -> Digest {
-        if let digest { return digest }
-        guard case .ended(let reason) = place else { throw Self.malformed }
-        throw reason
-    }
-
-    /// Reads to the next delimiter or end of headers, or to the end of the buffer.
+    /// Reads a form to its end. If several parts have the name, the first one counts.
     ///
-    /// - Returns: Whether it was found.
-    private mutating func read() throws -> Bool {
-        switch place {
-        case .ended:
-            buffer = []
-            return false
-        case .preamble:
-            var isEmpty = true
-            let isFound = try take(to: delimiter) { isEmpty = $0.isEmpty }
-            guard isFound || !isEmpty else { return false }
-            place = isEmpty ? .headers : .ended(Self.malformed)
-        case .headers:
-            let end = Array("\r\n\r\n".utf8)
-            let found = find(end)
-            let headers = Array(buffer[..<(found ?? max(0, buffer.count - end.count))])
-            let isBegun = headers.starts(with: "\r\n".utf8) || headers.isEmpty || found == nil && headers.count == 1
-            guard !buffer.starts(with: "--".utf8), parts < Self.maxParts else {
-                place = .ended(.validation("the form has no part \"\(name)\""))
-                return true
+    /// - Throws: 400 if the form is not well-formed before such a part, or has none; the errors of `body`.
+    static func of(_ name: String, in body: BodyPieces, boundary: [UInt8]) async throws -> Digest {
+        var form = PartDigest(pieces: body.makeAsyncIterator())
+        let digest = try await form.find(name, boundary)
+        while try await form.pieces.next() != nil {}
+        return try digest.get()
+    }
+
+    private mutating func find(_ name: String, _ boundary: [UInt8]) async throws -> Result<Digest, APIError> {
+        let delimiter = Array("\r\n--".utf8) + boundary
+        guard try await read(to: delimiter, limit: 0, { _ in }) else { return Self.malformed }
+        for _ in 0..<Self.maxParts {
+            var headers: [UInt8] = []
+            let isWhole = try await read(to: Array("\r\n\r\n".utf8), limit: Self.maxHeaders) { headers += $0 }
+            if headers.starts(with: "--".utf8) { break }
+            guard isWhole, headers.isEmpty || headers.starts(with: "\r\n".utf8) else { return Self.malformed }
+            let hash = try DigestStream()
+            guard try await read(to: delimiter, limit: .max, { try hash.update(Array($0).span) }) else {
+                return Self.malformed
             }
-            guard headers.count <= Self.maxHeaders, isBegun else {
-                place = .ended(Self.malformed)
-                return true
-            }
-            guard let found else { return false }
-            buffer.removeFirst(found + end.count)
-            parts += 1
-            let isWanted = FormType.partName(headers).map { $0.elementsEqual(name.utf8) } ?? false
-            place = .contents(try DigestStream(), isWanted: isWanted)
-        case .contents(let hash, let isWanted):
-            guard try take(to: delimiter, { try hash.update(Array($0).span) }) else { return false }
-            if isWanted { digest = try hash.finish() }
-            place = .headers
+            if FormType.partName(headers)?.elementsEqual(name.utf8) ?? false { return .success(try hash.finish()) }
         }
-        return true
+        return .failure(.validation("the form has no part \"\(name)\""))
     }
 
-    /// Passes on the bytes before a separator, and removes both from the buffer.
+    /// Passes on the bytes before a separator, and reads both.
     ///
-    /// - Returns: false if the separator is not in the buffer. The last bytes then stay, since they may be its
-    ///   beginning.
-    private mutating func take(to separator: [UInt8], _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Bool {
-        let found = find(separator)
-        let end = found ?? max(0, buffer.count - separator.count + 1)
-        try body(buffer[..<end])
-        buffer.removeFirst(found == nil ? end : end + separator.count)
-        return found != nil
+    /// - Returns: false if more than `limit` bytes are before it, or the body has none.
+    private mutating func read(
+        to separator: [UInt8], limit: Int, _ take: (ArraySlice<UInt8>) throws -> Void
+    ) async throws -> Bool {
+        var count = 0
+        while true {
+            let found = find(separator)
+            // The last bytes may be the beginning of the separator.
+            let end = found ?? max(0, buffer.count - separator.count + 1)
+            try take(buffer[..<end])
+            buffer.removeFirst(found == nil ? end : end + separator.count)
+            count += end
+            if found != nil || count > limit { return count <= limit }
+            guard let piece = try await pieces.next() else {
+                try take(buffer[...])
+                return false
+            }
+            buffer += piece
+        }
     }
 
     /// Each byte is compared only a few times: a separator begins with CR, and only CRLFCRLF contains a second one.

@@ -20,8 +20,7 @@ struct CaptureIndex: Sendable {
     private let path: FilePath
     private let database: DatabasePool
 
-    /// Opens the index, and creates it if it is missing. A damaged index is
-    /// renamed, and an empty one is created.
+    /// Opens the index, and creates it if it is missing. A damaged one is renamed.
     init(_ path: FilePath, _ logger: Logger) throws {
         self.path = path
         do {
@@ -78,8 +77,6 @@ struct CaptureIndex: Sendable {
         try IndexFault.naming(path) { try database.write(body) }
     }
 
-    // MARK: - Requests
-
     /// Checks the Idempotency-Key of a request.
     ///
     /// - Throws: 422 if it was used for another body before.
@@ -119,8 +116,6 @@ struct CaptureIndex: Sendable {
                     """)
         }
     }
-
-    // MARK: - Captures
 
     func capture(_ id: String) throws -> CaptureRow? {
         try read { try CaptureRow.filter(Column("id") == id).fetchOne($0) }

@@ -33,9 +33,6 @@ struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
         case hasPlace = "has_place"
     }
 
-    /// - Parameters:
-    ///   - verdict: The verdict on arrival.
-    ///   - time: When the capture arrived, as Unix time in milliseconds.
     init(
         _ id: String, _ device: RegisteredDevice, _ manifest: Manifest, _ report: VerificationReport, verdict: String,
         at time: Int

@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureQueue
 import QueueModel
-import SystemPackage
 
 /// Keeps verified captures: pushes them into the queue and writes their index rows. Captures that arrive at the same
 /// time share the transactions, because each transaction waits for the disk.
@@ -33,9 +32,14 @@ actor Keeper {
         self.threads = threads
     }
 
-    /// Restores the bundle of a body and verifies it. It blocks.
-    nonisolated func receive(_ body: FilePath, _ receiver: BundleReceiver) throws -> ReceivedBundle {
-        try queue.captures.receive(body, receiver, destinations: queue.namesOfDestinations())
+    /// Restores the bundle of a body and verifies it, while the body arrives.
+    nonisolated func receive(
+        _ pieces: some AsyncSequence<[UInt8], any Error> & Sendable, byteCount: Int?, _ receiver: BundleReceiver,
+        accept: @escaping @Sendable (Digest) throws -> Void
+    ) async throws -> ReceivedBundle {
+        let names = try await threads.run { try self.queue.namesOfDestinations() }
+        return try await queue.captures.receive(
+            pieces, byteCount: byteCount, receiver, destinations: names, accept: accept)
     }
 
     /// Keeps a capture. The identical capture again is not a second one. If its bytes were lost or damaged here, they are
@@ -53,9 +57,11 @@ actor Keeper {
 
     private func work() async {
         while let batch = nextBatch() {
-            do { try await threads.run { self.keep(batch) } } catch {
-                for waiting in batch { waiting.continuation.resume(throwing: error) }
+            let results: [Result<String, any Error>]
+            do { results = try await threads.run { self.keep(batch) } } catch {
+                results = batch.map { _ in .failure(error) }
             }
+            for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
         }
         isWorking = false
     }
@@ -76,36 +82,26 @@ actor Keeper {
         return batch.isEmpty ? nil : batch
     }
 
-    private nonisolated func keep(_ batch: [Waiting]) {
+    private nonisolated func keep(_ batch: [Waiting]) -> [Result<String, any Error>] {
         // A request with the same Idempotency-Key may have come between the check of this one and now.
         let checks = batch.map { waiting in Result { try index.check(waiting.request) } }
         let sound = zip(batch, checks).filter { (try? $1.get()) != nil }.map(\.0)
-        var pushed = push(sound.map(\.arrival)).makeIterator()
-        var results = checks.map { $0.flatMap { pushed.next() ?? .failure(APIError.internalError) } }
-        let kept = zip(batch, results).compactMap { waiting, id in (try? id.get()).map { (waiting, $0) } }
-        let rows = kept.map { waiting, id in
-            let (device, manifest, report) = (
-                waiting.arrival.device, waiting.arrival.manifest, waiting.arrival.bundle.report
-            )
-            return CaptureRow(id, device, manifest, report, verdict: report.verdict.word, at: UnixTime.now)
+        var pushed: [Result<Pushed, any Error>]
+        do {
+            pushed = try queue.captures.keep(sound.map(\.arrival.bundle), destinations: queue.namesOfDestinations())
+            let kept = zip(sound, pushed).compactMap { waiting, result in (try? result.get()).map { (waiting, $0.id) } }
+            try index.write(kept.map { Self.row($1, $0.arrival) }, kept.map(\.0.request))
+        } catch {
+            pushed = sound.map { _ in .failure(error) }
         }
-        do { try index.write(rows, kept.map(\.0.request)) } catch {
-            results = results.map { $0.flatMap { _ in .failure(error) } }
-        }
-        for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
+        var results = pushed.makeIterator()
+        return checks.map { $0.flatMap { results.next()?.map(\.id) ?? .failure(APIError.internalError) } }
     }
 
-    /// Adds bundles to the queue together, for all its destinations.
-    ///
-    /// - Returns: An id or an error for each, in order.
-    private nonisolated func push(_ arrivals: [Arrival]) -> [Result<String, any Error>] {
-        guard !arrivals.isEmpty else { return [] }
-        do {
-            let names = try queue.namesOfDestinations()
-            return try queue.captures.keep(arrivals.map(\.bundle), destinations: names).map { $0.map(\.id) }
-        } catch {
-            return arrivals.map { _ in .failure(error) }
-        }
+    private static func row(_ id: String, _ arrival: Arrival) -> CaptureRow {
+        let report = arrival.bundle.report
+        return CaptureRow(
+            id, arrival.device, arrival.manifest, report, verdict: report.verdict.word, at: UnixTime.now)
     }
 }
 

@@ -14,9 +14,6 @@ struct StoredBundles: Sendable {
     /// Calls `body` with the path of the bundle, and with the hash of the bundle that arrived. The file may be deleted
     /// afterwards.
     ///
-    /// - Parameters:
-    ///   - id: The whole id of a capture.
-    ///   - reach: What may be done to get the bytes.
     /// - Throws: `BundleGone` if neither the queue nor a destination has the bytes, `OutOfReach` if only a destination
     ///   has them and `reach` is less, `Unavailable` if they cannot be fetched at the moment, and any error of
     ///   `body`.
@@ -41,7 +38,6 @@ struct StoredBundles: Sendable {
         }
     }
 
-    /// What is stored of a capture.
     enum State: Sendable {
         /// The queue's copy has the bytes that arrived.
         case unchanged

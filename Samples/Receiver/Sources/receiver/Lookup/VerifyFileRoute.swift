@@ -27,13 +27,8 @@ struct VerifyFileRoute: Sendable {
         let boundary = try FormType.boundary(of: request)
         try request.announcedLength(limit: Self.limit)
         let photo = try await slots.run(request, context) { slot in
-            var part = PartDigest("file", boundary: boundary)
-            try await request.receiveBody(context, limit: Self.limit) { piece in
-                slot.received(piece.count)
-                try part.consume(piece)
-            }
-            slot.isWhole()
-            return try part.finish()
+            try await PartDigest.of(
+                "file", in: request.pieces(context, limit: Self.limit, slot), boundary: boundary)
         }
         let (found, isRevoked) = try await threads.run {
             let found = try find(photo)

@@ -59,8 +59,6 @@ struct CapturePage {
         return "\(absence)\(Figure.html([photo, depth].compactMap(\.self)))\(reason)"
     }
 
-    // MARK: - Facts
-
     private var facts: HTML {
         let known = BundleFacts(report, depth: shown.checked.depthStatistics)
         var list = FactList()
@@ -101,8 +99,6 @@ struct CapturePage {
         if report.withheld.contains(path) { return "withheld: it was left out before the bundle was sent" }
         return shown.hides(path) ? "shown only to the operator of this receiver" : nil
     }
-
-    // MARK: - What follows
 
     private var bundle: HTML {
         if let refusal {

@@ -18,9 +18,6 @@ final class CaptureShelf: Sendable {
     /// By the hash of the bundle and the line of its device.
     private let checked = BoundedCache<CheckedBundle>(limit: 32 << 20)
 
-    /// - Parameters:
-    ///   - queue: Has the bytes of the captures, or knows the destinations that have them.
-    ///   - scratch: The folder for temporary files.
     init(
         index: CaptureIndex, queue: UploadQueue, devices: Devices, scratch: FilePath, publicURL: PublicURL,
         logger: Logger
@@ -35,8 +32,6 @@ final class CaptureShelf: Sendable {
         small = BundlePictures(.small, decoder: decoder)
     }
 
-    /// Everything that the page of a capture shows.
-    ///
     /// - Parameter seesAll: Whether the reader may see the position and all that may be withheld.
     /// - Returns: nil if no capture has this id.
     /// - Throws: `Unavailable`.

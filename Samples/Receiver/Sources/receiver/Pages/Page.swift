@@ -49,9 +49,6 @@ struct Page: Sendable {
 
 /// The headers of pages, pictures and downloads.
 enum PageHeaders {
-    /// The headers of an answer that is not cached.
-    ///
-    /// - Parameter policy: The content security policy.
     static func of(_ type: String, policy: String = "default-src 'none'; frame-ancestors 'none'") -> HTTPFields {
         [
             .contentType: type, .contentSecurityPolicy: policy, .cacheControl: "no-store",

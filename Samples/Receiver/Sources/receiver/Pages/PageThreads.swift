@@ -2,15 +2,12 @@
 /// threads bounds the memory that pages need. Requests for one capture never use more than one thread.
 actor PageThreads {
     private nonisolated let threads: BlockingThreads
+    /// The maximum number of requests that wait for a thread or use one.
     private let limit: Int
     private var count = 0
-    private var number = 0
-    /// The last request for each capture.
-    private var last: [String: (number: Int, task: Task<Void, Never>)] = [:]
+    /// The end of the last request for each capture.
+    private var last: [String: Task<Void, Never>] = [:]
 
-    /// - Parameters:
-    ///   - count: The number of threads.
-    ///   - limit: The maximum number of requests that wait for a thread or use one.
     init(count: Int, limit: Int) {
         threads = BlockingThreads(count: count)
         self.limit = limit
@@ -25,17 +22,16 @@ actor PageThreads {
     ) async throws -> Value {
         guard count < limit else { throw PagesBusy() }
         count += 1
-        number += 1
-        let own = number
-        let earlier = capture.flatMap { last[$0]?.task }
+        let earlier = capture.flatMap { last[$0] }
         let task = Task {
             await earlier?.value
             return try await threads.run(body)
         }
-        if let capture { last[capture] = (own, Task { _ = await task.result }) }
+        let end = Task { _ = await task.result }
+        if let capture { last[capture] = end }
         defer {
             count -= 1
-            if let capture, last[capture]?.number == own { last[capture] = nil }
+            if let capture, last[capture] == end { last[capture] = nil }
         }
         return try await task.value
     }

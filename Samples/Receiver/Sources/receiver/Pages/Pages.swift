@@ -22,8 +22,6 @@ struct Pages: Sendable {
 
     func stop() async { for (_, threads) in threads { await threads.stop() } }
 
-    /// Adds the pages of captures.
-    ///
     /// - Parameter seesAll: Whether readers may see positions and all that may be withheld.
     func addRoutes(to router: Router<ReceiverContext>, seesAll: Bool) {
         router.get("verify/:id") { request, context in

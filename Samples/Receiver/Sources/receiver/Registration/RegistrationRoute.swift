@@ -27,7 +27,7 @@ struct RegistrationRoute: Sendable {
         let signature = try Sender.headers(of: request)
         try Sender.check(timestamp: signature.timestamp)
         var bytes: [UInt8] = []
-        try await request.receiveBody(context, limit: Self.bodyLimit) { bytes += $0 }
+        for try await piece in try await request.pieces(context, limit: Self.bodyLimit) { bytes += piece }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard let body = try? decoder.decode(Body.self, from: Data(bytes)) else {

@@ -66,9 +66,8 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     private var waitingSince: NIODeadline?
     private var waited = TimeAmount.zero
     private var received = 0
-    private var phaseDeadline: NIODeadline?
-    private var writeDeadline: NIODeadline?
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var phaseTimer: Scheduled<Void>?
+    private var writeTimer: Scheduled<Void>?
 
     // MARK: - The connection
 
@@ -78,8 +77,8 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.task.cancel()
-        timer = nil
+        phaseTimer?.cancel()
+        writeTimer?.cancel()
         context.fireChannelInactive()
     }
 
@@ -218,8 +217,9 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        writeDeadline = context.channel.isWritable ? nil : .now() + Limits.reading
-        schedule(context)
+        writeTimer?.cancel()
+        writeTimer =
+            context.channel.isWritable ? nil : schedule(.now() + Limits.reading, context) { $0.close(promise: nil) }
         context.fireChannelWritabilityChanged()
     }
 
@@ -231,30 +231,21 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: - Deadlines
 
     private func setDeadline(_ deadline: NIODeadline?, _ context: ChannelHandlerContext) {
-        phaseDeadline = deadline
-        schedule(context)
-    }
-
-    /// Makes sure that the timer fires no later than the next deadline. It may fire earlier, which changes nothing.
-    private func schedule(_ context: ChannelHandlerContext) {
-        guard let next = [phaseDeadline, writeDeadline].compactMap(\.self).min() else { return }
-        if let timer, timer.at <= next { return }
-        timer?.task.cancel()
-        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { self.expire(context) }
-        timer = (next, task)
-    }
-
-    private func expire(_ context: ChannelHandlerContext) {
-        timer = nil
-        let now = NIODeadline.now()
-        if let writeDeadline, writeDeadline <= now { return context.close(promise: nil) }
-        guard let phaseDeadline, phaseDeadline <= now else { return schedule(context) }
-        self.phaseDeadline = nil
-        switch phase {
-        case .body: context.fireErrorCaught(BodyTooSlow())
-        case .head, .held, .answering, .lingering: context.close(promise: nil)
+        phaseTimer?.cancel()
+        phaseTimer = deadline.map { deadline in
+            schedule(deadline, context) { context in
+                switch self.phase {
+                case .body: context.fireErrorCaught(BodyTooSlow())
+                case .head, .held, .answering, .lingering: context.close(promise: nil)
+                }
+            }
         }
-        schedule(context)
+    }
+
+    private func schedule(
+        _ deadline: NIODeadline, _ context: ChannelHandlerContext, _ body: @escaping (ChannelHandlerContext) -> Void
+    ) -> Scheduled<Void> {
+        context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { body(context) }
     }
 }
 

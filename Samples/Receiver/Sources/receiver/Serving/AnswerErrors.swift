@@ -8,17 +8,25 @@ import NIOPosix
 import QueueModel
 import SystemPackage
 
-/// Turns every error into an answer of the API. Details of our own failures go to the log only.
+/// Turns every error into an answer of the API, and counts the answers. Details of our own failures go to the log only.
 struct AnswerErrors: RouterMiddleware {
+    var metrics: Metrics?
+
     func handle(
         _ request: Request, context: ReceiverContext,
         next: (Request, ReceiverContext) async throws -> Response
     ) async throws -> Response {
         var context = context
         if let given = request.headers[.requestID], RequestSignature.isDeviceID(given) { context.requestID = given }
-        do {
-            return try await next(request, context)
-        } catch {
+        let response = try await answer(request, context, next)
+        metrics?.count(request, response)
+        return response
+    }
+
+    private func answer(
+        _ request: Request, _ context: ReceiverContext, _ next: (Request, ReceiverContext) async throws -> Response
+    ) async throws -> Response {
+        do { return try await next(request, context) } catch {
             let refusal = Self.refusal(error)
             // A receiver that is busy or stops is not worth a line for each request.
             let isTemporary = refusal.status == .serviceUnavailable && !(error is Unavailable)

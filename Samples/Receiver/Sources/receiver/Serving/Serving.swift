@@ -28,17 +28,17 @@ struct Serving {
         try folder.make()
         let lock = try folder.lock()
         defer { try? lock.close() }
-        try folder.emptyBodies()
+        try folder.emptyScratch()
         let queue = try openQueue(logger)
         let index = try CaptureIndex(folder.index, logger)
         try IndexRepair(
             queue: queue, index: index, devices: devices,
-            bundles: StoredBundles(queue: queue, scratch: folder.bodies), logger: logger
+            bundles: StoredBundles(queue: queue, scratch: folder.scratch), logger: logger
         ).run()
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let publicURL = PublicURL(settings.publicURL)
         let shelf = CaptureShelf(
-            index: index, queue: queue, devices: devices, scratch: folder.bodies, publicURL: publicURL, logger: logger)
+            index: index, queue: queue, devices: devices, scratch: folder.scratch, publicURL: publicURL, logger: logger)
         let pages = Pages(shelf, readers: threads)
         let lines = StartLines()
 
@@ -53,7 +53,8 @@ struct Serving {
         // They end in the reverse order: what the last uploads bring is still sent.
         var configuration = ServiceGroupConfiguration(
             services: [
-                QueueWork(queue.folder, logger), application, try operatorApplication(pages, lines, logger),
+                QueueWork(folder: queue.folder, logger: logger), application,
+                try operatorApplication(pages, lines, logger),
             ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // A slow client must not keep the receiver from ending before systemd kills it after 90 seconds.
         configuration.maximumGracefulShutdownDuration = .seconds(60)
@@ -94,13 +95,10 @@ struct Serving {
         let slots = Slots(settings.capturesAtOnce)
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self, options: .autoGenerateHeadEndpoints)
-        router.addMiddleware {
-            CountRequests(metrics: metrics)
-            AnswerErrors()
-        }
+        router.addMiddleware { AnswerErrors(metrics: metrics) }
         let captures = CaptureRoutes(
-            folder: folder, index: index, keeper: Keeper(queue, index, threads), devices: devices, slots: slots,
-            threads: threads, publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
+            index: index, keeper: Keeper(queue, index, threads), devices: devices, slots: slots, threads: threads,
+            publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
         router.post("/api/v1/captures") { try await captures.post($0, $1) }
         router.get("/api/v1/captures/{id}") { try await captures.get($0, $1) }
         let registration = RegistrationRoute(devices: devices, threads: threads)
@@ -109,7 +107,7 @@ struct Serving {
             index: index, devices: devices, slots: slots, threads: threads, publicURL: publicURL,
             sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
-        let health = Health(folder, queue, index, devices, threads, logger)
+        let health = Health(queue, index, devices, threads, logger)
         router.get("/healthz") { _, _ in await health.get() }
         router.get("/metrics") { _, _ in try await metrics.get(slots, queue, index, threads) }
         return router
@@ -128,9 +126,6 @@ struct Serving {
         }
     }
 
-    /// An HTTP server.
-    ///
-    /// - Parameter onListening: Gets the URL of the server once it listens.
     private func application(
         _ router: Router<ReceiverContext>, _ host: String, _ port: Int, connections: Int, logger: Logger,
         onListening: @escaping @Sendable (String) -> Void

@@ -5,7 +5,6 @@ import Synchronization
 final class StartLines: Sendable {
     private let lines = Mutex<[String?]>([nil, nil])
 
-    /// - Parameter place: The place of the line: 0 or 1.
     func say(_ line: String, at place: Int) {
         lines.withLock { lines in
             lines[place] = "\(line)\n"

@@ -1,0 +1,36 @@
+import CaptureNative
+
+/// An upload body that is read and hashed while it arrives.
+package final class ArrivingBody {
+    /// The bytes of the body.
+    package let source: BundleSource
+    private let hash: DigestStream
+
+    private init(_ bytes: ByteHandover) throws(BundleError) {
+        let hash = try DigestStream()
+        self.hash = hash
+        let stream = CopyingStream(bytes) { piece throws(BundleError) in try hash.update(piece) }
+        source = BundleSource(stream: stream, name: "body")
+    }
+
+    /// Runs `body` on a thread of its own, which reads the pieces as they arrive.
+    ///
+    /// - Throws: The error of `pieces`, or else of `body`; `CancellationError`. The thread has ended then.
+    package static func read<Pieces: AsyncSequence & Sendable, Value: Sendable>(
+        _ pieces: Pieces, _ body: @escaping @Sendable (ArrivingBody) throws -> Value
+    ) async throws -> Value where Pieces.Element == [UInt8] {
+        try await ByteHandover.run(pieces) { bytes in try body(ArrivingBody(bytes)) }
+    }
+
+    /// Reads what is left, and returns the hash of the whole body.
+    package func finish() throws(BundleError) -> Digest {
+        try source.passRest()
+        return try hash.finish()
+    }
+}
+
+extension ByteHandover: ByteStream {
+    package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
+        do { return try read(into: &buffer) } catch { throw BundleError(.inputUnreadable, "ends before it is whole") }
+    }
+}

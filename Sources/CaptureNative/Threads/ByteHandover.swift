@@ -1,0 +1,120 @@
+import Synchronization
+
+/// Hands bytes from a task to a thread, which reads them as they arrive. The task waits while many bytes are unread, so
+/// memory stays bounded.
+package final class ByteHandover: Sendable {
+    /// No more bytes arrive, although the task has not handed over all of them.
+    package struct BrokenOff: Error {}
+
+    private enum End { case whole, brokenOff }
+
+    private struct State {
+        var arrived: [UInt8] = []
+        /// The bytes that the thread reads at the moment, and how many of them it has read.
+        var taken: [UInt8] = []
+        var position = 0
+        var end: End?
+        /// The task, while it waits for the thread.
+        var task: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+    private let changed = Signal()
+    /// While so many bytes are unread, the task waits.
+    package static let room = 1 << 17
+
+    /// Runs `body` on a new thread while `pieces` arrive.
+    ///
+    /// - Parameter body: Reads the bytes. What it leaves unread is dropped.
+    /// - Throws: The error of `pieces`, or else of `body`; `CancellationError` if the task was cancelled. The thread has
+    ///   ended then.
+    package static func run<Pieces: AsyncSequence & Sendable, Value: Sendable>(
+        _ pieces: Pieces, _ body: @escaping @Sendable (ByteHandover) throws -> Value
+    ) async throws -> Value where Pieces.Element == [UInt8] {
+        let handover = ByteHandover()
+        return try await withTaskCancellationHandler {
+            async let value = handover.onThread(body)
+            do {
+                for try await piece in pieces {
+                    try Task.checkCancellation()
+                    await handover.put(piece)
+                }
+                handover.end(.whole)
+                return try await value
+            } catch {
+                handover.end(.brokenOff)
+                _ = try? await value
+                try Task.checkCancellation()
+                throw error
+            }
+        } onCancel: {
+            handover.end(.brokenOff)
+        }
+    }
+
+    private func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable (ByteHandover) throws -> Value
+    ) async throws -> Value {
+        // Nobody reads after the thread, so the task must not wait for it.
+        defer { end(.brokenOff) }
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+            if !Thread.start({ continuation.resume(with: Result { try body(self) }) }) {
+                continuation.resume(
+                    throwing: NativeError(
+                        origin: .system, call: "pthread_create", code: 0, text: "the system's limit may be reached"))
+            }
+        }
+    }
+
+    private func put(_ piece: [UInt8]) async {
+        let isFull = state.withLock { state in
+            guard state.end == nil else { return false }
+            state.arrived += piece
+            return state.arrived.count >= Self.room
+        }
+        changed.raise()
+        guard isFull else { return }
+        await withCheckedContinuation { task in
+            let waits = state.withLock { state in
+                guard state.end == nil, state.arrived.count >= Self.room else { return false }
+                state.task = task
+                return true
+            }
+            if !waits { task.resume() }
+        }
+    }
+
+    /// Says that no more bytes arrive. Only the first call counts.
+    private func end(_ end: End) {
+        let task = state.withLock { state in
+            state.end = state.end ?? end
+            return state.task.take()
+        }
+        task?.resume()
+        changed.raise()
+    }
+
+    /// Writes the next bytes to the start of `buffer`, waiting for them, and returns their number; 0 at the end.
+    package func read(into buffer: inout [UInt8]) throws(BrokenOff) -> Int {
+        let (count, task) = changed.wait {
+            state.withLock { state -> (Int?, CheckedContinuation<Void, Never>?)? in
+                if state.end == .brokenOff { return (nil, nil) }
+                var task: CheckedContinuation<Void, Never>?
+                if state.position == state.taken.count {
+                    guard !state.arrived.isEmpty || state.end == .whole else { return nil }
+                    swap(&state.taken, &state.arrived)
+                    state.arrived.removeAll(keepingCapacity: true)
+                    state.position = 0
+                    task = state.task.take()
+                }
+                let next = state.position..<min(state.taken.count, state.position + buffer.count)
+                buffer.overwrite(at: 0, with: state.taken.span.extracting(next))
+                state.position = next.upperBound
+                return (next.count, task)
+            }
+        }
+        task?.resume()
+        guard let count else { throw BrokenOff() }
+        return count
+    }
+}

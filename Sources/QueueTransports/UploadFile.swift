@@ -1,0 +1,99 @@
+package import CaptureBundle
+package import CaptureNative
+
+/// A file without a name that is sent in place of a bundle: an upload body, or the photo alone.
+package struct UploadFile: Sendable {
+    package let handle: FileHandle
+    package let byteCount: Int
+    package let sha256: Digest
+    package let contentType: String
+
+    /// Writes the body of an upload (Spec/upload.md section 1) and hashes it.
+    ///
+    /// - Parameters:
+    ///   - bundle: The bundle. It is read from its start, once for each boundary that is tried.
+    ///   - expected: The hash of the whole bundle; other bytes are refused.
+    /// - Throws: `entry.sha256` if the hash differs, and the errors of `MultipartBody.write`.
+    package static func body(
+        of bundle: FileHandle, sha256 expected: Digest, name: String
+    ) throws(BundleError) -> UploadFile {
+        let bundle = SeekableBundle(bundle, name: name)
+        let (body, target) = try bundle.body(sha256: expected) { () throws(BundleError) in
+            try HashingTarget(isKept: true)
+        }
+        return try target.part(contentType: body.contentType)
+    }
+
+    /// Extracts the photo from a bundle, after the whole bundle was found to be sound.
+    ///
+    /// - Throws: `entry.absent` if it has no photo, and the errors of `body`.
+    package static func photo(
+        of bundle: FileHandle, sha256 expected: Digest, name: String
+    ) throws(BundleError) -> UploadFile {
+        let observer = PhotoObserver(try HashingTarget(isKept: true))
+        try SeekableBundle(bundle, name: name).verify(sha256: expected, observer)
+        guard observer.isFound else { throw BundleError(.entryAbsent, "the bundle has no photo.jpg", file: name) }
+        return try observer.target.part(contentType: "image/jpeg")
+    }
+}
+
+/// Hashes the body in which a bundle will be sent, in the same pass that verifies the bundle.
+package struct BodyHashing {
+    private let target: HashingTarget
+    private let body: BodyObserver
+    package var observer: any BundleObserver { body }
+
+    /// - Parameter bundle: A regular file. Its metadata is read, because the body begins with it; then it is at its start.
+    package init(_ bundle: FileHandle, name: String) throws(BundleError) {
+        let seekable = SeekableBundle(bundle, name: name)
+        target = try HashingTarget(isKept: false)
+        body = BodyObserver(name, target, n: 0, unsigned: try seekable.metadataEntries())
+        _ = try seekable.source()
+    }
+
+    /// The hash of the body with the first boundary; nil if the body needs another boundary.
+    package func finish() throws(BundleError) -> Digest? { try body.finish() == nil ? nil : target.hash.finish() }
+}
+
+/// A target that hashes the bytes that it receives, and keeps them in a file without a name if they are needed.
+private final class HashingTarget: BodyTarget {
+    let hash: DigestStream
+    private let target: OutputTarget?
+    private var count = 0
+
+    init(isKept: Bool) throws(BundleError) {
+        hash = try DigestStream()
+        target = isKept ? try OutputTarget(.standardOutput, holdsBack: true) : nil
+    }
+
+    func write(_ bytes: Span<UInt8>) throws(BundleError) {
+        try hash.update(bytes)
+        count += bytes.count
+        try target?.write(bytes)
+    }
+
+    func part(contentType: String) throws(BundleError) -> UploadFile {
+        guard let handle = try target?.held() else { throw BundleError(.internalFailure, "a body was not kept") }
+        return UploadFile(handle: handle, byteCount: count, sha256: try hash.finish(), contentType: contentType)
+    }
+}
+
+/// An observer that keeps the photo.
+private final class PhotoObserver: BundleObserver {
+    let target: HashingTarget
+    private(set) var isFound = false
+    private var isInPhoto = false
+
+    init(_ target: HashingTarget) { self.target = target }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) {}
+
+    func begin(_ entry: ManifestEntry) {
+        isInPhoto = entry.path == .photo
+        isFound = isFound || isInPhoto
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        if isInPhoto { try target.write(piece) }
+    }
+}

@@ -1,9 +1,7 @@
 import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
 import Synchronization
-import SystemPackage
 
 /// The database of a queue: one connection, which is opened again after a disk error.
 ///

@@ -1,7 +1,5 @@
-import CaptureBundle
 import GRDB
 public import QueueModel
-import QueueTransports
 
 /// Selects captures.
 public struct CaptureFilter: Hashable, Sendable {

@@ -1,7 +1,5 @@
-import CaptureBundle
 import GRDB
 public import QueueModel
-import QueueTransports
 public import SystemPackage
 
 extension UploadQueue.Captures {

@@ -1,7 +1,5 @@
-import CaptureNative
 import GRDB
 public import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// The state of a queue. Computing it takes no longer with a million captures than with a thousand.

@@ -1,4 +1,3 @@
-import CaptureBundle
 import GRDB
 import QueueModel
 

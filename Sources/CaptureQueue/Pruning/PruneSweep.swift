@@ -1,5 +1,4 @@
 import CaptureBundle
-import CaptureNative
 import GRDB
 import QueueModel
 

@@ -1,4 +1,3 @@
-import CaptureBundle
 import Foundation
 import GRDB
 import QueueModel

@@ -1,7 +1,6 @@
 import CaptureBundle
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// Finds sessions and destinations by their names, and captures by their ids.
 extension Database {

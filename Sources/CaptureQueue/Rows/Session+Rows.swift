@@ -1,6 +1,5 @@
 import GRDB
 import QueueModel
-import QueueTransports
 
 extension Session {
     /// The SQL condition for a session that is due: it has ended, and every member has landed. It needs only indexes,

@@ -1,6 +1,5 @@
 import GRDB
 import QueueModel
-import QueueTransports
 
 extension Traffic {
     /// What was sent to a destination that was removed since is counted with what has no destination, so that two of them are

@@ -1,7 +1,5 @@
-import CaptureBundle
 import CaptureNative
 public import QueueModel
-import QueueTransports
 import Synchronization
 
 /// Sends the deliveries of a queue (Spec/queue.md section 13). Each transfer has a thread, and one more supervises

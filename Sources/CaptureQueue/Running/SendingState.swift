@@ -1,4 +1,3 @@
-import CaptureBundle
 import CaptureNative
 package import QueueModel
 import QueueTransports

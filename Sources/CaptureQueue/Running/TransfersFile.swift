@@ -1,7 +1,5 @@
 package import CaptureBundle
 import CaptureNative
-import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// The file in which a run tells `status` what it sends (`run.json`). It is replaced at most once a second, and not synced.

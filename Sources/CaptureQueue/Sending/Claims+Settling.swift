@@ -1,9 +1,6 @@
-import CaptureBundle
-import CaptureNative
 import Foundation
 import GRDB
 package import QueueModel
-import QueueTransports
 import SystemPackage
 
 extension Claims {

@@ -3,7 +3,6 @@ import CaptureNative
 import Foundation
 import GRDB
 package import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// A delivery that this process may send until the lease ends. Only the holder of the claim can store the result.

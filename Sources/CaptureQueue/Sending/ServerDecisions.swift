@@ -1,6 +1,5 @@
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
 struct ServerDecisions {

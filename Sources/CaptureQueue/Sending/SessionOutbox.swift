@@ -1,7 +1,5 @@
 import CaptureBundle
 import CaptureNative
-import CurlClient
-import Foundation
 import GRDB
 import QueueModel
 import QueueTransports

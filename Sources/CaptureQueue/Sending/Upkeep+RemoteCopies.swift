@@ -1,5 +1,4 @@
 import CaptureBundle
-import GRDB
 import QueueModel
 import QueueTransports
 

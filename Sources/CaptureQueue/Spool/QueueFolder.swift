@@ -1,7 +1,6 @@
 public import CaptureBundle
 import CaptureNative
 package import QueueModel
-import QueueTransports
 public import SystemPackage
 
 /// The folder of a queue, and the names in it (Spec/queue.md section 2).

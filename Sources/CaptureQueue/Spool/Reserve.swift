@@ -1,5 +1,4 @@
 import CaptureNative
-import QueueModel
 import SystemPackage
 
 /// A file that reserves space on the disk for `prune`. Deletions must be recorded before they are made, which needs a

@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// The folders that hold the bundles (Spec/queue.md section 2).

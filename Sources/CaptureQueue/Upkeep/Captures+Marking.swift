@@ -1,9 +1,5 @@
-import CaptureBundle
-import CaptureNative
-import Foundation
 import GRDB
 public import QueueModel
-import QueueTransports
 
 extension UploadQueue.Captures {
     /// Records that a capture was sent by other means, such as curl or rclone. Its retention starts now.

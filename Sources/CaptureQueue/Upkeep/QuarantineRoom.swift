@@ -1,7 +1,4 @@
-import CaptureBundle
-import GRDB
 import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// Sets damage aside: it renames the file, records that in the row, and sets waiting deliveries to `quarantined`.

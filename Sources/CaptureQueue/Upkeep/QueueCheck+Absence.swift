@@ -1,4 +1,3 @@
-import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel

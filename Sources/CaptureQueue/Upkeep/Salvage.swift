@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 public import QueueModel
-import QueueTransports
 import Synchronization
 public import SystemPackage
 

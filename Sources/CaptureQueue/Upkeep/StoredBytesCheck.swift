@@ -1,7 +1,5 @@
-import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// Checks the bytes of one capture.

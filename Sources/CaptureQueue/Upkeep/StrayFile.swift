@@ -2,8 +2,6 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
-import SystemPackage
 
 /// A bundle in the spool that no row names.
 struct StrayFile {

@@ -1,7 +1,5 @@
-import CaptureBundle
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// A change that a user makes to captures.
 public enum UserChange: String, Sendable, CaseIterable {

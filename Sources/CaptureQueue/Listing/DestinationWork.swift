@@ -107,11 +107,7 @@ extension DestinationWork {
     private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {
         guard destination.isToldOfSessions else { return 0 }
         return try db.integer(
-            """
-            SELECT count(*) FROM markers JOIN sessions ON sessions.id = markers.session
-            WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts >= ?
-                AND \(Session.due)
-            """, [destination.number, Session.patience]) ?? 0
+            "SELECT count(*) FROM \(Session.untold) AND attempts >= ?", [destination.number, Session.patience]) ?? 0
     }
 
     private static func cutShort(_ number: Int, _ db: Database) throws -> QueueStatus.CutShort? {

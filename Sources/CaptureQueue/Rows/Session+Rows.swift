@@ -12,6 +12,12 @@ extension Session {
                 AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled'))))
         """
 
+    /// The notifications that a destination has not accepted yet, for `FROM`.
+    static let untold = """
+        markers JOIN sessions ON sessions.id = markers.session
+        WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(due)
+        """
+
     /// How often a run with `--until-empty` tries one notification. The next run continues.
     static let patience = 5
 

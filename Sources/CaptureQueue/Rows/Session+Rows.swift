@@ -24,11 +24,9 @@ extension Session {
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]
     {
         try db.rows("SELECT *, \(due) AS is_due FROM sessions \(condition) ORDER BY id", arguments).map { row in
-            var members: [DeliveryState: Int] = [:]
-            let counts = try db.rows(
-                "SELECT state, count(*) AS members FROM captures WHERE session = ? GROUP BY state",
+            let members = try db.counts(
+                "SELECT state, count(*) AS captures FROM captures WHERE session = ? GROUP BY state",
                 [try row.needInteger("id")])
-            for count in counts { members[try count.state("state")] = try count.needInteger("members") }
             return Session(
                 name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
                 endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,

@@ -33,10 +33,7 @@ package struct TransfersFile {
         try? AtomicFile.writeUnsynced(bytes, to: folder.transfersFile, mode: 0o600)
     }
 
-    static func remove(_ folder: QueueFolder) {
-        guard let home = try? FolderHandle(folder.path) else { return }
-        _ = try? home.removeFile("run.json")
-    }
+    static func remove(_ folder: QueueFolder) { _ = folder.remove("run.json") }
 }
 
 extension TransfersFile {

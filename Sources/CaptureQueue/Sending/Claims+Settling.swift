@@ -73,7 +73,7 @@ extension Claims {
             try claim.held(db).flatMap { _ in try CaptureRecord.one(db, sequence: claim.capture.sequence) }
         }
         guard let record, record.holding.hasBytes else { return nil }
-        let fault = StoredBytesCheck(queue.folder, queue.spool).judge(record, reads: true).fault
+        let fault = StoredBytesCheck(spool: queue.spool).judge(record, reads: true).fault
         if case .absent(let root) = fault { return try postpone(claim, root, time, turn) }
         guard case .wrong(let kind, _) = fault else {
             // The SHA-256 of the bytes is right, so the tag is wrong.
@@ -87,7 +87,7 @@ extension Claims {
         try turn.write { db in
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
         }
-        _ = try QuarantineRoom(queue: queue).setAside(record, kind, message, turn)
+        _ = try queue.setAside(record, kind, message, turn)
         return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
     }
 

@@ -101,7 +101,8 @@ package struct Claims {
                 try db.integer(
                     "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'",
                     [destination.number]),
-                try db.integer("SELECT due FROM deliveries WHERE \(Self.tried) AND \(next)", [destination.number, now]),
+                try db.integer(
+                    "SELECT due FROM deliveries WHERE \(Self.tried) AND \(next)", [destination.number, now]),
             ]
             _ = try Self.byPriority(destination, db) { priority in
                 found.append(

@@ -28,11 +28,13 @@ struct SessionOutbox {
                     attempts = 0, due = excluded.due, sent_at = NULL, answer = NULL, error = NULL
                     WHERE markers.ended_at <> excluded.ended_at
                 """, [session, number, try found.needInteger("ended_at"), UUIDText.of(random, version: 4), now])
-            let claim = "UPDATE markers SET is_claimed = 1 WHERE session = ? AND destination = ? RETURNING key, attempts"
-            guard let row = try db.row(claim, [session, number]) else { return nil }
+            let claimed = try db.row(
+                "UPDATE markers SET is_claimed = 1 WHERE session = ? AND destination = ? RETURNING key, attempts",
+                [session, number])
+            guard let claimed else { return nil }
             return SessionMarker(
                 session: try found.needText("name"), sessionNumber: session, destination: number,
-                key: try row.needText("key"), attempts: try row.needInteger("attempts"),
+                key: try claimed.needText("key"), attempts: try claimed.needInteger("attempts"),
                 body: try Self.body(found, session, number, db))
         }
     }

@@ -42,14 +42,13 @@ extension UploadQueue.Captures {
             return found
         }
         let open = record.deliveries.filter { $0.state != .completed }
-        if open.count == 1 { return open[0] }
-        guard let first = open.first ?? record.deliveries.first else {
-            throw QueueError.corruptRecord("a capture has no deliveries")
-        }
         if open.count > 1 {
             throw QueueError(
                 .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,
                 hints: ["name one with --dest NAME"])
+        }
+        guard let first = open.first ?? record.deliveries.first else {
+            throw QueueError.corruptRecord("a capture has no deliveries")
         }
         return first
     }

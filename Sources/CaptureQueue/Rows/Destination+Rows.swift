@@ -1,6 +1,7 @@
 import CaptureBundle
 import GRDB
 import QueueModel
+import QueueTransports
 
 extension Destination {
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws

@@ -1,7 +1,5 @@
 public import CaptureBundle
-import CaptureNative
 public import QueueModel
-import QueueTransports
 
 /// A queue on disk (Spec/queue.md), which keeps each bundle until it is delivered and the retention has passed.
 ///

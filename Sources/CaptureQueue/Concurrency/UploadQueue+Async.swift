@@ -1,4 +1,3 @@
-import CaptureBundle
 public import QueueModel
 public import SystemPackage
 

@@ -26,6 +26,11 @@ extension Database {
         return values
     }
 
+    /// Reads how many `captures` are in each `state`.
+    func counts(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [DeliveryState: Int] {
+        try rows(sql, arguments).reduce(into: [:]) { $0[try $1.state("state")] = try $1.needInteger("captures") }
+    }
+
     func integer(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int? {
         try Int.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }

@@ -34,11 +34,7 @@ extension QueueStore {
         } catch let error as DatabaseError where isOfFullDisk(error, folder) {
             // A partial database holds nothing, but would look like a queue of an older version.
             try? queue.close()
-            if let home = try? FolderHandle(folder.path) {
-                for end in ["", "-wal", "-shm"] {
-                    _ = try? home.removeFile(FilePath.Component("queue.sqlite").adding(end))
-                }
-            }
+            for end in ["", "-wal", "-shm"] { _ = folder.remove(FilePath.Component("queue.sqlite").adding(end)) }
             throw error
         }
         return queue
@@ -53,12 +49,9 @@ extension QueueStore {
         try queue.read { try Schema.requireOurs($0, in: folder) }
         let isNew = try queue.read { try Schema.isNew($0) }
         // A running run of an earlier version would continue by the old rules.
-        let runLock =
-            isNew
-            ? nil
-            : try onFile(folder.runLock) { () throws(NativeError) in
-                try FileLock.take(folder.runLock, milliseconds: 100)
-            }
+        let runLock = try onFile(folder.runLock) { () throws(NativeError) in
+            try isNew ? nil : FileLock.take(folder.runLock, milliseconds: 100)
+        }
         guard isNew || runLock != nil else {
             throw QueueError(
                 .busy, "a run of an older version is active, so its database cannot be changed",

@@ -1,9 +1,7 @@
 import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
 import Synchronization
-import SystemPackage
 
 /// The database of a queue: one connection, which is opened again after a disk error.
 ///
@@ -175,8 +173,7 @@ final class QueueStore: Sendable {
 
     /// Syncs the folder once for each connection. SQLite also does so when it creates its log, but ignores a failure.
     private func settleNames() throws {
-        let isSettled = areNamesSettled.withLock { $0 }
-        if isSettled { return }
+        if areNamesSettled.withLock(\.self) { return }
         _ = try usingConnection { _ in }
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
         areNamesSettled.withLock { $0 = true }
@@ -209,6 +206,11 @@ final class QueueStore: Sendable {
         try turn { try $0.write(body) }
     }
 
+    /// Runs a single transaction; a dry run only reads.
+    func write<Value>(isDryRun: Bool, _ body: (Database) throws -> Value) throws -> Value {
+        try isDryRun ? read(body) : write(body)
+    }
+
     /// The right to write, which only `QueueStore.turn` gives.
     struct WriterTurn {
         fileprivate let store: QueueStore
@@ -239,20 +241,14 @@ final class QueueStore: Sendable {
         }
 
         /// Writes the log into the database and empties it.
-        func emptyLog() throws {
-            try QueueStore.converting(store.folder) {
-                try store.usingConnection { queue in
-                    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-                }
-            }
-        }
+        func emptyLog() throws { try execute("PRAGMA wal_checkpoint(TRUNCATE)") }
 
         /// Returns up to this many free pages to the file system.
-        func shrink(pages: Int) throws {
+        func shrink(pages: Int) throws { try execute("PRAGMA incremental_vacuum(\(pages))") }
+
+        private func execute(_ sql: String) throws {
             try QueueStore.converting(store.folder) {
-                try store.usingConnection { queue in
-                    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA incremental_vacuum(\(pages))") }
-                }
+                try store.usingConnection { try $0.writeWithoutTransaction { try $0.execute(sql: sql) } }
             }
         }
     }

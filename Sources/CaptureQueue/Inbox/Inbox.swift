@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
 import Synchronization
 import SystemPackage
 

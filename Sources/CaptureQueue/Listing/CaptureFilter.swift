@@ -1,7 +1,5 @@
-import CaptureBundle
 import GRDB
 public import QueueModel
-import QueueTransports
 
 /// Selects captures.
 public struct CaptureFilter: Hashable, Sendable {
@@ -39,16 +37,15 @@ extension Database {
     func captures(_ filter: CaptureFilter, before: Int, limit: Int) throws -> [CaptureRecord] {
         let (condition, arguments) = try filter.condition(self)
         // Each state has its own index. For several states, the newest captures of each are merged.
-        let states: [DeliveryState?] = filter.states.isEmpty ? [nil] : filter.states.map(Optional.some)
-        guard states.count > 1 else {
+        guard filter.states.count > 1 else {
             return try CaptureRecord.all(
                 self, "WHERE \(condition.isEmpty ? "1" : condition) AND seq < ? ORDER BY seq DESC LIMIT ?",
                 arguments + [before, limit])
         }
         var merged: [CaptureRecord] = []
-        for state in states {
+        for state in filter.states {
             var one = filter
-            one.states = state.map { [$0] } ?? []
+            one.states = [state]
             merged += try captures(one, before: before, limit: limit)
         }
         return Array(merged.sorted { $0.sequence > $1.sequence }.prefix(limit))

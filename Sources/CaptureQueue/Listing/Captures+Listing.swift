@@ -1,7 +1,5 @@
-import CaptureBundle
 import GRDB
 public import QueueModel
-import QueueTransports
 public import SystemPackage
 
 extension UploadQueue.Captures {
@@ -10,6 +8,11 @@ extension UploadQueue.Captures {
     /// - Throws: `id.malformed`, `id.unknown`, `id.ambiguous`.
     public func find(_ id: String) throws -> CaptureRecord {
         try queue.store.read { try $0.capture(named: id) }
+    }
+
+    /// Reads a capture again; nil if it has no row any more.
+    func read(_ record: CaptureRecord) throws -> CaptureRecord? {
+        try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
     }
 
     /// The path of a capture's bytes; nil if there are none.
@@ -89,17 +92,8 @@ extension UploadQueue.Captures {
     /// The number of captures in each state, for one session or for all.
     public func totals(session: String?) throws -> [DeliveryState: Int] {
         try queue.store.read { db in
-            let rows =
-                try session.map { name in
-                    try db.rows(
-                        """
-                        SELECT state, count(*) AS captures FROM captures
-                        WHERE session = (SELECT id FROM sessions WHERE name = ?) GROUP BY state
-                        """, [name])
-                } ?? db.rows("SELECT state, captures FROM totals")
-            var totals: [DeliveryState: Int] = [:]
-            for row in rows { totals[try row.state("state")] = try row.needInteger("captures") }
-            return totals
+            if let session { return try Session.all(db, "WHERE name = ?", [session]).first?.members ?? [:] }
+            return try db.counts("SELECT state, captures FROM totals")
         }
     }
 

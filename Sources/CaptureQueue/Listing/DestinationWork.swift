@@ -23,7 +23,7 @@ public struct DestinationWork: Hashable, Sendable {
 
     /// What will be sent, or was sent and is not decided yet.
     public var backlog: QueueStatus.Total {
-        DeliveryState.waiting.compactMap { totals[$0] }.reduce(.init(captures: 0, bytes: 0), +)
+        DeliveryState.waiting.compactMap { totals[$0] }.reduce(.none, +)
     }
 
     public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
@@ -52,14 +52,14 @@ extension DestinationWork {
     /// All destinations in the order in which they were added; before them the captures without one, where there are any.
     static func all(_ db: Database, at now: Int) throws -> [DestinationWork] {
         var totals: [Int: [DeliveryState: QueueStatus.Total]] = [:]
-        for row in try db.rows("SELECT * FROM delivery_totals WHERE deliveries > 0") {
-            totals[try row.needInteger("destination"), default: [:]][try row.state("state")] = .init(
-                captures: try row.needInteger("deliveries"), bytes: try row.needInteger("bytes"))
+        for row in try db.rows("SELECT *, deliveries AS captures FROM delivery_totals WHERE deliveries > 0") {
+            totals[try row.needInteger("destination"), default: [:]][try row.state("state")] = try .init(row: row)
         }
         let salvaged = try heldBySalvage(db, isNeeded: totals.values.contains { $0[.held] != nil })
         let absent = try absent(db)
-        return try (totals[0] == nil ? [] : [nil]).map { try work(of: $0, totals, salvaged, absent, db, now) }
-            + Destination.all(db).map { try work(of: $0, totals, salvaged, absent, db, now) }
+        return try ((totals[0] == nil ? [] : [nil]) + Destination.all(db)).map {
+            try work(of: $0, totals, salvaged, absent, db, now)
+        }
     }
 
     /// By the number of the destination.
@@ -91,7 +91,6 @@ extension DestinationWork {
     /// By the number of the destination.
     private static func heldBySalvage(_ db: Database, isNeeded: Bool) throws -> [Int: Int] {
         guard isNeeded else { return [:] }
-        var found: [Int: Int] = [:]
         let rows = try db.rows(
             """
             SELECT coalesce(destination, 0) AS destination, count(*) AS deliveries
@@ -100,18 +99,13 @@ extension DestinationWork {
                 (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
             GROUP BY 1
             """)
-        for row in rows { found[try row.needInteger("destination")] = try row.needInteger("deliveries") }
-        return found
+        return try rows.reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("deliveries") }
     }
 
     private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {
         guard destination.isToldOfSessions else { return 0 }
         return try db.integer(
-            """
-            SELECT count(*) FROM markers JOIN sessions ON sessions.id = markers.session
-            WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts >= ?
-                AND \(Session.due)
-            """, [destination.number, Session.patience]) ?? 0
+            "SELECT count(*) FROM \(Session.untold) AND attempts >= ?", [destination.number, Session.patience]) ?? 0
     }
 
     private static func cutShort(_ number: Int, _ db: Database) throws -> QueueStatus.CutShort? {

@@ -62,41 +62,33 @@ extension QueueStatus {
     ///   - maxAge: how many milliseconds a capture may wait; nil for any number.
     public func concerns(of destination: String? = nil, maxAge: Int? = nil) -> [QueueConcern] {
         let chosen = destination.map { name in work.filter { $0.destination?.name == name } } ?? work
-        return QueueConcern.Code.allCases.flatMap { code -> [QueueConcern] in
-            let own = chosen.map { QueueConcern(code, $0.count(code, maxAge: maxAge), $0.destination?.name) }
-            let whole = QueueConcern(code, count(code, chosen, isWhole: destination == nil))
-            return (own + [whole]).filter { $0.count > 0 }
-        }
-    }
-
-    private func count(_ code: QueueConcern.Code, _ chosen: [DestinationWork], isWhole: Bool) -> Int {
-        switch code {
-        case .queuePaused: isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0
-        case .atLimit: isWhole && isAtLimit ? 1 : 0
-        case .lowDisk: isWhole && isDiskLow ? 1 : 0
-        case .spoolAbsent: isWhole && isSpoolAbsent ? 1 : 0
-        case .overMark: isWhole && isOverMark ? 1 : 0
-        case .clock: isWhole && clockDoubt != nil ? 1 : 0
-        case .inbox: isWhole ? inbox.map { $0.fault == nil ? $0.left : 1 } ?? 0 : 0
-        default: 0
-        }
-    }
-}
-
-extension DestinationWork {
-    fileprivate func count(_ code: QueueConcern.Code, maxAge: Int?) -> Int {
-        switch code {
-        case .failed: count(DeliveryState.failedForGood)
-        case .unassigned: destination == nil ? backlog.captures : 0
-        case .absent: absent
-        case .held: count([.held]) - heldBySalvage
-        case .salvaged: heldBySalvage
-        case .blocked: destination?.block?.needsUser == true ? backlog.captures : 0
-        case .destinationPaused: destination?.isPaused == true ? backlog.captures : 0
-        case .untold: untoldSessions
-        case .cutShort: cutShort?.captures ?? 0
-        case .old: maxAge.map { (oldestWaiting?.ageMilliseconds ?? 0) > $0 ? 1 : 0 } ?? 0
-        case .atLimit, .lowDisk, .spoolAbsent, .overMark, .queuePaused, .inbox, .clock: 0
+        return QueueConcern.Code.allCases.flatMap { code in
+            func each(_ count: (DestinationWork) -> Int) -> [QueueConcern] {
+                chosen.map { QueueConcern(code, count($0), $0.destination?.name) }
+            }
+            func whole(_ count: Int) -> [QueueConcern] { [QueueConcern(code, count)] }
+            func isSo(_ condition: Bool) -> [QueueConcern] { whole(destination == nil && condition ? 1 : 0) }
+            let found =
+                switch code {
+                case .failed: each { $0.count(DeliveryState.failedForGood) }
+                case .unassigned: each { $0.destination == nil ? $0.backlog.captures : 0 }
+                case .absent: each(\.absent)
+                case .held: each { $0.count([.held]) - $0.heldBySalvage }
+                case .salvaged: each(\.heldBySalvage)
+                case .blocked: each { $0.destination?.block?.needsUser == true ? $0.backlog.captures : 0 }
+                case .destinationPaused: each { $0.destination?.isPaused == true ? $0.backlog.captures : 0 }
+                case .untold: each(\.untoldSessions)
+                case .cutShort: each { $0.cutShort?.captures ?? 0 }
+                case .old: each { ($0.oldestWaiting?.ageMilliseconds ?? 0) > maxAge ?? .max ? 1 : 0 }
+                case .queuePaused: whole(isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0)
+                case .atLimit: isSo(isAtLimit)
+                case .lowDisk: isSo(isDiskLow)
+                case .spoolAbsent: isSo(isSpoolAbsent)
+                case .overMark: isSo(isOverMark)
+                case .clock: isSo(clockDoubt != nil)
+                case .inbox: whole(destination == nil ? inbox.map { $0.fault == nil ? $0.left : 1 } ?? 0 : 0)
+                }
+            return found.filter { $0.count > 0 }
         }
     }
 }

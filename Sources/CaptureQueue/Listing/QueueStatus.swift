@@ -1,7 +1,5 @@
-import CaptureNative
 import GRDB
 public import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
@@ -9,6 +7,8 @@ public struct QueueStatus: Hashable, Sendable {
     public struct Total: Hashable, Sendable {
         public let captures: Int
         public let bytes: Int
+
+        static let none = Total(captures: 0, bytes: 0)
 
         static func + (one: Total, other: Total) -> Total {
             Total(captures: one.captures + other.captures, bytes: one.bytes + other.bytes)
@@ -85,7 +85,7 @@ public struct QueueStatus: Hashable, Sendable {
     }
 
     /// What will be sent to all destinations together: a capture for two of them counts twice.
-    public var backlog: Total { work.map(\.backlog).reduce(Total(captures: 0, bytes: 0), +) }
+    public var backlog: Total { work.map(\.backlog).reduce(.none, +) }
 
     /// How long the backlog will take at the present rate, in milliseconds: destinations work side by side.
     ///
@@ -99,14 +99,20 @@ public struct QueueStatus: Hashable, Sendable {
     public var waiting: Int { DeliveryState.waiting.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
 }
 
+extension QueueStatus.Total {
+    /// Reads the columns `captures` and `bytes`.
+    init(row: Row) throws {
+        self.init(captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
+    }
+}
+
 extension UploadQueue {
     public func status() throws -> QueueStatus {
         try store.read { db in
             let reading = try clock.read(db)
             var totals: [DeliveryState: QueueStatus.Total] = [:]
             for row in try db.rows("SELECT * FROM totals WHERE captures > 0") {
-                totals[try row.state("state")] = .init(
-                    captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
+                totals[try row.state("state")] = try .init(row: row)
             }
             let settings = try QueueSettings(db)
             let (used, next) = (try db.usedBytes(spool), try db.lastBytes())
@@ -143,13 +149,14 @@ extension UploadQueue {
             SELECT count(*) AS captures, coalesce(sum(bytes), 0) AS bytes FROM captures INDEXED BY captures_parts
             WHERE parts_only = 1 AND holding IN ('spool', 'reference')
             """)
-        return .init(captures: try row?.needInteger("captures") ?? 0, bytes: try row?.needInteger("bytes") ?? 0)
+        return try row.map { try .init(row: $0) } ?? .none
     }
 
     private static func sessionCounts(_ db: Database) throws -> QueueStatus.Sessions {
-        let open = try db.integer("SELECT count(*) FROM sessions WHERE ended_at IS NULL") ?? 0
-        let ended = try db.integer("SELECT count(*) FROM sessions WHERE ended_at IS NOT NULL") ?? 0
-        let due = try db.integer("SELECT count(*) FROM sessions WHERE \(Session.due)")
-        return .init(open: open, ended: ended, due: due ?? 0)
+        func count(_ condition: String) throws -> Int {
+            try db.integer("SELECT count(*) FROM sessions WHERE \(condition)") ?? 0
+        }
+        return try .init(
+            open: count("ended_at IS NULL"), ended: count("ended_at IS NOT NULL"), due: count(Session.due))
     }
 }

@@ -1,4 +1,3 @@
-import CaptureBundle
 import GRDB
 import QueueModel
 
@@ -23,12 +22,11 @@ struct Eviction {
             return freed >= wanted
         }
         guard let last = enough ?? found.last else { return nil }
-        let age = try queue.clock.read(db).believed - last.since
-        let retention = try QueueSettings(db).retention
-        let rounded = QueueAge(milliseconds: age).rounded
-        let isDue = age >= QueueAge(retention).milliseconds
-        let limit =
-            try queue.clock.read(db).believed - (isDue ? QueueAge(retention).milliseconds : rounded.milliseconds)
+        let now = try queue.clock.read(db).believed
+        let retention = try QueueAge(QueueSettings(db).retention)
+        let rounded = QueueAge(milliseconds: now - last.since).rounded
+        let isDue = now - last.since >= retention.milliseconds
+        let limit = now - (isDue ? retention : rounded).milliseconds
         let deleted = found.filter { $0.since <= limit }
         return Releasable(
             age: isDue ? nil : rounded, captures: deleted.count, bytes: deleted.reduce(0) { $0 + $1.bytes },

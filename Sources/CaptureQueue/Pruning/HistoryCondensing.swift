@@ -14,7 +14,7 @@ struct HistoryCondensing {
     /// Shortens the history of captures whose bytes were released more than 30 days ago. Each delivery keeps the first
     /// and the last change of its state but no attempts. Receipts, ids of servers and `was_tried` stay.
     func run() throws {
-        for _ in 0..<Self.steps where try !condensable(limit: 1).isEmpty {
+        for _ in 0..<Self.steps where try !queue.store.read({ try condensable(limit: 1, $0).isEmpty }) {
             try queue.store.turn { turn in
                 try turn.write { db in
                     for sequence in try condensable(limit: 500, db) { try Self.condense(sequence, db) }
@@ -23,8 +23,6 @@ struct HistoryCondensing {
             }
         }
     }
-
-    private func condensable(limit: Int) throws -> [Int] { try queue.store.read { try condensable(limit: limit, $0) } }
 
     private func condensable(limit: Int, _ db: Database) throws -> [Int] {
         try db.rows(

@@ -1,5 +1,4 @@
 import CaptureBundle
-import CaptureNative
 import GRDB
 import QueueModel
 
@@ -19,7 +18,6 @@ struct PruneSweep {
     struct Item {
         let sequence: Int
         let id: String
-        let sha256: Digest
         let bytes: Int
         let holding: Holding
         /// When the retention began.
@@ -43,13 +41,8 @@ struct PruneSweep {
     ///
     /// - Returns: nil if there are no more captures.
     mutating func next(_ place: inout Place, limit: Int) throws -> [Item]? {
+        if options.isDryRun { return try queue.store.read { try candidates(&place, limit: limit, $0) } }
         let start = place
-        if options.isDryRun {
-            var after = start
-            let found = try queue.store.read { try candidates(&after, limit: limit, $0) }
-            place = after
-            return found
-        }
         do {
             return try batch(&place, limit: limit)
         } catch let error as QueueError where error.isDiskFull {
@@ -61,10 +54,12 @@ struct PruneSweep {
     }
 
     private mutating func batch(_ place: inout Place, limit: Int) throws -> [Item]? {
-        var after = place
-        let found = try queue.store.turn { turn -> [Item]? in
+        let start = place
+        return try queue.store.turn { turn in
             let found = try turn.write { db -> [Item]? in
-                guard let found = try candidates(&after, limit: limit, db) else { return nil }
+                // The transaction runs again when the disk was full.
+                place = start
+                guard let found = try candidates(&place, limit: limit, db) else { return nil }
                 _ = try queue.clock.stamp(db)
                 for item in found {
                     try db.run("UPDATE captures SET holding = 'removing' WHERE seq = ?", [item.sequence])
@@ -75,8 +70,6 @@ struct PruneSweep {
             for item in found ?? [] { remove(item.permit, item.sequence) }
             return found
         }
-        place = after
-        return found
     }
 
     private static let columns = "seq, id, sha256, bytes, holding, finished_at, stored_at"
@@ -185,33 +178,37 @@ struct PruneSweep {
             }, finishedAt: try row.integer("finished_at"), storedAt: try row.needInteger("stored_at"))
         guard let permit = policy.permit(facts, now: now) else { return nil }
         return Item(
-            sequence: sequence, id: try row.needText("id"), sha256: facts.sha256, bytes: try row.needInteger("bytes"),
-            holding: facts.holding, since: max(facts.finishedAt ?? 0, facts.storedAt), permit: permit)
+            sequence: sequence, id: try row.needText("id"), bytes: try row.needInteger("bytes"), holding: facts.holding,
+            since: max(facts.finishedAt ?? 0, facts.storedAt), permit: permit)
     }
 
     /// Deletes again what an earlier prune had decided to delete and may not have finished.
     mutating func finishEarlier() throws {
         var after = 0
         while true {
-            let permits = try queue.store.turn { _ in
-                let found = try queue.store.read { db in
-                    try db.rows(
-                        """
-                        SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing
-                        WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 2000
-                        """, [after]
-                    ).map { row in
-                        let permit = RetentionPolicy.permitToFinish(
-                            try row.digest("sha256"), try CaptureRecord.holding(row),
-                            isReference: try row.text("reference") != nil)
-                        return (try row.needInteger("seq"), permit)
-                    }
+            let rows = try queue.store.turn { _ in
+                let rows = try removing(after: after, limit: 2000)
+                for row in rows {
+                    let permit = RetentionPolicy.permitToFinish(
+                        try row.digest("sha256"), try CaptureRecord.holding(row),
+                        isReference: try row.text("reference") != nil)
+                    if let permit { remove(permit, try row.needInteger("seq")) }
                 }
-                for case (let sequence, let permit?) in found { remove(permit, sequence) }
-                return found
+                return rows
             }
-            guard let last = permits.last else { return }
-            after = last.0
+            guard let last = try rows.last?.needInteger("seq") else { return }
+            after = last
+        }
+    }
+
+    /// The captures whose deletion was decided, and is not recorded as done.
+    private func removing(after sequence: Int, limit: Int) throws -> [Row] {
+        try queue.store.read {
+            try $0.rows(
+                """
+                SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing
+                WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT ?
+                """, [sequence, limit])
         }
     }
 
@@ -231,13 +228,7 @@ struct PruneSweep {
         while true {
             let isMore = try queue.store.turn { turn -> Bool in
                 // This includes captures of another prune: it unlinks their files in the turn in which it decides.
-                let rows = try queue.store.read {
-                    try $0.rows(
-                        """
-                        SELECT seq, sha256 FROM captures INDEXED BY captures_removing
-                        WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT 20000
-                        """, [after])
-                }
+                let rows = try removing(after: after, limit: 20_000)
                 guard let last = try rows.last?.needInteger("seq") else { return false }
                 for shard in Set(try rows.map { QueueFolder.shard(try $0.digest("sha256")) }) {
                     try queue.spool.synchronize(shard: shard)

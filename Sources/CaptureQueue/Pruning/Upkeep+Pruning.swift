@@ -1,8 +1,5 @@
-import CaptureBundle
-import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
 
 extension UploadQueue.Upkeep {
     /// How many captures one turn deletes. The turn is short, so that other writers get theirs soon.

@@ -1,4 +1,3 @@
-import CaptureBundle
 import Foundation
 import GRDB
 import QueueModel
@@ -20,15 +19,12 @@ extension Database {
 
 extension BytesTag {
     init?(row: Row) throws {
-        switch (row["tag"] as DatabaseValue).storage {
-        case .null: return nil
-        case .blob(let data):
-            guard let tag = BytesTag(bytes: Array(data)) else {
-                throw QueueError.corruptRecord("the value in the column tag is invalid")
-            }
-            self = tag
-        default: throw QueueError.corruptRecord("the value in the column tag is invalid")
+        let value = row["tag"] as DatabaseValue
+        if value.isNull { return nil }
+        guard case .blob(let data) = value.storage, let tag = BytesTag(bytes: Array(data)) else {
+            throw QueueError.corruptRecord("the value in the column tag is invalid")
         }
+        self = tag
     }
 }
 

@@ -1,7 +1,6 @@
 import CaptureBundle
 import GRDB
 import QueueModel
-import QueueTransports
 
 extension CaptureRecord {
     /// The number of rows in one read, so that no read stays open during slow work.

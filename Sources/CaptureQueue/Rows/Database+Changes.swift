@@ -2,7 +2,6 @@ import CaptureBundle
 import Foundation
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// Changes the states of deliveries. Each change is recorded with its time and its cause, in the same transaction.
 extension Database {

@@ -1,7 +1,6 @@
 import CaptureBundle
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// Finds sessions and destinations by their names, and captures by their ids.
 extension Database {
@@ -141,14 +140,9 @@ extension Database {
 enum QueueName {
     /// - Throws: `name.invalid`.
     static func require(_ name: String, _ what: String) throws(QueueError) {
-        let bytes = Array(name.utf8)
-        let isPlain = bytes.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), 48...57: true
-            default: ".-_".utf8.contains(byte)
-            }
-        }
-        guard (1...64).contains(bytes.count), isPlain, bytes[0] != UInt8(ascii: "."), bytes[0] != UInt8(ascii: "-")
+        let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_".utf8
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(plain.contains), !name.hasPrefix("."),
+            !name.hasPrefix("-")
         else {
             throw QueueError(
                 .nameInvalid,
@@ -157,12 +151,7 @@ enum QueueName {
         }
     }
 
-    static func isIDCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 48...57, UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-        default: false
-        }
-    }
+    static func isIDCharacter(_ byte: UInt8) -> Bool { "0123456789abcdef-.".utf8.contains(byte) }
 
     /// Returns the smallest and the largest hash that begin with these hex digits.
     static func hashRange(_ digits: String) -> (low: Digest, high: Digest)? {

@@ -2,7 +2,6 @@ import CaptureBundle
 import GRDB
 import QueueModel
 import QueueTransports
-import SystemPackage
 
 extension Destination {
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws

@@ -1,6 +1,5 @@
 package import CaptureBundle
 import Foundation
-import QueueModel
 
 extension Digest {
     /// The 32 bytes that the database stores.

@@ -1,6 +1,5 @@
 import GRDB
 import QueueModel
-import QueueTransports
 
 extension Session {
     /// The SQL condition for a session that is due: it has ended, and every member has landed. It needs only indexes,
@@ -13,17 +12,21 @@ extension Session {
                 AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled'))))
         """
 
+    /// The notifications that a destination has not accepted yet, for `FROM`.
+    static let untold = """
+        markers JOIN sessions ON sessions.id = markers.session
+        WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(due)
+        """
+
     /// How often a run with `--until-empty` tries one notification. The next run continues.
     static let patience = 5
 
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]
     {
         try db.rows("SELECT *, \(due) AS is_due FROM sessions \(condition) ORDER BY id", arguments).map { row in
-            var members: [DeliveryState: Int] = [:]
-            let counts = try db.rows(
-                "SELECT state, count(*) AS members FROM captures WHERE session = ? GROUP BY state",
+            let members = try db.counts(
+                "SELECT state, count(*) AS captures FROM captures WHERE session = ? GROUP BY state",
                 [try row.needInteger("id")])
-            for count in counts { members[try count.state("state")] = try count.needInteger("members") }
             return Session(
                 name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
                 endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,

@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Sends to one destination, one delivery at a time. Several workers can serve a destination at the same time.
 package final class DestinationWorker {
-    package enum Step: Hashable {
+    package enum Step: Hashable, Sendable {
         /// The worker did something, and there may be more.
         case worked
         /// There is nothing to do before this time; nil: before something happens.
@@ -71,7 +71,9 @@ package final class DestinationWorker {
             guard !sending.claims.isEmpty else { throw queue.store.noRoom }
             return .waiting(until: now + 1000)
         }
-        guard let claim = try next ?? claim() else {
+        guard
+            let claim = try next ?? claims.next(for: destination, dueBefore: sending.dueBefore, time: sending.time)
+        else {
             // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
@@ -86,10 +88,6 @@ package final class DestinationWorker {
 
     /// Whether there is room to store how one more transfer ends.
     private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: sending.claims.count + 1) }
-
-    private func claim() throws -> Claim? {
-        try claims.next(for: destination, dueBefore: sending.dueBefore, time: sending.time)
-    }
 
     /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: Step) -> Step {
@@ -157,8 +155,7 @@ package final class DestinationWorker {
         }
         next = settled.next
         if claim.capture.session != nil { sending.moved() }
-        tell(verdict.change)
-        tellTakenBack(settled.takenBack)
+        tell(verdict.change, settled.takenBack)
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
         var event = self.event(name, claim.capture, at: after, attempt: claim.attempt)
         event.describe(outcome)
@@ -181,14 +178,6 @@ package final class DestinationWorker {
         return context
     }
 
-    private func tellTakenBack(_ captures: [CaptureRecord]) {
-        for capture in captures {
-            var event = self.event(.pending, capture, at: sending.now)
-            (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
-            sending.tell(event)
-        }
-    }
-
     private func event(
         _ name: QueueEvent.Name, _ capture: CaptureRecord, at now: Int, attempt: Int? = nil
     ) -> QueueEvent {
@@ -207,20 +196,21 @@ package final class DestinationWorker {
         tell(change)
     }
 
-    private func tell(_ change: DestinationState.Change?) {
+    private func tell(_ change: DestinationState.Change?, _ takenBack: [CaptureRecord] = []) {
         switch change {
         case .blocked(let block):
-            var event = QueueEvent(
-                block.reason == .offline ? .offline : .blocked, at: sending.now,
-                destination: sending.name(destination),
-                message: block.message)
-            event.code = block.reason.rawValue
-            event.until = block.until
-            sending.tell(event)
+            sending.tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
+                (event.code, event.until) = (block.reason.rawValue, block.until)
+            }
         case .ready:
-            sending.tell(QueueEvent(.ready, at: sending.now, destination: sending.name(destination)))
+            sending.tell(.ready, destination)
             sending.moved()
         case nil: break
+        }
+        for capture in takenBack {
+            var event = self.event(.pending, capture, at: sending.now)
+            (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
+            sending.tell(event)
         }
     }
 
@@ -242,11 +232,9 @@ package final class DestinationWorker {
         let (state, takenBack) = try queue.store.turn { turn in
             try decisions.settle(delivery, at: destination, outcome, context(verdict, capture), turn)
         }
-        tell(verdict.change)
-        tellTakenBack(takenBack)
+        tell(verdict.change, takenBack)
         if let state, state != .processing {
-            var event = self.event(
-                QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, at: sending.now)
+            var event = self.event(QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, at: sending.now)
             event.describe(outcome)
             event.state = state
             sending.tell(event)
@@ -263,35 +251,24 @@ package final class DestinationWorker {
         try queue.store.turn { turn in
             try outbox.settle(marker, result, retry: retry, time: sending.time, turn)
         }
-        switch result {
-        case .success(let answer):
-            var event = QueueEvent(
-                .session, at: sending.now, destination: sending.name(destination), message: answer)
-            event.session = marker.session
-            sending.tell(event)
-        case .failure(let trouble):
-            var event = QueueEvent(
-                .warning, at: sending.now, destination: sending.name(destination),
-                message: "the destination did not accept the end of session \(marker.session): \(trouble.message)")
-            event.session = marker.session
-            sending.tell(event)
-        }
+        let (name, message): (QueueEvent.Name, String) =
+            switch result {
+            case .success(let answer): (.session, answer)
+            case .failure(let trouble):
+                (.warning, "the destination did not accept the end of session \(marker.session): \(trouble.message)")
+            }
+        sending.tell(name, destination, message) { $0.session = marker.session }
         return true
     }
 }
 
 extension QueueEvent {
-    mutating func describe(_ outcome: SendOutcome) {
+    fileprivate mutating func describe(_ outcome: SendOutcome) {
         code = outcome.code
         message = outcome.trouble
         switch outcome {
-        case .completed(let receipt, let id, let url):
-            self.receipt = receipt
-            remoteID = id
-            remoteURL = url
-        case .accepted(let id, let url):
-            remoteID = id
-            remoteURL = url
+        case .completed(let receipt, let id, let url): (self.receipt, remoteID, remoteURL) = (receipt, id, url)
+        case .accepted(let id, let url): (remoteID, remoteURL) = (id, url)
         default: break
         }
     }

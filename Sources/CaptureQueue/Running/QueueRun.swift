@@ -1,7 +1,5 @@
-import CaptureBundle
 import CaptureNative
 public import QueueModel
-import QueueTransports
 import Synchronization
 
 /// Sends the deliveries of a queue (Spec/queue.md section 13). Each transfer has a thread, and one more supervises
@@ -27,6 +25,8 @@ public final class QueueRun: Sendable {
     private let options: RunOptions
     private let state = Mutex(State())
     private let onEvent: @Sendable (QueueEvent) -> Void
+    /// The time of the last event.
+    private let last = Mutex(0)
 
     /// - Parameter onEvent: called from several threads, but never from two at the same time.
     public init(
@@ -34,8 +34,7 @@ public final class QueueRun: Sendable {
     ) {
         self.queue = queue
         self.options = options
-        let line = EventLine()
-        self.onEvent = { event in line.pass(event, to: onEvent) }
+        self.onEvent = onEvent
     }
 
     /// Asks the run to end. Transfers under way get a grace period, unless `atOnce` is set or this is the second call.
@@ -83,10 +82,7 @@ public final class QueueRun: Sendable {
             clock: clock(from: first), lead: first.stamp - first.wall,
             dueBefore: options.mode == .once ? first.wall : nil, bytesPerSecond: options.bytesPerSecond, onEvent: count,
             onMove: { bell.ring() })
-        state.withLock { state in
-            state.bell = bell
-            state.sending = sending
-        }
+        state.withLock { ($0.bell, $0.sending) = (bell, sending) }
         defer { state.withLock { $0.sending = nil } }
         sending.tell(QueueEvent(.started, at: first.wall))
         try RunSupervisor(queue, options, sending, bell, inbox, self).supervise()
@@ -110,10 +106,7 @@ public final class QueueRun: Sendable {
             state.result.failed = state.failed.count
             return (state.result, state.fault)
         }
-        var event = QueueEvent(.ended, at: sending.now)
-        event.completedCount = result.completed
-        event.failedCount = result.failed
-        sending.tell(event)
+        sending.tell(.ended) { ($0.completedCount, $0.failedCount) = (result.completed, result.failed) }
         if let fault { throw fault }
         return result
     }
@@ -138,7 +131,13 @@ public final class QueueRun: Sendable {
             default: break
             }
         }
-        onEvent(event)
+        // One at a time, with times that never go back.
+        last.withLock { last in
+            last = max(event.at, last)
+            var event = event
+            event.at = last
+            onEvent(event)
+        }
     }
 
     private static func delivery(_ event: QueueEvent) -> [UInt8] {
@@ -166,17 +165,3 @@ extension UploadQueue {
 }
 
 enum StopRequest { case none, graceful, atOnce }
-
-/// Passes events on one at a time, with times that never go back.
-private final class EventLine: Sendable {
-    private let last = Mutex(0)
-
-    func pass(_ event: QueueEvent, to taker: (QueueEvent) -> Void) {
-        last.withLock { last in
-            var event = event
-            event.at = max(event.at, last)
-            last = event.at
-            taker(event)
-        }
-    }
-}

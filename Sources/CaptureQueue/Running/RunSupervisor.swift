@@ -1,4 +1,3 @@
-import CaptureBundle
 import CaptureNative
 import QueueModel
 import QueueTransports
@@ -73,7 +72,7 @@ final class RunSupervisor {
     private func wait() -> Bool {
         let now = MonotonicClock.seconds
         // While a transfer is under way, the progress is written each second.
-        let isWorking = byDestination.values.contains { $0.states.contains(.working) }
+        let isWorking = byDestination.values.contains(where: \.isWorking)
         var seconds = isWorking ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
         if let longest = options.longest { seconds = min(seconds, max(0, started + Double(longest) / 1000 - now)) }
@@ -114,7 +113,7 @@ final class RunSupervisor {
         let paused = try queue.destinations.pausedWord()
         if sending.isPaused != (paused != nil) {
             sending.isPaused = paused != nil
-            sending.tell(QueueEvent(paused == nil ? .resumed : .paused, at: sending.now))
+            sending.tell(paused == nil ? .resumed : .paused)
             for threads in byDestination.values { threads.wake() }
         }
         if paused == "now" { sending.stopTransfers("paused by the user") }
@@ -160,12 +159,11 @@ final class RunSupervisor {
     private func adopt(_ destination: Destination, _ threads: SendingThreads) throws {
         let wasPaused = sending.standing(destination).isPaused
         let change = sending.adopt(destination)
-        if change == .ready { sending.tell(QueueEvent(.ready, at: sending.now, destination: destination.name)) }
+        if change == .ready { sending.tell(.ready, destination) }
         try queue.destinations.save(sending.change(destination) { $0.takeUnsaved() }, of: destination)
         if change != nil || wasPaused != destination.isPaused { threads.wake() }
         guard wasPaused != destination.isPaused else { return }
-        sending.tell(
-            QueueEvent(destination.isPaused ? .paused : .resumed, at: sending.now, destination: destination.name))
+        sending.tell(destination.isPaused ? .paused : .resumed, destination)
         if destination.isPausedAtOnce {
             sending.stopTransfers("paused by the user") { _, number in number == destination.number }
         }
@@ -173,16 +171,11 @@ final class RunSupervisor {
 
     private func start(_ destination: Destination) -> SendingThreads? {
         let (queue, sending, shares, bell, run) = (queue, sending, shares, bell, run)
-        if sending.adopt(destination) == .ready {
-            sending.tell(QueueEvent(.ready, at: sending.now, destination: destination.name))
-        }
+        if sending.adopt(destination) == .ready { sending.tell(.ready, destination) }
         let threads = SendingThreads(destination, sending) { bell.ring() }
         let isStarted = threads.start(
             makeWorker: {
-                let transport = shares.make(destination) { text in
-                    sending.tell(
-                        QueueEvent(.warning, at: sending.now, destination: destination.name, message: text))
-                }
+                let transport = shares.make(destination) { text in sending.tell(.warning, destination, text) }
                 return DestinationWorker(queue, destination, transport, sending)
             }, fail: { error in run.fail(error) })
         if isStarted { return threads }
@@ -197,11 +190,10 @@ final class RunSupervisor {
         quotaAt = MonotonicClock.seconds
         let status = try queue.status()
         guard status.isOverMark else { return }
-        var event = QueueEvent(.quota, at: sending.now)
-        event.bytes = status.usedBytes
-        event.message =
-            "the spool holds \(status.usedBytes) bytes, more than warn-at (\(ByteSize.text(status.settings.warnAt)))"
-        sending.tell(event)
+        let mark = ByteSize.text(status.settings.warnAt)
+        sending.tell(.quota, nil, "the spool holds \(status.usedBytes) bytes, more than warn-at (\(mark))") { event in
+            event.bytes = status.usedBytes
+        }
     }
 
     /// Takes what came into the inbox since the start, unless the run only sends what is due at its start.
@@ -213,15 +205,14 @@ final class RunSupervisor {
     }
 
     private func tellInbox() {
-        for text in inbox.takeTexts() { sending.tell(QueueEvent(.warning, at: sending.now, message: text)) }
+        for text in inbox.takeTexts() { sending.tell(.warning, nil, text) }
     }
 
     // MARK: - The end
 
     private func isDone() throws -> Bool {
         if options.mode == .watch { return false }
-        let isIdle = byDestination.values.allSatisfy { threads in threads.states.allSatisfy { $0 != .working } }
-        guard isIdle, leaving.allSatisfy(\.isOver) else { return false }
+        guard !byDestination.values.contains(where: \.isWorking), leaving.allSatisfy(\.isOver) else { return false }
         if sending.isPaused { return true }
         var isToldAll = true
         for threads in byDestination.values where !threads.isOver {
@@ -249,7 +240,7 @@ final class RunSupervisor {
 
     /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
-        sending.isStopping = true
+        sending.stop()
         inbox.stop()
         let cause = run.stopRequest == .none && isOver ? options.cutShort : "the run was stopped"
         let all = Array(byDestination.values) + leaving

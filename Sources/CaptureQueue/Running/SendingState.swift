@@ -1,4 +1,3 @@
-import CaptureBundle
 import CaptureNative
 package import QueueModel
 import QueueTransports
@@ -27,7 +26,11 @@ package final class SendingState: Sendable {
 
     private struct State {
         var active: [ObjectIdentifier: Active] = [:]
-        var rules = SendingPermission()
+        var isStopping = false
+        /// Whether the user paused all destinations.
+        var isPaused = false
+        /// The destinations by number.
+        var destinations: [Int: DestinationState] = [:]
         var throttles: [String: Throttle] = [:]
         /// The current names of the destinations by number, because the user may rename one during the run.
         var names: [Int: String] = [:]
@@ -35,6 +38,11 @@ package final class SendingState: Sendable {
         var hasMoved = false
         /// The numbers of the destinations for which `alone` runs.
         var busy: Set<Int> = []
+
+        subscript(number: Int) -> DestinationState {
+            get { destinations[number] ?? DestinationState() }
+            set { destinations[number] = newValue }
+        }
     }
 
     private let state = Mutex(State())
@@ -72,29 +80,41 @@ package final class SendingState: Sendable {
 
     func tell(_ event: QueueEvent) { onEvent(event) }
 
-    // MARK: - What may be done
-
-    var isStopping: Bool {
-        get { state.withLock(\.rules.isStopping) }
-        set { state.withLock { $0.rules.isStopping = newValue } }
+    /// Reports what happens now, to one destination or to all.
+    func tell(
+        _ name: QueueEvent.Name, _ destination: Destination? = nil, _ message: String? = nil,
+        _ add: (inout QueueEvent) -> Void = { _ in }
+    ) {
+        var event = QueueEvent(name, at: now, destination: destination.map(self.name), message: message)
+        add(&event)
+        onEvent(event)
     }
 
+    // MARK: - What may be done
+
+    /// Begins nothing new from now on.
+    func stop() { state.withLock { $0.isStopping = true } }
+
     var isPaused: Bool {
-        get { state.withLock(\.rules.isPaused) }
-        set { state.withLock { $0.rules.isPaused = newValue } }
+        get { state.withLock(\.isPaused) }
+        set { state.withLock { $0.isPaused = newValue } }
     }
 
     func permission(_ destination: Destination) -> DestinationState.Permission {
-        state.withLock { $0.rules.permission(destination.number, at: now) }
+        state.withLock { state in
+            state.isStopping || state.isPaused ? .paused : state[destination.number].permission(at: now)
+        }
     }
 
     func begin(_ destination: Destination) -> DestinationState.Ticket? {
-        state.withLock { $0.rules.begin(destination.number, at: now) }
+        state.withLock { state in
+            state.isStopping || state.isPaused ? nil : state[destination.number].begin(at: now)
+        }
     }
 
     /// The state of a destination.
     package func standing(_ destination: Destination) -> DestinationState {
-        state.withLock { $0.rules[destination.number] }
+        state.withLock { $0[destination.number] }
     }
 
     /// The current name of a destination.
@@ -104,7 +124,7 @@ package final class SendingState: Sendable {
 
     /// Changes the state of a destination.
     func change<Result>(_ destination: Destination, _ change: (inout DestinationState) -> Result) -> Result {
-        state.withLock { change(&$0.rules[destination.number]) }
+        state.withLock { change(&$0[destination.number]) }
     }
 
     /// Takes over what the database says about a destination, or all of its state if it is new to this run.
@@ -113,12 +133,12 @@ package final class SendingState: Sendable {
     package func adopt(_ destination: Destination) -> DestinationState.Change? {
         state.withLock { state in
             state.names[destination.number] = destination.name
-            guard state.rules.knows(destination.number) else {
-                state.rules[destination.number] = DestinationState(
+            guard state.destinations[destination.number] != nil else {
+                state[destination.number] = DestinationState(
                     destination.saved, lifts: destination.lifts, isPaused: destination.isPaused, at: now)
                 return nil
             }
-            return state.rules[destination.number].adopt(isPaused: destination.isPaused, lifts: destination.lifts)
+            return state[destination.number].adopt(isPaused: destination.isPaused, lifts: destination.lifts)
         }
     }
 
@@ -127,7 +147,7 @@ package final class SendingState: Sendable {
     package func networkChanged() -> [Int] {
         state.withLock { state in
             state.networkChanges += 1
-            return state.rules.networkChanged(at: now)
+            return state.destinations.keys.sorted().filter { state.destinations[$0]?.networkChanged(at: now) ?? false }
         }
     }
 

@@ -5,15 +5,9 @@ import Synchronization
 
 /// The threads that send to one destination.
 final class SendingThreads: Sendable {
-    enum State: Hashable {
-        case working
-        case waiting(until: Int?)
-        case blocked(until: Int?)
-        case ended
-    }
-
     private struct Shared {
-        var states: [State]
+        /// What each thread does; nil for one that has ended.
+        var states: [DestinationWorker.Step?]
         var wakes = 0
         var isEnding = false
     }
@@ -31,7 +25,7 @@ final class SendingThreads: Sendable {
         self.destination = destination
         self.sending = sending
         self.onChange = onChange
-        shared = Mutex(Shared(states: Array(repeating: .working, count: destination.pace.concurrency)))
+        shared = Mutex(Shared(states: Array(repeating: .worked, count: destination.pace.concurrency)))
     }
 
     /// Starts the threads.
@@ -48,10 +42,10 @@ final class SendingThreads: Sendable {
                 } catch {
                     fail(error)
                 }
-                self.put(.ended, number)
+                self.put(nil, number)
             }
             guard !isStarted else { continue }
-            put(.ended, number)
+            put(nil, number)
             if number == 0 { return false }
         }
         return true
@@ -61,25 +55,22 @@ final class SendingThreads: Sendable {
         defer { worker.end() }
         while !shared.withLock(\.isEnding) {
             let wakes = shared.withLock(\.wakes)
-            switch try worker.step() {
-            case .worked: put(.working, number)
-            case .waiting(let until): wait(.waiting(until: until), until, number, wakes)
-            case .blocked(let until): wait(.blocked(until: until), until, number, wakes)
+            let step = try worker.step()
+            put(step, number)
+            switch step {
+            case .worked: continue
+            case .waiting(let until), .blocked(let until):
+                // Check once a minute even so, for changes that did not ring the bell.
+                let left = until.map { min(max(0, $0 - sending.now), 60_000) } ?? 60_000
+                _ = signal.wait(milliseconds: left) { () -> Bool? in
+                    shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
+                }
+                put(.worked, number)
             }
         }
     }
 
-    private func wait(_ state: State, _ until: Int?, _ number: Int, _ wakes: Int) {
-        put(state, number)
-        // Check once a minute even so, for changes that did not ring the bell.
-        let left = until.map { min(max(0, $0 - sending.now), 60_000) } ?? 60_000
-        _ = signal.wait(milliseconds: left) { () -> Bool? in
-            shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
-        }
-        put(.working, number)
-    }
-
-    private func put(_ state: State, _ number: Int) {
+    private func put(_ state: DestinationWorker.Step?, _ number: Int) {
         let before = shared.withLock { shared in
             defer { shared.states[number] = state }
             return shared.states[number]
@@ -98,8 +89,9 @@ final class SendingThreads: Sendable {
         signal.raise()
     }
 
-    var states: [State] { shared.withLock(\.states) }
-    var isOver: Bool { states.allSatisfy { $0 == .ended } }
+    var states: [DestinationWorker.Step?] { shared.withLock(\.states) }
+    var isWorking: Bool { states.contains(.worked) }
+    var isOver: Bool { states.allSatisfy { $0 == nil } }
 
     /// Whether the destination still has the settings with which the threads were started.
     func isStill(_ other: Destination) -> Bool {

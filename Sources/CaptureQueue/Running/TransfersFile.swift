@@ -1,7 +1,5 @@
 package import CaptureBundle
 import CaptureNative
-import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// The file in which a run tells `status` what it sends (`run.json`). It is replaced at most once a second, and not synced.
@@ -35,10 +33,7 @@ package struct TransfersFile {
         try? AtomicFile.writeUnsynced(bytes, to: folder.transfersFile, mode: 0o600)
     }
 
-    static func remove(_ folder: QueueFolder) {
-        guard let home = try? FolderHandle(folder.path) else { return }
-        _ = try? home.removeFile("run.json")
-    }
+    static func remove(_ folder: QueueFolder) { _ = folder.remove("run.json") }
 }
 
 extension TransfersFile {

@@ -1,5 +1,4 @@
 import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// The result of an attempt, after it was stored.

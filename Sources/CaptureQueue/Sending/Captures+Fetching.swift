@@ -1,6 +1,5 @@
 public import CaptureBundle
 import CaptureNative
-import GRDB
 public import QueueModel
 import QueueTransports
 import SystemPackage

@@ -3,20 +3,14 @@ import GRDB
 import QueueModel
 import QueueTransports
 
-/// The process that holds a claim, distinguished from later processes with the same number.
-struct ClaimOwner: Hashable, Sendable {
-    let process: ProcessIdentity
+extension ProcessIdentity {
+    /// The process that holds a claim, distinguished from later processes with the same number.
+    var owner: String { "\(boot) \(number) \(started)" }
 
-    static let current = ClaimOwner(process: .current)
-
-    var text: String { "\(process.boot) \(process.number) \(process.started)" }
-
-    init(process: ProcessIdentity) { self.process = process }
-
-    init?(_ text: String) {
-        let parts = text.pieces(by: " ", keepsEmpty: true)
+    fileprivate init?(owner: String) {
+        let parts = owner.pieces(by: " ", keepsEmpty: true)
         guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
-        process = ProcessIdentity(boot: parts[0], number: number, started: started)
+        self.init(boot: parts[0], number: number, started: started)
     }
 }
 
@@ -27,21 +21,19 @@ extension Claims {
     @discardableResult
     package func recover() throws -> Int {
         // Read first, so that nothing is written if there is nothing to do.
-        guard try queue.store.read({ try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }) != nil
-        else {
-            return 0
-        }
+        let claimed = try queue.store.read { try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }
+        guard claimed != nil else { return 0 }
         return try queue.store.write { db in
             let reading = try queue.clock.look(db)
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
             for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
-                let owner = try row.text("owner").flatMap(ClaimOwner.init)
+                let owner = try row.text("owner").flatMap(ProcessIdentity.init(owner:))
                 let delivery = try DeliveryRecord(row: row)
                 // A lease that is longer than a new one was given by a clock that was ahead.
                 let isOver = delivery.leaseUntil.map { $0 <= now || $0 > now + Self.lease } ?? true
-                guard isOver || !(owner?.process.isAlive ?? false) else { continue }
+                guard isOver || !(owner?.isAlive ?? false) else { continue }
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
                     [now, delivery.number])

@@ -1,9 +1,6 @@
-import CaptureBundle
-import CaptureNative
 import Foundation
 import GRDB
 package import QueueModel
-import QueueTransports
 import SystemPackage
 
 extension Claims {
@@ -30,35 +27,23 @@ extension Claims {
             let now = reading.time(in: settling.time)
             let held = try claim.held(db)
             try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
-            if let saved = settling.unsaved { try db.save(saved, ofDestination: claim.destination.number) }
-            let takenBack = try settling.verdict.takenBack.compactMap {
-                try db.takeBack($0, at: claim.destination, now)
-            }
+            let takenBack = try db.settle(settling, at: claim.destination, now)
             guard let delivery = held else { return nil }
-            var (event, change) =
-                try db.isParked(outcome, delivery, at: claim.destination, settling)
-                ? Self.parking(outcome, delivery, at: now)
-                : Self.change(
-                    for: try db.hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
-                    after: try db.lived(delivery, reading), at: now, settling.retry)
+            var (event, change) = try db.change(for: outcome, delivery, at: claim.destination, settling, reading)
             if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
                 change.failure = (RunOptions.cutShortCode, cause)
             }
             guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
-            let after = try DeliveryRecord.one(db, claim.delivery.number)
-            let next =
-                settling.claimsNext
-                ? try next(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil
-            return after.map { after in
-                AttemptResult(
-                    state: after.state, dueAt: after.state == .failed ? after.dueAt : nil, next: next,
-                    takenBack: takenBack)
-            }
+            let state = DeliveryStateMachine.next(delivery.state, event) ?? delivery.state
+            return AttemptResult(
+                state: state, dueAt: state == .failed ? change.due : nil,
+                next: settling.claimsNext
+                    ? try next(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil,
+                takenBack: takenBack)
         }
         guard let settled else {
             throw QueueError(
-                .claimLost, "the claim has expired, or the user changed the delivery",
-                of: claim.capture.id)
+                .claimLost, "the claim has expired, or the user changed the delivery", of: claim.capture.id)
         }
         return settled
     }
@@ -88,7 +73,7 @@ extension Claims {
             try claim.held(db).flatMap { _ in try CaptureRecord.one(db, sequence: claim.capture.sequence) }
         }
         guard let record, record.holding.hasBytes else { return nil }
-        let fault = StoredBytesCheck(queue.folder, queue.spool).judge(record, reads: true).fault
+        let fault = StoredBytesCheck(spool: queue.spool).judge(record, reads: true).fault
         if case .absent(let root) = fault { return try postpone(claim, root, time, turn) }
         guard case .wrong(let kind, _) = fault else {
             // The SHA-256 of the bytes is right, so the tag is wrong.
@@ -102,7 +87,7 @@ extension Claims {
         try turn.write { db in
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
         }
-        _ = try QuarantineRoom(queue: queue).setAside(record, kind, message, turn)
+        _ = try queue.setAside(record, kind, message, turn)
         return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
     }
 
@@ -131,34 +116,21 @@ extension Claims {
             ])
     }
 
-    /// Translates an outcome into an event and the values to store.
-    ///
-    /// - Parameter lived: how much of its lifetime the delivery has had, in milliseconds.
-    static func change(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
-    ) -> (DeliveryEvent, Database.DeliveryChange) {
-        var (event, change) = plainChange(for: outcome, delivery, after: lived, at: now, retry)
-        change.isInDoubt = outcome.leavesDoubt
-        change.triedAt = now.stamp
-        if case .rejected = outcome { change.idempotencyKey = .forgotten }
-        return (event, change)
-    }
-
     /// Parks the delivery without counting the try. It then waits behind the deliveries that were not tried.
-    static func parking(
+    fileprivate static func parking(
         _ outcome: SendOutcome, _ delivery: DeliveryRecord, at now: RunTime
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         let (word, code, message) = outcome.words
-        var change = Database.DeliveryChange(
-            cause: message, due: now.wall, attempts: max(0, delivery.attempts - 1),
-            failure: message.map { (code ?? word, $0) })
-        change.isInDoubt = outcome.leavesDoubt
-        change.triedAt = now.stamp
-        if case .rejected = outcome { change.idempotencyKey = .forgotten }
-        return (.park, change)
+        return (
+            .park,
+            .init(
+                cause: message, due: now.wall, attempts: max(0, delivery.attempts - 1),
+                failure: message.map { (code ?? word, $0) })
+        )
     }
 
-    private static func plainChange(
+    /// - Parameter lived: how much of its lifetime the delivery has had, in milliseconds.
+    fileprivate static func change(
         for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
     ) -> (DeliveryEvent, Database.DeliveryChange) {
         switch outcome {
@@ -202,9 +174,35 @@ extension SendOutcome {
 }
 
 extension Database {
+    /// Stores what the end of a try means for the destination.
+    ///
+    /// - Returns: the captures that were refused for good and now wait again.
+    func settle(_ settling: AttemptContext, at destination: Destination, _ now: RunTime) throws -> [CaptureRecord] {
+        if let saved = settling.unsaved { try save(saved, ofDestination: destination.number) }
+        return try settling.verdict.takenBack.compactMap { try takeBack($0, at: destination, now) }
+    }
+
+    /// Translates an outcome into an event and the values to store.
+    func change(
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext,
+        _ reading: QueueClock.Reading
+    ) throws -> (DeliveryEvent, DeliveryChange) {
+        let now = reading.time(in: settling.time)
+        var (event, change) =
+            try isParked(outcome, delivery, at: destination, settling)
+            ? Claims.parking(outcome, delivery, at: now)
+            : Claims.change(
+                for: hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
+                after: lived(delivery, reading), at: now, settling.retry)
+        change.isInDoubt = outcome.leavesDoubt
+        change.triedAt = now.stamp
+        if case .rejected = outcome { change.idempotencyKey = .forgotten }
+        return (event, change)
+    }
+
     /// Whether the server asks to wait or has no room, although it accepted another capture since the last try of this
     /// one. For a member of a session, only captures outside that session count.
-    fileprivate func hasLandedElsewhere(_ outcome: SendOutcome, _ delivery: DeliveryRecord) throws -> Bool {
+    private func hasLandedElsewhere(_ outcome: SendOutcome, _ delivery: DeliveryRecord) throws -> Bool {
         guard case .blocked(let block) = outcome, block.reason == .wait || block.reason == .full else { return false }
         let sql = """
             SELECT 1 FROM deliveries AS this JOIN deliveries AS other ON other.destination = this.destination
@@ -215,7 +213,7 @@ extension Database {
     }
 
     /// Whether a delivery waits again without counting the try, because the destination is at fault.
-    func isParked(
+    private func isParked(
         _ outcome: SendOutcome, _ delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext
     ) throws -> Bool {
         guard outcome.isRefusal else { return settling.verdict.isParked }
@@ -232,7 +230,7 @@ extension Database {
     }
 
     /// The milliseconds that have elapsed since the push, or since the user last asked to send the delivery again.
-    func lived(_ delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
+    private func lived(_ delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
         try now.elapsed - (integer("SELECT elapsed_from FROM deliveries WHERE id = ?", [delivery.number]) ?? 0)
     }
 
@@ -246,7 +244,7 @@ extension Database {
     /// Lets a capture that was refused for good wait again.
     ///
     /// - Returns: nil if the user has changed the delivery meanwhile.
-    func takeBack(_ sequence: Int, at destination: Destination, _ now: RunTime) throws -> CaptureRecord? {
+    private func takeBack(_ sequence: Int, at destination: Destination, _ now: RunTime) throws -> CaptureRecord? {
         let condition = "WHERE capture = ? AND destination = ? AND state = 'permanently_failed'"
         guard let delivery = try DeliveryRecord.all(self, condition, [sequence, destination.number]).first else {
             return nil

@@ -3,7 +3,6 @@ import CaptureNative
 import Foundation
 import GRDB
 package import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// A delivery that this process may send until the lease ends. Only the holder of the claim can store the result.
@@ -59,10 +58,6 @@ package struct Claims {
         return nil
     }
 
-    private static func first(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
-        try untried(due, destination, db) ?? tried(due, destination, db)
-    }
-
     /// The SQL condition that no earlier member of the session waits for the same destination or is being sent there.
     private static let isFirstOfSession = """
         (session IS NULL OR NOT EXISTS (SELECT 1 FROM deliveries AS earlier INDEXED BY deliveries_session
@@ -70,74 +65,60 @@ package struct Claims {
             AND earlier.capture < deliveries.capture AND earlier.state IN ('pending', 'failed', 'uploading')))
         """
 
-    /// Finds the next delivery that was not tried, by one index search for each priority in use. Deliveries that are
-    /// due later cost nothing, however many there are.
-    ///
-    /// - Returns: the first due delivery of the highest priority that has one.
-    private static func untried(_ due: Int, _ destination: Destination, _ db: Database) throws -> Int? {
+    private static let untried = "destination = ? AND state IN ('pending', 'failed') AND tried_at IS NULL"
+    private static let tried = "destination = ? AND state IN ('pending', 'failed') AND tried_at IS NOT NULL"
+
+    /// Finds the first due delivery of the highest priority that has one. If all were tried before, the one that has
+    /// been due for longest comes next, whatever its priority.
+    private static func first(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
+        let isNext = "due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1"
+        return try byPriority(destination, db) { priority in
+            try db.integer(
+                "SELECT id FROM deliveries WHERE \(untried) AND priority = ? AND \(isNext)",
+                [destination.number, priority, due])
+        } ?? db.integer("SELECT id FROM deliveries WHERE \(tried) AND \(isNext)", [destination.number, due])
+    }
+
+    /// Calls `find` for each priority of a delivery that was not tried, the highest first, until it finds something.
+    /// This is one index search for each, so that deliveries that are due later cost nothing, however many there are.
+    private static func byPriority(
+        _ destination: Destination, _ db: Database, find: (Int) throws -> Int?
+    ) throws -> Int? {
+        let lower = "SELECT priority FROM deliveries WHERE \(untried) AND priority < ? ORDER BY priority DESC LIMIT 1"
         var priority = Priority.range.upperBound + 1
-        while let next = try lower(priority, destination, db) {
+        while let next = try db.integer(lower, [destination.number, priority]) {
             priority = next
-            let found = try db.integer(
-                """
-                SELECT id FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND tried_at IS NULL
-                    AND priority = ? AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
-                """, [destination.number, priority, due])
-            if let found { return found }
+            if let found = try find(priority) { return found }
         }
         return nil
-    }
-
-    /// Finds the next delivery that was tried before: the one that has been due for longest, whatever its priority.
-    private static func tried(_ due: Int, _ destination: Destination, _ db: Database) throws -> Int? {
-        try db.integer(
-            """
-            SELECT id FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND tried_at IS NOT NULL
-                AND due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1
-            """, [destination.number, due])
-    }
-
-    /// The next lower priority of any delivery that was not tried.
-    private static func lower(_ priority: Int, _ destination: Destination, _ db: Database) throws -> Int? {
-        try db.integer(
-            """
-            SELECT priority FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed') AND tried_at IS NULL
-                AND priority < ? ORDER BY priority DESC LIMIT 1
-            """, [destination.number, priority])
     }
 
     /// When the next delivery to a destination becomes due after `now`; nil if there is none.
     func nextDue(for destination: Destination, after now: Int) throws -> Int? {
         try queue.store.read { db in
-            var found = try db.integer(
-                "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'", [destination.number])
-            let tried = try db.integer(
-                """
-                SELECT due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed')
-                    AND tried_at IS NOT NULL AND due > ? ORDER BY due LIMIT 1
-                """, [destination.number, now])
-            found = [found, tried].compactMap(\.self).min()
-            var priority = Priority.range.upperBound + 1
-            while let next = try Self.lower(priority, destination, db) {
-                priority = next
-                let due = try db.integer(
-                    """
-                    SELECT due FROM deliveries WHERE destination = ? AND state IN ('pending', 'failed')
-                        AND tried_at IS NULL AND priority = ? AND due > ? ORDER BY due LIMIT 1
-                    """, [destination.number, priority, now])
-                found = [found, due].compactMap(\.self).min()
+            let next = "due > ? ORDER BY due LIMIT 1"
+            var found = [
+                try db.integer(
+                    "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'",
+                    [destination.number]),
+                try db.integer(
+                    "SELECT due FROM deliveries WHERE \(Self.tried) AND \(next)", [destination.number, now]),
+            ]
+            _ = try Self.byPriority(destination, db) { priority in
+                found.append(
+                    try db.integer(
+                        "SELECT due FROM deliveries WHERE \(Self.untried) AND priority = ? AND \(next)",
+                        [destination.number, priority, now]))
+                return nil
             }
-            return found
+            return found.compactMap(\.self).min()
         }
     }
 
     private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
-        guard let delivery = try DeliveryRecord.one(db, number) else {
-            throw QueueError.corruptRecord("an index names a delivery that does not exist")
-        }
-        guard let capture = try CaptureRecord.one(db, sequence: delivery.capture) else {
-            throw QueueError.corruptRecord("a delivery has no capture")
-        }
+        guard let delivery = try DeliveryRecord.one(db, number),
+            let capture = try CaptureRecord.one(db, sequence: delivery.capture)
+        else { throw QueueError.corruptRecord("a delivery has no row, or no capture") }
         guard capture.holding.hasBytes else {
             _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holdingWords)"))
             return nil
@@ -148,7 +129,7 @@ package struct Claims {
             .claim, to: delivery, at: now,
             .init(
                 cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt,
-                claim: (token, ClaimOwner.current.text, now + Self.lease),
+                claim: (token, ProcessIdentity.current.owner, now + Self.lease),
                 // The key stays the same for all attempts and restarts, so that a server can ignore repetitions.
                 idempotencyKey: delivery.idempotencyKey == nil ? .made(UUIDText.of(token, version: 4)) : .kept))
         guard claimed else { return nil }
@@ -158,8 +139,7 @@ package struct Claims {
         guard let taken = try DeliveryRecord.one(db, number) else {
             throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
         }
-        return Claim(
-            capture: capture, delivery: taken, destination: destination, token: token, attempt: attempt)
+        return Claim(capture: capture, delivery: taken, destination: destination, token: token, attempt: attempt)
     }
 
     /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the
@@ -167,12 +147,10 @@ package struct Claims {
     func hasWork(for destination: Destination) throws -> Bool {
         try queue.store.read { db in
             let isThere = "error_code IS NOT '\(Absence.code)'"
-            for state in ["state IN ('pending', 'failed') AND \(isThere)", "state = 'processing'"] {
-                let bound = try db.integer(
-                    "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number])
-                if bound != nil { return true }
+            return try ["state IN ('pending', 'failed') AND \(isThere)", "state = 'processing'"].contains { state in
+                try db.integer(
+                    "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number]) != nil
             }
-            return false
         }
     }
 

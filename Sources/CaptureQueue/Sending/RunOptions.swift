@@ -1,6 +1,5 @@
 public import CaptureBundle
 import QueueModel
-import QueueTransports
 
 /// The options of a run.
 public struct RunOptions: Sendable {

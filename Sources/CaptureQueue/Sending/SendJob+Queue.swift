@@ -1,5 +1,4 @@
 import CaptureBundle
-import Foundation
 import GRDB
 import QueueModel
 import QueueTransports

@@ -1,6 +1,5 @@
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
 struct ServerDecisions {
@@ -29,36 +28,24 @@ struct ServerDecisions {
         try turn.write { db in
             let reading = try queue.clock.look(db)
             let now = reading.time(in: settling.time)
-            if let saved = settling.unsaved { try db.save(saved, ofDestination: destination.number) }
-            let takenBack = try settling.verdict.takenBack.compactMap { try db.takeBack($0, at: destination, now) }
-            return (try settle(delivery, at: destination, outcome, settling, reading, db), takenBack)
-        }
-    }
-
-    private func settle(
-        _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext,
-        _ reading: QueueClock.Reading, _ db: Database
-    ) throws -> DeliveryState? {
-        guard let delivery = try DeliveryRecord.one(db, delivery.number), delivery.state == .processing else {
-            return nil
-        }
-        let (now, polls) = (reading.time(in: settling.time), delivery.polls + 1)
-        switch outcome {
-        case .accepted, .blocked, .parked:
-            let delay = min(1000 << min(polls, 12), Database.longestPollDelay)
-            try db.run(
-                "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
-            return .processing
-        default:
-            var (event, change): (DeliveryEvent, Database.DeliveryChange) =
-                try db.isParked(outcome, delivery, at: destination, settling)
-                ? Claims.parking(outcome, delivery, at: now)
-                : Claims.change(
-                    for: outcome, delivery, after: try db.lived(delivery, reading), at: now, settling.retry)
-            // The server has lost the capture, so it must not treat the next upload as a repetition.
-            if case .unclear = outcome { change.idempotencyKey = .forgotten }
-            guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
-            return DeliveryStateMachine.next(delivery.state, event)
+            let takenBack = try db.settle(settling, at: destination, now)
+            guard let delivery = try DeliveryRecord.one(db, delivery.number), delivery.state == .processing else {
+                return (nil, takenBack)
+            }
+            switch outcome {
+            case .accepted, .blocked, .parked:
+                let polls = delivery.polls + 1
+                let delay = min(1000 << min(polls, 12), Database.longestPollDelay)
+                try db.run(
+                    "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
+                return (.processing, takenBack)
+            default:
+                var (event, change) = try db.change(for: outcome, delivery, at: destination, settling, reading)
+                // The server has lost the capture, so it must not treat the next upload as a repetition.
+                if case .unclear = outcome { change.idempotencyKey = .forgotten }
+                let isApplied = try db.apply(event, to: delivery, at: now.stamp, change)
+                return (isApplied ? DeliveryStateMachine.next(delivery.state, event) : nil, takenBack)
+            }
         }
     }
 }

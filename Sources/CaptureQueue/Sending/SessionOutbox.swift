@@ -1,7 +1,5 @@
 import CaptureBundle
 import CaptureNative
-import CurlClient
-import Foundation
 import GRDB
 import QueueModel
 import QueueTransports
@@ -30,15 +28,13 @@ struct SessionOutbox {
                     attempts = 0, due = excluded.due, sent_at = NULL, answer = NULL, error = NULL
                     WHERE markers.ended_at <> excluded.ended_at
                 """, [session, number, try found.needInteger("ended_at"), UUIDText.of(random, version: 4), now])
-            try db.run(
-                "UPDATE markers SET is_claimed = 1 WHERE session = ? AND destination = ?", [session, number])
-            guard
-                let row = try db.row(
-                    "SELECT * FROM markers WHERE session = ? AND destination = ?", [session, number])
-            else { return nil }
+            let claimed = try db.row(
+                "UPDATE markers SET is_claimed = 1 WHERE session = ? AND destination = ? RETURNING key, attempts",
+                [session, number])
+            guard let claimed else { return nil }
             return SessionMarker(
                 session: try found.needText("name"), sessionNumber: session, destination: number,
-                key: try row.needText("key"), attempts: try row.needInteger("attempts"),
+                key: try claimed.needText("key"), attempts: try claimed.needInteger("attempts"),
                 body: try Self.body(found, session, number, db))
         }
     }
@@ -60,11 +56,7 @@ struct SessionOutbox {
         guard try isDue(for: destination, at: .max) else { return false }
         return try queue.store.read {
             try $0.integer(
-                """
-                SELECT 1 FROM markers JOIN sessions ON sessions.id = markers.session
-                WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND attempts < ?
-                    AND \(Session.due)
-                """, [destination.number, Session.patience]) != nil
+                "SELECT 1 FROM \(Session.untold) AND attempts < ?", [destination.number, Session.patience]) != nil
         }
     }
 
@@ -140,14 +132,7 @@ struct SessionOutbox {
     /// When the next notification of a destination is due; nil if there is none.
     func nextDue(for destination: Destination) throws -> Int? {
         guard destination.isToldOfSessions else { return nil }
-        return try queue.store.read {
-            try $0.integer(
-                """
-                SELECT min(due) FROM markers JOIN sessions ON sessions.id = markers.session
-                WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(Session.due)
-                """,
-                [destination.number])
-        }
+        return try queue.store.read { try $0.integer("SELECT min(due) FROM \(Session.untold)", [destination.number]) }
     }
 }
 

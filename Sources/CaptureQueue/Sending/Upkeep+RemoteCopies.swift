@@ -1,5 +1,4 @@
 import CaptureBundle
-import GRDB
 import QueueModel
 import QueueTransports
 
@@ -39,8 +38,7 @@ extension UploadQueue.Upkeep {
             try deliver(
                 CheckFinding(
                     kind: .unconfirmed, id: record.id, path: name,
-                    message: "cannot tell whether the upload is there: \(text)",
-                    isRepaired: false))
+                    message: "cannot tell whether the upload is there: \(text)", isRepaired: false))
         case .lost(let text):
             let isSentAgain = try !isDryRun && lose(delivery, because: text)
             try deliver(

@@ -1,5 +1,4 @@
 import CaptureNative
-import QueueModel
 import Synchronization
 import SystemPackage
 

@@ -1,7 +1,6 @@
 public import CaptureBundle
 import CaptureNative
 package import QueueModel
-import QueueTransports
 public import SystemPackage
 
 /// The folder of a queue, and the names in it (Spec/queue.md section 2).
@@ -56,6 +55,12 @@ public struct QueueFolder: Hashable, Sendable {
     /// Whether there is a database. An empty file does not count.
     package var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
+    /// Removes a file of the folder; returns false if there is none, or if it cannot be removed.
+    func remove(_ name: FilePath.Component) -> Bool {
+        guard let home = try? FolderHandle(path) else { return false }
+        return (try? home.removeFile(name)) ?? false
+    }
+
     /// Makes the missing folders. An existing folder must be private to the user first.
     func makeExamined() throws(QueueError) {
         try requireText()
@@ -78,14 +83,9 @@ public struct QueueFolder: Hashable, Sendable {
     /// - Throws: `queue.open`, `queue.missing`, `queue.unusable`.
     func examine() throws(QueueError) {
         try requireText()
-        let whole: FileStatus
-        do throws(NativeError) {
-            // The folder itself may be reached by a link: whoever made that link was allowed to do so.
-            whole = try FileStatus.of(path)
-        } catch {
-            if error.isMissing { throw missing }
-            throw .file(path, error)
-        }
+        // The folder itself may be reached by a link: whoever made that link was allowed to do so.
+        let found = try ifThere(path) { () throws(NativeError) in try FileStatus.of(path) }
+        guard let whole = found else { throw missing }
         guard whole.kind == .folder else { throw QueueError(.unusable, "is not a folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
@@ -118,13 +118,8 @@ public struct QueueFolder: Hashable, Sendable {
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {
-        let status: FileStatus
-        do throws(NativeError) {
-            status = try FileStatus.ofName(path)
-        } catch {
-            if error.isMissing { return }
-            throw .file(path, error)
-        }
+        let found = try ifThere(path) { () throws(NativeError) in try FileStatus.ofName(path) }
+        guard let status = found else { return }
         guard status.kind == kind else {
             let expected = kind == .folder ? "folder" : "plain file"
             throw QueueError(

@@ -1,5 +1,4 @@
 import CaptureNative
-import QueueModel
 import SystemPackage
 
 /// A file that reserves space on the disk for `prune`. Deletions must be recorded before they are made, which needs a
@@ -22,8 +21,5 @@ struct Reserve: Sendable {
     }
 
     /// Deletes the file; returns false if there was none.
-    func release() -> Bool {
-        guard let home = try? FolderHandle(folder.path) else { return false }
-        return (try? home.removeFile("reserve")) ?? false
-    }
+    func release() -> Bool { folder.remove("reserve") }
 }

@@ -1,7 +1,4 @@
 import CaptureBundle
-import CaptureNative
-import QueueModel
-import QueueTransports
 
 /// What `push` knew about a bundle, stored in a file beside it (Spec/queue.md section 4).
 struct Sidecar: Hashable, Sendable {

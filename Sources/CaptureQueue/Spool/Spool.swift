@@ -1,8 +1,14 @@
 import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import SystemPackage
+
+/// Runs a system call on a file or folder; returns nil if it does not exist.
+func ifThere<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value? {
+    try onFile(path) { () throws(NativeError) in
+        do throws(NativeError) { return try body() } catch  where error.isMissing { return nil }
+    }
+}
 
 /// The folders that hold the bundles (Spec/queue.md section 2).
 struct Spool: Sendable {
@@ -49,9 +55,7 @@ struct Spool: Sendable {
         guard !bundles.isEmpty else { return }
         for sha256 in bundles {
             let path = folder.bundlePath(sha256)
-            guard let handle = try open(sha256) else {
-                throw QueueError(.inputOutput, "is gone", of: path)
-            }
+            guard let handle = try open(sha256) else { throw QueueError(.inputOutput, "is gone", of: path) }
             try onFile(path) { () throws(NativeError) in try handle.synchronize() }
         }
         let spool = try handle(folder.spool)
@@ -61,26 +65,15 @@ struct Spool: Sendable {
 
     func synchronize(shard: FilePath.Component) throws(QueueError) {
         let path = folder.spool.appending(shard)
-        try onFile(path) { () throws(NativeError) in
-            do throws(NativeError) {
-                try FolderHandle(path, followsLinks: false).synchronize()
-            } catch  where error.isMissing {
-                // The shard never held a file.
-            }
-        }
+        // A shard that does not exist never held a file.
+        _ = try ifThere(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false).synchronize() }
     }
 
     /// The status of a bundle's file; nil if there is none or it is not a plain file.
     func bundleStatus(_ sha256: Digest) throws(QueueError) -> FileStatus? {
         let path = folder.bundlePath(sha256)
-        return try onFile(path) { () throws(NativeError) in
-            do throws(NativeError) {
-                let status = try FileStatus.ofName(path)
-                return status.kind == .file ? status : nil
-            } catch  where error.isMissing {
-                return nil
-            }
-        }
+        let status = try ifThere(path) { () throws(NativeError) in try FileStatus.ofName(path) }
+        return status?.kind == .file ? status : nil
     }
 
     /// The names of the existing shard folders, in order.
@@ -94,11 +87,7 @@ struct Spool: Sendable {
     }
 
     private func names(in path: FilePath) throws(QueueError) -> [FilePath.Component] {
-        try onFile(path) { () throws(NativeError) in
-            do throws(NativeError) { return try Folders.names(in: path) } catch  where error.isMissing {
-                return []
-            }
-        }
+        try ifThere(path) { () throws(NativeError) in try Folders.names(in: path) } ?? []
     }
 
     /// The bytes in `quarantine/`, which only the user empties.
@@ -127,12 +116,8 @@ struct Spool: Sendable {
             let incoming = try FolderHandle(folder.incoming, followsLinks: false)
             var swept: [FilePath.Component] = []
             for name in names where try IncomingFile.isAbandoned(name, in: incoming) {
-                guard !isDryRun else {
-                    swept.append(name)
-                    continue
-                }
                 // A push does not leave folders, for example; those stay.
-                if (try? incoming.removeFile(name)) ?? false { swept.append(name) }
+                if isDryRun || (try? incoming.removeFile(name)) ?? false { swept.append(name) }
             }
             return swept
         }
@@ -153,6 +138,11 @@ struct Spool: Sendable {
         }
     }
 
+    private func shard(of sha256: Digest) throws(QueueError) -> FolderHandle? {
+        let path = folder.shardPath(sha256)
+        return try ifThere(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
+    }
+
     /// Whether damaged bytes of this bundle are in quarantine.
     func isSetAside(_ sha256: Digest) throws(QueueError) -> Bool {
         try names(in: folder.quarantine).contains { $0.bytes.starts(with: "\(sha256).".utf8) }
@@ -163,12 +153,8 @@ struct Spool: Sendable {
     /// - Returns: the new path; nil if there was no file.
     func quarantine(_ sha256: Digest) throws(QueueError) -> FilePath? {
         let name = QueueFolder.bundleName(sha256)
-        let shard = folder.shardPath(sha256)
+        guard let source = try shard(of: sha256) else { return nil }
         return try onFile(folder.bundlePath(sha256)) { () throws(NativeError) in
-            let source: FolderHandle
-            do throws(NativeError) { source = try FolderHandle(shard, followsLinks: false) } catch
-                where error.isMissing
-            { return nil }
             let target = try FolderHandle(folder.quarantine, followsLinks: false)
             guard try source.status(of: name) != nil else { return nil }
             var number = 1
@@ -188,11 +174,8 @@ struct Spool: Sendable {
 
     /// Unlinks the files of a permit, without syncing the folder. No other code unlinks files of the spool.
     func remove(_ permit: RemovalPermit) throws(QueueError) {
-        let path = folder.shardPath(permit.sha256)
-        try onFile(path) { () throws(NativeError) in
-            let shard: FolderHandle
-            do throws(NativeError) { shard = try FolderHandle(path, followsLinks: false) } catch  where error.isMissing
-            { return }
+        guard let shard = try shard(of: permit.sha256) else { return }
+        try onFile(folder.shardPath(permit.sha256)) { () throws(NativeError) in
             // The bundle goes first: a sidecar alone is harmless, but a bundle alone looks like a stray file.
             if permit.includesBundle { _ = try shard.removeFile(QueueFolder.bundleName(permit.sha256)) }
             _ = try shard.removeFile(QueueFolder.sidecarName(permit.sha256))

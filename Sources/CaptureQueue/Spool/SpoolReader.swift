@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// Reads files of the spool and compares them with their hash.

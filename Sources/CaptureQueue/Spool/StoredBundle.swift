@@ -12,8 +12,7 @@ enum StoredBundle {
         guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
         try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
         let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path.string))
-        guard let facts = try? CaptureFacts(report, sha256, path.string) else { return nil }
-        return facts
+        return try? CaptureFacts(report, sha256, path.string)
     }
 
     static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {

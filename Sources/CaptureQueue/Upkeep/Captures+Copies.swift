@@ -1,8 +1,6 @@
 public import CaptureBundle
 import CaptureNative
-import GRDB
 public import QueueModel
-import QueueTransports
 import SystemPackage
 
 extension UploadQueue.Captures {

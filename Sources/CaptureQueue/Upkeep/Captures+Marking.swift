@@ -1,9 +1,5 @@
-import CaptureBundle
-import CaptureNative
-import Foundation
 import GRDB
 public import QueueModel
-import QueueTransports
 
 extension UploadQueue.Captures {
     /// Records that a capture was sent by other means, such as curl or rclone. Its retention starts now.
@@ -46,14 +42,13 @@ extension UploadQueue.Captures {
             return found
         }
         let open = record.deliveries.filter { $0.state != .completed }
-        if open.count == 1 { return open[0] }
-        guard let first = open.first ?? record.deliveries.first else {
-            throw QueueError.corruptRecord("a capture has no deliveries")
-        }
         if open.count > 1 {
             throw QueueError(
                 .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,
                 hints: [.nameDestination])
+        }
+        guard let first = open.first ?? record.deliveries.first else {
+            throw QueueError.corruptRecord("a capture has no deliveries")
         }
         return first
     }

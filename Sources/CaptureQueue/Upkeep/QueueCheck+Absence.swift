@@ -1,4 +1,3 @@
-import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
@@ -7,13 +6,13 @@ import SystemPackage
 /// Looks again for files that were absent or missing (Spec/queue.md section 11).
 extension QueueCheck {
     /// Whether the whole spool is absent. Then nothing is compared; with `--repair` its bundles are lost.
-    mutating func isSpoolAbsent(_ deliver: (CheckFinding) throws -> Void) throws -> Bool {
+    mutating func isSpoolAbsent() throws -> Bool {
         do {
             try queue.store.requireSpool()
             return false
         } catch let error as QueueError where error.code == .spoolMissing {
             if isRepairing { return false }
-            try tell(.absent, nil, queue.folder.spool, error.message, isRepaired: false, deliver)
+            try tell(.absent, queue.folder.spool, error.message)
             return true
         }
     }
@@ -25,25 +24,20 @@ extension QueueCheck {
     }
 
     /// Makes deliveries due that waited for a file which is there again.
-    mutating func lookAgain(_ record: CaptureRecord, _ deliver: (CheckFinding) throws -> Void) throws {
+    mutating func lookAgain(_ record: CaptureRecord) throws {
         guard !options.isDryRun, Self.awaitsFile(record) else { return }
         try queue.store.write { db in try db.comeBack(record, at: queue.clock.look(db)) }
-        let path = queue.captures.path(of: record) ?? queue.folder.path
-        try tell(.absent, record.id, path, "the file is there again", isRepaired: true, deliver)
+        try tell(.absent, record, "the file is there again", isRepaired: true)
     }
 
     /// Takes a missing file back that is there again, with the right bytes.
-    mutating func restore(
-        _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ deliver: (CheckFinding) throws -> Void
-    ) throws -> Bool {
+    mutating func restore(_ record: CaptureRecord, _ kind: CheckFinding.Kind) throws -> Bool {
         guard record.holding == .missing, !options.isDryRun else { return false }
         let path = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
         guard let handle = try? FileHandle.readingPlainFile(path), try SpoolReader.hash(handle, path) == record.sha256
         else { return false }
         let isBack = try queue.store.turn { turn in
-            guard try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) }) == record else {
-                return false
-            }
+            guard try queue.captures.read(record) == record else { return false }
             if record.reference == nil { try queue.spool.settle([record.sha256]) }
             try turn.write { db in
                 let now = try queue.clock.look(db)
@@ -56,7 +50,7 @@ extension QueueCheck {
             }
             return true
         }
-        if isBack { try tell(kind, record.id, path, "the file is there again", isRepaired: true, deliver) }
+        if isBack { try tell(kind, record, "the file is there again", isRepaired: true) }
         return isBack
     }
 }

@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
 import Synchronization
 import SystemPackage
 
@@ -73,24 +72,28 @@ extension UploadQueue.Upkeep {
     public func check(
         _ options: CheckOptions = CheckOptions(), deliver: (CheckFinding) throws -> Void
     ) throws -> CheckResult {
-        var check = QueueCheck(queue, options)
-        try check.examineDatabase()
-        try check.examineIncoming(deliver)
-        if try check.isSpoolAbsent(deliver) { return check.result }
-        try check.examineRows(deliver)
-        try check.examineFiles(deliver)
-        return check.result
+        try withoutActuallyEscaping(deliver) { deliver in
+            var check = QueueCheck(queue, options, deliver)
+            try check.examineDatabase()
+            try check.examineIncoming()
+            if try check.isSpoolAbsent() { return check.result }
+            try check.examineRows()
+            try check.examineFiles()
+            return check.result
+        }
     }
 }
 
 struct QueueCheck {
     let queue: UploadQueue
     private(set) var options: CheckOptions
+    private let deliver: (CheckFinding) throws -> Void
     private(set) var result = CheckResult()
 
-    init(_ queue: UploadQueue, _ options: CheckOptions) {
+    init(_ queue: UploadQueue, _ options: CheckOptions, _ deliver: @escaping (CheckFinding) throws -> Void) {
         self.queue = queue
         self.options = options
+        self.deliver = deliver
         if queue.isReadOnly { self.options.isDryRun = true }
     }
 
@@ -104,11 +107,11 @@ struct QueueCheck {
         }
     }
 
-    mutating func examineIncoming(_ deliver: (CheckFinding) throws -> Void) throws {
+    mutating func examineIncoming() throws {
         for name in try queue.spool.sweepIncoming(isDryRun: options.isDryRun) {
             try tell(
-                .leftover, nil, queue.folder.incoming.appending(name), "left by a push that was killed",
-                isRepaired: !options.isDryRun, deliver)
+                .leftover, queue.folder.incoming.appending(name), "left by a push that was killed",
+                isRepaired: !options.isDryRun)
         }
         if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() } }
         let leftover = SettingsCopy.leftover(in: queue.folder)
@@ -117,70 +120,54 @@ struct QueueCheck {
         let isGone = try queue.store.turnOrRead(isDryRun: options.isDryRun) {
             options.isDryRun || SettingsCopy.sweep(queue.folder)
         }
-        if isGone {
-            try tell(
-                .leftover, nil, leftover, "left by a change of settings that was killed", isRepaired: !options.isDryRun,
-                deliver)
-        }
+        guard isGone else { return }
+        try tell(
+            .leftover, leftover, "left by a change of settings that was killed", isRepaired: !options.isDryRun)
     }
 
     // MARK: - Rows
 
-    mutating func examineRows(_ deliver: (CheckFinding) throws -> Void) throws {
+    mutating func examineRows() throws {
         try queue.store.eachPage { records in
             let chosen = records.map { _ in Double.random(in: 0..<1, using: &options.generator) < options.readShare }
             let work = Mutex(zip(records, chosen).makeIterator())
-            let folder = queue.folder
-            let spool = queue.spool
+            let check = StoredBytesCheck(spool: queue.spool)
             try OrderedWork.run(
                 threads: options.readShare > 0 ? Thread.processors : 1, next: { work.withLock { $0.next() } },
-                work: { pair in
-                    let reads = pair.1 || Self.awaitsFile(pair.0)
-                    return (pair.0, StoredBytesCheck(folder, spool).judge(pair.0, reads: reads))
-                },
+                work: { pair in (pair.0, check.judge(pair.0, reads: pair.1 || Self.awaitsFile(pair.0))) },
                 deliver: { (item: (CaptureRecord, StoredBytesCheck.Verdict)) throws(any Error) -> Bool in
-                    try take(item.0, item.1, deliver)
+                    try take(item.0, item.1)
                     return true
                 })
         }
     }
 
-    private mutating func take(
-        _ record: CaptureRecord, _ verdict: StoredBytesCheck.Verdict, _ deliver: (CheckFinding) throws -> Void
-    ) throws {
+    private mutating func take(_ record: CaptureRecord, _ verdict: StoredBytesCheck.Verdict) throws {
         result.captures += 1
         result.bytesRead += verdict.bytesRead
         switch verdict.fault {
-        case nil: try lookAgain(record, deliver)
+        case nil: try lookAgain(record)
         case .absent(let root):
             if !options.isDryRun {
                 try queue.store.write { try $0.postpone(below: root, until: queue.clock.look($0).wall + Absence.pause) }
             }
             guard record.state != .completed, record.state != .cancelled else { break }
-            let path = record.reference.map { FilePath($0) } ?? root
-            try tell(.absent, record.id, path, Absence.message(root), isRepaired: false, deliver)
-        case .unreadable(let error):
-            let path = queue.captures.path(of: record) ?? queue.folder.bundlePath(record.sha256)
-            try tell(.unreadable, record.id, path, error.message, isRepaired: false, deliver)
-        case .wrong(let kind, let message): try settle(record, kind, message, deliver)
+            try tell(.absent, record, Absence.message(root))
+        case .unreadable(let error): try tell(.unreadable, record, error.message)
+        case .wrong(let kind, let message): try settle(record, kind, message)
         }
-        if let kind = Self.openDamage(record), try !restore(record, kind, deliver) {
-            let path = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
-            try tell(
-                kind, record.id, path, "the damage was found earlier; push the bundle again", isRepaired: false, deliver
-            )
+        if let kind = Self.openDamage(record), try !restore(record, kind) {
+            try tell(kind, record, "the damage was found earlier; push the bundle again")
         }
         if record.holding == .removing {
-            let path = queue.folder.bundlePath(record.sha256)
             try tell(
-                .interrupted, record.id, path, "its deletion was interrupted", isRepaired: false, deliver)
+                .interrupted, record, "its deletion was interrupted", at: queue.folder.bundlePath(record.sha256))
         }
         if verdict.lacksSidecar && verdict.fault == nil {
-            if isRepairing { try SidecarRepair(queue: queue).write(record) }
-            let path = queue.folder.sidecarPath(record.sha256)
+            if isRepairing { try queue.writeSidecar(of: record) }
             try tell(
-                .sidecar, record.id, path, "its sidecar is missing; salvage would need it", isRepaired: isRepairing,
-                deliver)
+                .sidecar, record, "its sidecar is missing; salvage would need it",
+                at: queue.folder.sidecarPath(record.sha256), isRepaired: isRepairing)
         }
     }
 
@@ -195,68 +182,56 @@ struct QueueCheck {
     }
 
     /// Sets a capture aside. It is checked again with the turn to write, because a push or a prune may have changed it.
-    private mutating func settle(
-        _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, _ deliver: (CheckFinding) throws -> Void
-    ) throws {
-        let path = queue.captures.path(of: record) ?? queue.folder.bundlePath(record.sha256)
+    private mutating func settle(_ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String) throws {
+        func isStill(_ now: CaptureRecord?) -> Bool { now?.holding == record.holding && now?.sha256 == record.sha256 }
         if options.isDryRun {
-            guard
-                try queue.store.read({ try CaptureRecord.one($0, sequence: record.sequence) })?.holding
-                    == record.holding
-            else { return }
-            return try tell(kind, record.id, path, message, isRepaired: false, deliver)
+            guard isStill(try queue.captures.read(record)) else { return }
+            return try tell(kind, record, message)
         }
         let aside = try queue.store.turn { turn -> FilePath?? in
-            let now = try queue.store.read { try CaptureRecord.one($0, sequence: record.sequence) }
-            guard let now, now.holding == record.holding, now.sha256 == record.sha256 else { return nil }
+            guard let now = try queue.captures.read(record), isStill(now) else { return nil }
             // A push may have stored the bytes again while we waited for the turn.
             let reads = options.readShare > 0 || Self.awaitsFile(now)
-            let fault = StoredBytesCheck(queue.folder, queue.spool).judge(now, reads: reads).fault
+            let fault = StoredBytesCheck(spool: queue.spool).judge(now, reads: reads).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
-            return .some(try QuarantineRoom(queue: queue).setAside(now, kind, message, turn))
+            return .some(try queue.setAside(now, kind, message, turn))
         }
         guard let aside else { return }
-        let place = aside.map { "; set aside as \($0)" } ?? ""
-        try tell(kind, record.id, path, message + place, isRepaired: false, deliver)
+        try tell(kind, record, message + (aside.map { "; set aside as \($0)" } ?? ""))
     }
 
     // MARK: - Files
 
-    mutating func examineFiles(_ deliver: (CheckFinding) throws -> Void) throws {
+    mutating func examineFiles() throws {
         for shard in try queue.spool.shards() {
-            for name in try queue.spool.names(inShard: shard) { try examine(name, in: shard, deliver) }
+            for name in try queue.spool.names(inShard: shard) { try examine(name, in: shard) }
         }
     }
 
-    private mutating func examine(
-        _ name: FilePath.Component, in shard: FilePath.Component, _ deliver: (CheckFinding) throws -> Void
-    ) throws {
+    private mutating func examine(_ name: FilePath.Component, in shard: FilePath.Component) throws {
         result.files += 1
         let path = queue.folder.spool.appending(shard).appending(name)
         guard let sha256 = Digest(hex: name.stem), QueueFolder.shard(sha256) == shard,
             name == QueueFolder.bundleName(sha256) || name == QueueFolder.sidecarName(sha256)
-        else {
-            return try tell(.stray, nil, path, "the queue does not use this name", isRepaired: false, deliver)
-        }
-        if try isNamed(sha256, isBundle: name == QueueFolder.bundleName(sha256)) { return }
-        let stray = StrayFile(queue, sha256)
-        var isRepaired = false
-        var message = "a sidecar without a bundle"
-        if name == QueueFolder.sidecarName(sha256) {
+        else { return try tell(.stray, path, "the queue does not use this name") }
+        let isBundle = name == QueueFolder.bundleName(sha256)
+        if try isNamed(sha256, isBundle: isBundle) { return }
+        let stray = StrayFile(queue: queue, sha256: sha256)
+        guard isBundle else {
             guard !FileStatus.exists(queue.folder.bundlePath(sha256)) else { return }
-            isRepaired = try isRepairing && stray.removeSidecar()
-        } else {
-            guard try queue.store.turnOrRead(isDryRun: options.isDryRun, { try !isNamed(sha256, isBundle: true) })
-            else {
-                return
-            }
-            message = "the database does not know this bundle; a push may have been killed, or the database is a backup"
-            let adoption = isRepairing ? try stray.adopt() : nil
-            isRepaired = adoption.map { $0 != .damaged } ?? false
-            if adoption == .held { result.held += 1 }
-            if adoption == .damaged { message = "damaged, or not a bundle; moved to quarantine/" }
+            return try tell(
+                .stray, path, "a sidecar without a bundle", isRepaired: isRepairing && stray.removeSidecar())
         }
-        try tell(.stray, nil, path, message, isRepaired: isRepaired, deliver)
+        let isStray = try queue.store.turnOrRead(isDryRun: options.isDryRun) { try !isNamed(sha256, isBundle: true) }
+        guard isStray else { return }
+        let adoption = isRepairing ? try stray.adopt() : nil
+        if adoption == .held { result.held += 1 }
+        try tell(
+            .stray, path,
+            adoption == .damaged
+                ? "damaged, or not a bundle; moved to quarantine/"
+                : "the database does not know this bundle; a push may have been killed, or the database is a backup",
+            isRepaired: adoption != nil && adoption != .damaged)
     }
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
@@ -268,9 +243,19 @@ struct QueueCheck {
         }
     }
 
+    // MARK: - Findings
+
+    /// - Parameter path: nil for the bytes of the capture.
     mutating func tell(
-        _ kind: CheckFinding.Kind, _ id: String?, _ path: FilePath, _ message: String, isRepaired: Bool,
-        _ deliver: (CheckFinding) throws -> Void
+        _ kind: CheckFinding.Kind, _ record: CaptureRecord, _ message: String, at path: FilePath? = nil,
+        isRepaired: Bool = false
+    ) throws {
+        let bytes = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
+        try tell(kind, path ?? bytes, message, of: record.id, isRepaired: isRepaired)
+    }
+
+    mutating func tell(
+        _ kind: CheckFinding.Kind, _ path: FilePath, _ message: String, of id: String? = nil, isRepaired: Bool = false
     ) throws {
         if !isRepaired { result.open[kind, default: 0] += 1 }
         try deliver(CheckFinding(kind: kind, id: id, path: path.string, message: message, isRepaired: isRepaired))

@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 public import QueueModel
-import QueueTransports
 import Synchronization
 public import SystemPackage
 
@@ -44,7 +43,7 @@ extension UploadQueue {
         }
         defer { locks.forEach { $0.release() } }
         return try QueueStore.converting(folder) {
-            try Salvage(folder, releases: releases, clock).run(deliver)
+            try Salvage(folder: folder, releases: releases, clock: clock).run(deliver)
         }
     }
 
@@ -76,18 +75,11 @@ extension UploadQueue {
 }
 
 struct Salvage {
-    private let folder: QueueFolder
-    private let releases: Bool
-    private let clock: QueueClock
-    private let spool: Spool
+    let folder: QueueFolder
+    let releases: Bool
+    let clock: QueueClock
 
-    init(_ folder: QueueFolder, releases: Bool, _ clock: QueueClock) {
-        self.folder = folder
-        self.releases = releases
-        self.clock = clock
-        spool = Spool(folder: folder)
-    }
-
+    private var spool: Spool { Spool(folder: folder) }
     private var newDatabase: FilePath { folder.database.adding(".new") }
 
     /// A capture that was found in the spool.
@@ -95,24 +87,10 @@ struct Salvage {
         let sha256: Digest
         let sidecar: Sidecar?
         let hasBundle: Bool
-
-        var holding: Holding { hasBundle ? .spool : .reference }
-    }
-
-    /// The state of the bytes of a found capture.
-    private enum Look: Sendable {
-        case sound(CaptureFacts)
-        /// Only the sidecar is left.
-        case absent(CaptureFacts)
-        case damaged
-        case unreadable
-    }
-
-    /// A capture that gets a row.
-    private struct Entry {
-        let found: Found
-        let facts: CaptureFacts
-        let holding: Holding
+        /// The state of the bytes; nil if they were not read, or the disk cannot read them.
+        var holding: Holding?
+        /// nil for a damaged bundle without a sidecar, which gets no row.
+        var facts: CaptureFacts?
     }
 
     func run(_ deliver: (String) throws -> Void) throws -> SalvageResult {
@@ -121,27 +99,25 @@ struct Salvage {
         let database = try QueueStore.connect(newDatabase)
         try Schema.migrator.migrate(database)
         try database.write { try SettingsCopy.restore(from: folder, into: $0) }
-        var batch: [Entry] = []
+        var batch: [Found] = []
         let work = Mutex(try everything().makeIterator())
         let spool = spool
         try OrderedWork.run(
             threads: Thread.processors, next: { work.withLock { $0.next() } },
-            work: { found in (found, Self.look(at: found, spool)) },
-            deliver: { (item: (Found, Look)) throws(any Error) -> Bool in
-                switch item.1 {
-                case .sound(let facts): batch.append(Entry(found: item.0, facts: facts, holding: item.0.holding))
-                case .absent(let facts):
+            work: { Self.look(at: $0, spool) },
+            deliver: { (found: Found) throws(any Error) -> Bool in
+                var found = found
+                switch found.holding {
+                case .missing?:
                     // An earlier salvage may have set the bytes aside and been killed then.
-                    let isAside = try spool.isSetAside(item.0.sha256)
-                    batch.append(Entry(found: item.0, facts: facts, holding: isAside ? .quarantined : .missing))
-                    result.missing.append(facts.bundleID)
-                case .damaged:
-                    if let aside = try spool.quarantine(item.0.sha256) { result.damaged.append(aside) }
-                    if let facts = item.0.sidecar?.facts {
-                        batch.append(Entry(found: item.0, facts: facts, holding: .quarantined))
-                    }
-                case .unreadable: result.unreadable.append(folder.bundlePath(item.0.sha256))
+                    if try spool.isSetAside(found.sha256) { found.holding = .quarantined }
+                    result.missing += [found.facts?.bundleID].compactMap(\.self)
+                case .quarantined?:
+                    if let aside = try spool.quarantine(found.sha256) { result.damaged.append(aside) }
+                case nil: result.unreadable.append(folder.bundlePath(found.sha256))
+                default: break
                 }
+                batch.append(found)
                 if batch.count == 500 { try write(&batch, to: database, &result, deliver) }
                 return true
             })
@@ -171,25 +147,29 @@ struct Salvage {
         }
     }
 
-    private static func look(at found: Found, _ spool: Spool) -> Look {
+    private static func look(at found: Found, _ spool: Spool) -> Found {
+        var seen = found
+        seen.facts = found.sidecar?.facts
         do {
             if found.hasBundle {
-                return try StoredBundle.facts(found.sha256, spool).map(Look.sound) ?? .damaged
+                let facts = try StoredBundle.facts(found.sha256, spool)
+                (seen.facts, seen.holding) = (facts ?? seen.facts, facts == nil ? .quarantined : .spool)
+            } else if let path = found.sidecar?.reference.map({ FilePath($0) }),
+                let handle = try? FileHandle.readingPlainFile(path)
+            {
+                // Check whether the user's file still has the pushed bytes.
+                seen.holding = try SpoolReader.hash(handle, path) == found.sha256 ? .reference : .missing
+            } else {
+                seen.holding = .missing
             }
-            guard let sidecar = found.sidecar else { return .damaged }
-            // This is a reference: check whether the user's file still has the pushed bytes.
-            guard let path = sidecar.reference.map({ FilePath($0) }),
-                let handle = try? FileHandle.readingPlainFile(path),
-                try SpoolReader.hash(handle, path) == found.sha256
-            else { return .absent(sidecar.facts) }
-            return .sound(sidecar.facts)
+            return seen
         } catch {
-            return .unreadable
+            return found
         }
     }
 
     private func write(
-        _ batch: inout [Entry], to database: DatabaseQueue, _ result: inout SalvageResult,
+        _ batch: inout [Found], to database: DatabaseQueue, _ result: inout SalvageResult,
         _ deliver: (String) throws -> Void
     ) throws {
         let ids = try database.write { db in try batch.compactMap { try insert($0, db) } }
@@ -198,28 +178,17 @@ struct Salvage {
         result.captures += ids.count
     }
 
-    private func insert(_ entry: Entry, _ db: Database) throws -> String? {
-        let (found, facts) = (entry.found, entry.facts)
+    private func insert(_ found: Found, _ db: Database) throws -> String? {
+        guard let facts = found.facts, let holding = found.holding else { return nil }
         // A capture whose bytes were damaged and pushed again may be there twice. The one that was pushed first counts.
         guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
-        let reading = try clock.look(db)
-        let now = reading.stamp
-        let sidecar = found.sidecar
-        let wanted = sidecar?.id ?? facts.bundleID
+        let wanted = found.sidecar?.id ?? facts.bundleID
         let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
         let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
-        // An invalid session name is no reason to drop the bundle.
-        let session = sidecar?.session.flatMap { try? db.session($0, reopens: true, at: now) }
-        let destinations = try db.destinations(of: sidecar)
-        try db.insertCapture(
-            CaptureRow(
-                id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now, session: session,
-                priority: sidecar?.priority ?? 0,
-                holding: entry.holding, reference: found.hasBundle ? nil : sidecar?.reference),
-            destinations: destinations,
-            start: DeliveryStart(reading, notBefore: sidecar?.notBefore?.milliseconds), at: now,
-            state: !entry.holding.hasBytes ? .quarantined : releases ? .pending : .held,
-            cause: "salvaged")
+        try db.insertFound(
+            facts, found.sidecar, id: id, holding: holding,
+            reference: found.hasBundle ? nil : found.sidecar?.reference,
+            state: !holding.hasBytes ? .quarantined : releases ? .pending : .held, at: clock.look(db))
         return id
     }
 

@@ -1,7 +1,5 @@
-import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import SystemPackage
 
 /// Checks the bytes of one capture.
@@ -20,27 +18,18 @@ struct StoredBytesCheck: Sendable {
         var bytesRead = 0
     }
 
-    private let folder: QueueFolder
-    private let spool: Spool
-
-    init(_ folder: QueueFolder, _ spool: Spool) {
-        self.folder = folder
-        self.spool = spool
-    }
+    let spool: Spool
 
     /// - Parameter reads: whether the bytes are hashed; otherwise only their size is compared.
     func judge(_ record: CaptureRecord, reads: Bool) -> Verdict {
         var verdict = Verdict()
+        guard record.holding.hasBytes else { return verdict }
+        verdict.lacksSidecar = !FileStatus.exists(spool.folder.sidecarPath(record.sha256))
         do throws(QueueError) {
-            switch record.holding {
-            case .spool:
-                verdict.fault = try spoolFault(record, reads: reads, &verdict.bytesRead)
-                verdict.lacksSidecar = !FileStatus.exists(folder.sidecarPath(record.sha256))
-            case .reference:
-                verdict.fault = try sourceFault(record, reads: reads, &verdict.bytesRead)
-                verdict.lacksSidecar = !FileStatus.exists(folder.sidecarPath(record.sha256))
-            case .removing, .removed, .quarantined, .missing: break
-            }
+            verdict.fault =
+                try record.holding == .spool
+                ? spoolFault(record, reads: reads, &verdict.bytesRead)
+                : sourceFault(record, reads: reads, &verdict.bytesRead)
         } catch {
             verdict.fault = .unreadable(error)
         }
@@ -48,7 +37,7 @@ struct StoredBytesCheck: Sendable {
     }
 
     private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
-        let path = folder.bundlePath(record.sha256)
+        let path = spool.folder.bundlePath(record.sha256)
         guard !FileStatus.isMissing(path) else {
             // A check may have been killed after it renamed the file and before it changed the row.
             return try spool.isSetAside(record.sha256)

@@ -2,18 +2,11 @@ import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
-import QueueTransports
-import SystemPackage
 
 /// A bundle in the spool that no row names.
 struct StrayFile {
-    private let queue: UploadQueue
-    private let sha256: Digest
-
-    init(_ queue: UploadQueue, _ sha256: Digest) {
-        self.queue = queue
-        self.sha256 = sha256
-    }
+    let queue: UploadQueue
+    let sha256: Digest
 
     enum Adoption {
         /// The capture was added. Its deliveries are held, because the bundle does not show whether they were sent or
@@ -42,23 +35,13 @@ struct StrayFile {
             }
             try queue.spool.settle([sha256])
             let adoption = try turn.write { db -> Adoption in
-                let reading = try queue.clock.look(db)
-                let now = reading.stamp
+                let now = try queue.clock.look(db)
                 if let known = try CaptureRecord.one(db, identity: facts.identity) {
-                    try giveBack(known, facts, at: reading, db)
+                    try giveBack(known, facts, at: now, db)
                     return .restored
                 }
-                let session = try sidecar?.session.map { try db.session($0, reopens: true, at: now) }
-                let destinations = try db.destinations(of: sidecar)
-                try db.insertCapture(
-                    CaptureRow(
-                        id: try db.freeID(facts.bundleID), facts: facts,
-                        pushedAt: sidecar?.pushedAt.milliseconds ?? now,
-                        session: session, priority: sidecar?.priority ?? 0, holding: .spool,
-                        reference: nil),
-                    destinations: destinations,
-                    start: DeliveryStart(reading, notBefore: sidecar?.notBefore?.milliseconds), at: now, state: .held,
-                    cause: "salvaged")
+                try db.insertFound(
+                    facts, sidecar, id: db.freeID(facts.bundleID), holding: .spool, state: .held, at: now)
                 return .held
             }
             if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
@@ -66,7 +49,7 @@ struct StrayFile {
             {
                 // Without this, a salvage would trust the sidecar of another push, or find none.
                 try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(sha256))
-                try SidecarRepair(queue: queue).write(record)
+                try queue.writeSidecar(of: record)
             }
             return adoption
         }
@@ -106,20 +89,35 @@ struct StrayFile {
     }
 }
 
-/// Writes a missing sidecar from its row.
-struct SidecarRepair {
-    let queue: UploadQueue
+extension Database {
+    /// Adds a capture that was found in the spool.
+    func insertFound(
+        _ facts: CaptureFacts, _ sidecar: Sidecar?, id: String, holding: Holding, reference: String? = nil,
+        state: DeliveryState, at now: QueueClock.Reading
+    ) throws {
+        // An invalid session name is no reason to drop the bundle.
+        let session = sidecar?.session.flatMap { try? self.session($0, reopens: true, at: now.stamp) }
+        try insertCapture(
+            CaptureRow(
+                id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now.stamp, session: session,
+                priority: sidecar?.priority ?? 0, holding: holding, reference: reference),
+            destinations: destinations(of: sidecar),
+            start: DeliveryStart(now, notBefore: sidecar?.notBefore?.milliseconds), at: now.stamp, state: state,
+            cause: "salvaged")
+    }
+}
 
-    func write(_ record: CaptureRecord) throws {
+extension UploadQueue {
+    /// Writes a missing sidecar from its row.
+    func writeSidecar(of record: CaptureRecord) throws {
         guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }
         let sidecar = Sidecar(
             id: record.id, bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
             manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
-            device: record.device,
-            pushedAt: pushed, priority: record.priority,
+            device: record.device, pushedAt: pushed, priority: record.priority,
             notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference)
-        let path = queue.folder.sidecarPath(record.sha256)
+        let path = folder.sidecarPath(record.sha256)
         do throws(NativeError) {
             try AtomicFile.write(sidecar.encoded, to: path, mode: 0o600, existing: .refuse)
         } catch  where error.isExisting {

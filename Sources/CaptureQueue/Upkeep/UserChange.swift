@@ -1,7 +1,5 @@
-import CaptureBundle
 import GRDB
 import QueueModel
-import QueueTransports
 
 /// A change that a user makes to captures.
 public enum UserChange: String, Sendable, CaseIterable {
@@ -49,16 +47,9 @@ extension UploadQueue.Captures {
     @discardableResult
     public func change(_ change: UserChange, _ id: String, _ options: ChangeOptions = ChangeOptions()) throws -> String
     {
-        if options.isDryRun {
-            return try queue.store.read { db in
-                let record = try db.capture(named: id)
-                guard !Self.allowing(change, record, options).isEmpty else { throw Self.refusal(change, record) }
-                return record.id
-            }
-        }
-        return try queue.store.write { db in
+        try queue.store.write(isDryRun: options.isDryRun) { db in
             let record = try db.capture(named: id)
-            guard try apply(change, record, options, at: queue.clock.look(db), db) else {
+            guard try apply(change, record, options, at: now(options, db), db) else {
                 throw Self.refusal(change, record)
             }
             return record.id
@@ -79,10 +70,9 @@ extension UploadQueue.Captures {
         if filter.states.isEmpty { filter.states = change.candidates }
         var before = Int.max
         while true {
-            let (ids, last, count, absent) =
-                try options.isDryRun
-                ? queue.store.read { try step(change, filter, options, before: before, $0) }
-                : queue.store.write { try step(change, filter, options, before: before, $0) }
+            let (ids, last, count, absent) = try queue.store.write(isDryRun: options.isDryRun) { db in
+                try step(change, filter, options, before: before, db)
+            }
             for id in ids { try deliver(id) }
             withoutBytes += absent
             guard let last, count == Self.changesAtOnce else { return withoutBytes }
@@ -94,23 +84,16 @@ extension UploadQueue.Captures {
         _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
     ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
         let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
-        let now = options.isDryRun ? try queue.clock.read(db) : try queue.clock.look(db)
-        let changed = try records.filter { record in
-            options.isDryRun
-                ? !Self.allowing(change, record, options).isEmpty
-                : try apply(change, record, options, at: now, db)
-        }
+        let now = try now(options, db)
+        let changed = try records.filter { try apply(change, $0, options, at: now, db) }
         let absent = records.count { record in
             change.sends && !record.holding.hasBytes && !Self.inState(for: change, record, options).isEmpty
         }
         return (changed.map(\.id), records.last?.sequence, records.count, absent)
     }
 
-    /// Returns the deliveries that allow the change. Bytes that are not here cannot be sent.
-    private static func allowing(
-        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions
-    ) -> [DeliveryRecord] {
-        change.sends && !record.holding.hasBytes ? [] : inState(for: change, record, options)
+    private func now(_ options: ChangeOptions, _ db: Database) throws -> QueueClock.Reading {
+        try options.isDryRun ? queue.clock.read(db) : queue.clock.look(db)
     }
 
     /// Returns the deliveries whose state allows the change.
@@ -123,12 +106,13 @@ extension UploadQueue.Captures {
         }
     }
 
+    /// - Returns: whether a delivery allows the change. Bytes that are not here cannot be sent.
     private func apply(
         _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, at now: QueueClock.Reading,
         _ db: Database
     ) throws -> Bool {
-        let deliveries = Self.allowing(change, record, options)
-        guard !deliveries.isEmpty else { return false }
+        let deliveries = change.sends && !record.holding.hasBytes ? [] : Self.inState(for: change, record, options)
+        guard !deliveries.isEmpty, !options.isDryRun else { return !deliveries.isEmpty }
         for delivery in deliveries {
             var details = Database.DeliveryChange(cause: "by the user")
             details.isOnlyDelivery = record.deliveries.count == 1

@@ -13,13 +13,13 @@ final class CaptureAPIShared: Sendable {
     private let device = Mutex<(any RequestSigner)?>(nil)
     private let realityCam = Mutex<(any RealityCamRequestSigner)?>(nil)
 
-    init(_ settings: CaptureAPISettings, _ signers: RequestSigners) {
+    init(_ settings: HTTPSettings, _ signers: RequestSigners) {
         tokens = settings.token.map { TokenSource($0) }
         self.signers = signers
     }
 
     /// Returns the signer of a device, whose key is read once.
-    func signer(_ settings: CaptureAPISettings.Device) throws(SendTrouble) -> any RequestSigner {
+    func signer(_ settings: HTTPSettings.Device) throws(SendTrouble) -> any RequestSigner {
         if let known = device.withLock(\.self) { return known }
         let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
         do throws(BundleError) {
@@ -32,11 +32,11 @@ final class CaptureAPIShared: Sendable {
     }
 
     /// Returns the signer for RealityCam, whose key is read once.
-    func signer(_ settings: RealityCamSettings) throws(SendTrouble) -> any RealityCamRequestSigner {
+    func signer(_ settings: HTTPSettings.RealityCam) throws(SendTrouble) -> any RealityCamRequestSigner {
         if let known = realityCam.withLock(\.self) { return known }
-        let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
+        let passphrase = try settings.device.passphraseFile.map(SecretFile.firstLine)
         do throws(BundleError) {
-            let signer = try signers.realityCam(settings.keyFile, passphrase, settings.rpID)
+            let signer = try signers.realityCam(settings.device.keyFile, passphrase, settings.rpID)
             realityCam.withLock { $0 = signer }
             return signer
         } catch {

@@ -121,7 +121,7 @@ extension CaptureAPITransport {
             }
             if let profile = settings.realityCam {
                 _ = try shared.signer(profile)
-                found.findings.append("the RealityCam key of device \(profile.deviceID) can be used")
+                found.findings.append("the RealityCam key of device \(profile.device.id) can be used")
             }
             if let tokens = shared.tokens {
                 _ = try tokens.current(control)

@@ -18,7 +18,7 @@ extension CaptureAPITransport {
 
     /// Sends one capture. Each request has a new body, because its assertion needs a counter above that of the header.
     func sendToRealityCam(
-        _ job: SendJob, to endpoint: WebAddress, _ profile: RealityCamSettings, _ control: SendControl
+        _ job: SendJob, to endpoint: WebAddress, _ profile: HTTPSettings.RealityCam, _ control: SendControl
     ) -> SendOutcome {
         var last: Attempt?
         var refusal: SendOutcome?
@@ -63,7 +63,7 @@ extension CaptureAPITransport {
 
     /// Reserves counters, and makes and signs a body with them.
     private func attempt(
-        _ job: SendJob, _ profile: RealityCamSettings, _ control: SendControl
+        _ job: SendJob, _ profile: HTTPSettings.RealityCam, _ control: SendControl
     ) throws(SendTrouble) -> Result<Attempt, RefusedSend> {
         let signer = try shared.signer(profile)
         let source: (handle: FileHandle, name: String)
@@ -81,7 +81,7 @@ extension CaptureAPITransport {
                     source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
                 if let hash = file.digest(isStopped: { control.stopped != nil }) {
                     let signature = try signer.sign(
-                        hash, counter: counters.header, deviceID: profile.deviceID, timestamp: serverTime)
+                        hash, counter: counters.header, deviceID: profile.device.id, timestamp: serverTime)
                     return .success(
                         Attempt(file: file, contentType: layout.contentType, sha256: hash, signature: signature))
                 }
@@ -107,13 +107,13 @@ extension CaptureAPITransport {
     ///
     /// - Parameter empty: The hash of zero bytes.
     func sign(
-        _ request: inout HTTPRequest, empty: Digest, _ profile: RealityCamSettings
+        _ request: inout HTTPRequest, empty: Digest, _ profile: HTTPSettings.RealityCam
     ) throws(SendTrouble) -> Bool {
         let signer = try shared.signer(profile)
         let counter = try reserve(signer, withAssertion: false).header
         do throws(BundleError) {
             let signature = try signer.sign(
-                empty, counter: counter, deviceID: profile.deviceID, timestamp: serverTime)
+                empty, counter: counter, deviceID: profile.device.id, timestamp: serverTime)
             request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
             return true
         } catch {

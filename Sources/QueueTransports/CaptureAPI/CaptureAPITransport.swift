@@ -6,12 +6,12 @@ import Synchronization
 
 /// Uploads with a multipart POST to a server of the capture API (Spec/upload.md).
 final class CaptureAPITransport: UploadTransport {
-    let settings: CaptureAPISettings
+    let settings: HTTPSettings
     let shared: CaptureAPIShared
     let exchange: HTTPExchange
     let template: URLTemplate
 
-    init(_ settings: CaptureAPISettings, _ shared: CaptureAPIShared) {
+    init(_ settings: HTTPSettings, _ shared: CaptureAPIShared) {
         self.settings = settings
         self.shared = shared
         template = settings.endpoint
@@ -183,7 +183,7 @@ final class CaptureAPITransport: UploadTransport {
         _ request: HTTPRequest, _ token: [UInt8], _ control: SendControl,
         sign: (inout HTTPRequest) throws(SendTrouble) -> Bool
     ) -> Result<HTTPEnd, RefusedSend> {
-        let own = settings.connection.headers
+        let own = settings.connection.own
         do throws(SendTrouble) {
             let turn = try takeTurn(control)
             defer { turn?.release() }

@@ -9,29 +9,21 @@ package final class FolderTransport: UploadTransport {
     private let path: FilePath
     private let marker: String
 
-    init(_ settings: FolderSettings) throws(SettingsFault) {
-        guard let marker = settings.marker else { throw SettingsFault("marker is missing") }
+    init(_ settings: FolderSettings) throws(QueueError) {
+        guard let marker = settings.marker else { throw QueueError(.destinationSettings, "marker is missing") }
         path = settings.path
         self.marker = marker
     }
 
-    /// Marks a folder and returns its flat settings, with the path without links.
-    ///
-    /// - Throws: `output.unusable`.
-    package static func marked(_ flat: [String: String], queue: FilePath) throws(BundleError) -> [String: String] {
-        var flat = flat
-        let (path, marker) = try mark(FilePath(flat["path"] ?? ""), queue: queue)
-        (flat["path"], flat["marker"]) = (path.string, marker)
-        return flat
-    }
-
     /// Writes a marker into a folder, unless it has one, and syncs it.
     ///
-    /// - Returns: the path without links, and the text of the marker.
+    /// - Returns: the settings with the marker, and the path without links.
     /// - Throws: `output.unusable`.
-    package static func mark(_ path: FilePath, queue: FilePath) throws(BundleError) -> (path: FilePath, marker: String)
-    {
+    package static func marked(_ settings: FolderSettings, queue: FilePath) throws(BundleError) -> FolderSettings {
+        let path = settings.path
         let resolved = path.resolved
+        var marked = settings
+        marked.path = resolved
         guard String(validating: resolved) != nil else {
             throw BundleError(.outputUnusable, "the name of its folder is not UTF-8", file: path)
         }
@@ -43,12 +35,14 @@ package final class FolderTransport: UploadTransport {
             throw BundleError(
                 .outputUnusable, "is not a folder; mount its disk and create the folder there first", file: path)
         }
-        if let known = readMarker(resolved) { return (resolved, known) }
+        marked.marker = readMarker(resolved)
+        if marked.marker != nil { return marked }
         do throws(NativeError) {
             let marker = Digest(bytes: try RandomBytes.make(32)).description
+            marked.marker = marker
             try AtomicFile.write(
                 Array((marker + "\n").utf8), to: resolved.appending(markerName), mode: 0o644, existing: .refuse)
-            return (resolved, marker)
+            return marked
         } catch {
             throw .writing(path.appending(markerName), error)
         }

@@ -24,17 +24,18 @@ package final class TransportShares: Sendable {
             guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
             warn(([fault.description] + fault.hints.compactMap(\.words)).joined(separator: "; "))
         }
-        do throws(SettingsFault) {
-            return try transport(destination, destination.parsedSettings(), warn)
+        do throws(QueueError) {
+            try destination.settings.check()
+            return try transport(destination, warn)
         } catch {
             return UnusableTransport(destination, error)
         }
     }
 
     private func transport(
-        _ destination: Destination, _ settings: DestinationSettings, _ warn: @escaping (String) -> Void
-    ) throws(SettingsFault) -> any UploadTransport {
-        switch settings {
+        _ destination: Destination, _ warn: @escaping (String) -> Void
+    ) throws(QueueError) -> any UploadTransport {
+        switch destination.settings {
         case .folder(let folder): return try FolderTransport(folder)
         case .http(let http):
             let shared = shares.withLock { shares in
@@ -51,6 +52,7 @@ package final class TransportShares: Sendable {
             }
             return PutTransport(destination.name, put, tokens, warn)
         case .s3(let s3): return S3Transport(destination.name, s3)
+        case .unusable(let settings): throw settings.fault
         }
     }
 }

@@ -6,7 +6,7 @@ final class UnusableTransport: UploadTransport {
     private let trouble: String
     private let block: Block
 
-    init(_ destination: Destination, _ fault: SettingsFault) {
+    init(_ destination: Destination, _ fault: QueueError) {
         trouble = "its settings cannot be used: \(fault.message)"
         // The settings of a folder cannot be changed.
         let change =

@@ -163,7 +163,7 @@ final class PutAddresses {
                     "id": .string(capture.id), "sha256": .string(capture.sha256.description),
                     "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
                 ])))
-        let own = settings.connection.headers
+        let own = settings.connection.own
         let end: HTTPEnd
         do throws(SendTrouble) {
             let ended = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
@@ -185,13 +185,15 @@ final class PutAddresses {
             }
             return .failure(RefusedSend(outcome: end.outcome))
         }
-        let lines = (json["headers"]?.members ?? []).compactMap { member in
-            member.value.text.map { "\(member.name): \($0)" }
+        let headers = (json["headers"]?.members ?? []).compactMap { member in
+            member.value.text.map { ConnectionSettings.Header("\(member.name): \($0)") }
         }
-        guard let headers = lines.isEmpty ? [] : HeaderLines.parse(lines.joined(separator: "\n")) else {
+        guard !headers.contains(nil) else {
             return .failure(RefusedSend(local: "url-endpoint: the answer has headers that cannot be sent", control))
         }
-        return place(text, headers.filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
+        return place(
+            text, ConnectionSettings.requests(headers.compactMap(\.self).filter { !$0.isOurs }), from: "url-endpoint",
+            control)
     }
 
     /// What is wrong with a successful answer that has no URL.

@@ -113,7 +113,7 @@ final class PutTransport: UploadTransport {
         request.headers =
             (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
             + place.headers
-        let own = addresses.isOurs(place) ? settings.connection.headers : []
+        let own = addresses.isOurs(place) ? settings.connection.own : []
         let isGiven = (place.headers + own).contains { $0.name.lowercased() == "if-none-match" }
         let isConditional = place.isFetched && isConditionKnown && !isGiven
         if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
@@ -189,7 +189,7 @@ final class PutTransport: UploadTransport {
     ) -> Result<HTTPEnd, RefusedSend> {
         // Headers and tokens for the user's own server must not go to the host of a fetched URL.
         let isOurs = addresses.isOurs(place)
-        let own = isOurs ? settings.connection.headers : []
+        let own = isOurs ? settings.connection.own : []
         do throws(SendTrouble) {
             return .success(
                 try exchange.perform(

@@ -25,7 +25,7 @@ final class S3Exchange {
     ) throws(SendTrouble) -> HTTPEnd {
         let credentials = try S3Credentials.find(settings)
         var request = request
-        request.add(settings.connection.headers)
+        request.add(settings.connection.own)
         var round = 0
         while true {
             defer { round += 1 }

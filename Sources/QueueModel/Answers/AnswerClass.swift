@@ -31,19 +31,8 @@ package enum AnswerClass: String, Sendable, CaseIterable {
     /// The request is not over: it continues at the URL that the redirect names.
     case followed
 
-    /// The reason for which the destination is blocked; nil if this class does not block it.
-    package var reason: Block.Reason? {
-        switch self {
-        case .wait: .wait
-        case .full: .full
-        case .credentials: .credentials
-        case .endpoint: .endpoint
-        case .tls: .tls
-        case .offline: .offline
-        case .local: .local
-        case .landed, .final, .retry, .unclear, .present, .again, .stopped, .followed: nil
-        }
-    }
+    /// The reason of the same name for which the destination is blocked; nil if this class does not block it.
+    package var reason: Block.Reason? { Block.Reason(rawValue: rawValue) }
 }
 
 extension AnswerClass {

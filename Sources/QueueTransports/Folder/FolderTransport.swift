@@ -58,8 +58,6 @@ package final class FolderTransport: UploadTransport {
     /// Whether this is the marked folder, and not the empty mount point of its disk.
     var isThere: Bool { Self.readMarker(path) == marker }
 
-    package func reach(_ control: SendControl) -> Block? { absence }
-
     package var absence: Block? {
         isThere
             ? nil
@@ -71,9 +69,10 @@ package final class FolderTransport: UploadTransport {
     /// Copies the bundle. A file that already exists is compared, never replaced.
     package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         if let absence { return .blocked(absence) }
-        switch job.open() {
-        case .failure(let trouble): return trouble.outcome
-        case .success(let source): return send(job, from: source.handle, control)
+        do throws(SendTrouble) {
+            return send(job, from: try job.open().handle, control)
+        } catch {
+            return error.outcome(control)
         }
     }
 
@@ -84,7 +83,7 @@ package final class FolderTransport: UploadTransport {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil {
                 let outcome = try compare(job, target, folder, source)
-                guard case .conflict = outcome, job.mayRepair, try isDamagedCopy(name, folder, source) else {
+                guard case .conflict = outcome, job.mayRepair(), try isDamagedCopy(name, folder, source) else {
                     return outcome
                 }
                 try setAside(name, folder)
@@ -188,8 +187,8 @@ package final class FolderTransport: UploadTransport {
         guard isThere else { return "\(path) is missing, or its disk is not mounted" }
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is not a regular file" }
-            _ = try copy(file, to: target, .sha256(job.capture.sha256))
-            return nil
+            let isSame = try copy(file, to: target, .sha256(job.capture.sha256)) == true
+            return isSame ? nil : "the bytes that it returned differ from those that were sent"
         } catch {
             return "\(source): \(error.text)"
         }

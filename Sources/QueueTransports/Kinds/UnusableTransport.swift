@@ -18,8 +18,6 @@ final class UnusableTransport: UploadTransport {
 
     var absence: Block? { block }
 
-    func reach(_ control: SendControl) -> Block? { block }
-
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome { .blocked(block) }
 
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome { .blocked(block) }

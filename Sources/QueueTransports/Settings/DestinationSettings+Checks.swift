@@ -36,7 +36,7 @@ extension DestinationSettings {
     ///
     /// - Throws: `destination.settings`.
     package func check() throws(QueueError) {
-        if case .unusable(let settings) = self { throw settings.fault }
+        if case .unusable(_, _, let fault) = self { throw fault }
         let texts = texts
         for key in Self.urls {
             guard let text = texts[key], key != "verify-url" || text != "none",

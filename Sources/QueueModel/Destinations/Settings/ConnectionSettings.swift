@@ -34,7 +34,7 @@ public struct ConnectionSettings: Hashable, Sendable {
         try texts.pass("stall-timeout", &stallTimeout, usual: .seconds(60), .time)
         try texts.pass("answer-timeout", &answerTimeout, usual: .seconds(120), .time)
         try texts.pass("header", &headers, usual: [], Header.lines)
-        if let ours = headers.first(where: \.isOurs) {
+        if texts.isReading, let ours = headers.first(where: \.isOurs) {
             throw QueueError(.destinationSettings, "header: capqueue sets \(ours.name.lowercased()) itself")
         }
         try texts.pass("secret-path", &hidesPaths, usual: false, .flag)

@@ -13,7 +13,7 @@ public enum DestinationSettings: Hashable, Sendable {
     case put(PutSettings)
     case s3(S3Settings)
     /// Settings that another version stored and that this one cannot read. The destination is blocked.
-    case unusable(UnusableSettings)
+    case unusable(kind: String, texts: [String: String], QueueError)
 
     /// Reads settings from the texts in which they are stored, by name.
     ///
@@ -45,7 +45,7 @@ public enum DestinationSettings: Hashable, Sendable {
             }
             self = try DestinationSettings(known, texts)
         } catch {
-            self = .unusable(UnusableSettings(kind, texts, error))
+            self = .unusable(kind: kind, texts: texts, error)
         }
     }
 
@@ -56,13 +56,13 @@ public enum DestinationSettings: Hashable, Sendable {
         case .http: Destination.Kind.http.rawValue
         case .put: Destination.Kind.put.rawValue
         case .s3: Destination.Kind.s3.rawValue
-        case .unusable(let settings): settings.kind
+        case .unusable(let kind, _, _): kind
         }
     }
 
     /// The settings as they are stored, by name. Values that are usual are left out.
     public var texts: [String: String] {
-        if case .unusable(let settings) = self { return settings.texts }
+        if case .unusable(_, let texts, _) = self { return texts }
         var writer = SettingTexts()
         // Only reading finds faults.
         try? stored?.written(to: &writer)
@@ -81,8 +81,8 @@ public enum DestinationSettings: Hashable, Sendable {
 
     /// The pace. It is the usual pace if it cannot be read.
     package var pace: PaceSettings {
-        guard case .unusable(let settings) = self else { return stored?.pace ?? PaceSettings() }
-        var (reader, pace) = (SettingTexts(reading: settings.texts), PaceSettings())
+        guard case .unusable(_, let texts, _) = self else { return stored?.pace ?? PaceSettings() }
+        var (reader, pace) = (SettingTexts(reading: texts), PaceSettings())
         return (try? pace.pass(&reader)) == nil ? PaceSettings() : pace
     }
 
@@ -116,18 +116,6 @@ extension StoredSettings {
         var settings = self
         try settings.pace.pass(&texts)
         try settings.pass(&texts)
-    }
-}
-
-/// The texts of settings that cannot be read.
-public struct UnusableSettings: Hashable, Sendable {
-    public let kind: String
-    public let texts: [String: String]
-    /// What is wrong with them.
-    public let fault: QueueError
-
-    init(_ kind: String, _ texts: [String: String], _ fault: QueueError) {
-        (self.kind, self.texts, self.fault) = (kind, texts, fault)
     }
 }
 

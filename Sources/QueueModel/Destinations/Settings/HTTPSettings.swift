@@ -57,7 +57,11 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
                 hints: [
                     "for example --url https://captures.example.org; without a path, capqueue uses /api/v1/captures"
                 ]))
-        try texts.pass("verify-url", &lookup, Lookup.form)
+        try texts.pass(
+            "verify-url", &lookup,
+            SettingForm(
+                read: { $0 == "none" ? .never : .url(URLTemplate($0)) },
+                write: { if case .url(let url) = $0 { url.text } else { "none" } }))
         try connection.pass(&texts)
         try passSigner(&texts)
         try TokenSettings.pass(&token, &texts)
@@ -83,13 +87,18 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
         }
         var (id, passphraseFile) = (device?.id, device?.passphraseFile)
         var (key, otherKey) = other == nil ? (device?.keyFile, nil) : (nil, device?.keyFile)
-        var (rpID, assertion) = (other?.rpID, other?.hasAssertion)
+        var rpID = other?.rpID == RealityCamRPID.usual ? nil : other?.rpID
+        var assertion = other?.hasAssertion == false ? false : nil
         try texts.pass("profile", &profile, usual: .capture, .word("capture or realitycam"))
-        try texts.pass("device-id", &id, Device.id)
+        try texts.pass(
+            "device-id", &id,
+            .text(" is not a UUID; the server gave the device one", RequestSignature.isDeviceID))
         try texts.pass("key", &key, .file)
         try texts.pass("realitycam-key", &otherKey, .file)
         try texts.pass("passphrase-file", &passphraseFile, .file)
-        try texts.pass("rpid", &rpID, RealityCam.rpID)
+        try texts.pass(
+            "rpid", &rpID,
+            .text(" must be a team and a bundle id, such as \(RealityCamRPID.usual)", RealityCamRPID.isWellFormed))
         try texts.pass("assertion", &assertion, .flag)
         device = id.map { Device(id: $0) }
         device?.keyFile = profile == .capture ? key : otherKey
@@ -115,29 +124,5 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
             (new.rpID, new.hasAssertion) = (rpID ?? new.rpID, assertion ?? true)
             signer = .realityCam(new)
         }
-    }
-}
-
-extension HTTPSettings.Lookup {
-    fileprivate static var form: SettingForm<Self> {
-        SettingForm(
-            read: { $0 == "none" ? .never : .url(URLTemplate($0)) },
-            write: { if case .url(let url) = $0 { url.text } else { "none" } })
-    }
-}
-
-extension HTTPSettings.Device {
-    fileprivate static var id: SettingForm<String> {
-        SettingForm(
-            expected: " is not a UUID; the server gave the device one",
-            read: { RequestSignature.isDeviceID($0) ? $0 : nil }, write: { $0 })
-    }
-}
-
-extension HTTPSettings.RealityCam {
-    fileprivate static var rpID: SettingForm<String> {
-        SettingForm(
-            expected: " must be a team and a bundle id, such as \(RealityCamRPID.usual)",
-            read: { RealityCamRPID.isWellFormed($0) ? $0 : nil }, write: { $0 })
     }
 }

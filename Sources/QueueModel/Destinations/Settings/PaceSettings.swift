@@ -11,10 +11,19 @@ public struct PaceSettings: Hashable, Sendable {
     mutating func pass(_ texts: inout SettingTexts) throws(QueueError) {
         try texts.pass("concurrency", &concurrency, usual: 1, .number(" must be 1 to 64", 1...64, ending: ""))
         texts.drop("bwlimit", "none")
-        try texts.pass("bwlimit", &bytesPerSecond, .rate)
+        try texts.pass(
+            "bwlimit", &bytesPerSecond,
+            SettingForm(
+                expected: " must be a size, such as 2MB, or none",
+                read: { text in ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 } }, write: ByteSize.text))
         var (delays, jitter) = (retry.delays, retry.jitter)
         var lifetime = retry.lifetime.map(QueueAge.init(milliseconds:))
-        try texts.pass("retry", &delays, usual: RetryPolicy.standard.delays, .delays)
+        try texts.pass(
+            "retry", &delays, usual: RetryPolicy.standard.delays,
+            SettingForm(
+                expected:
+                    " must be a list of 1 to 100 numbers of seconds, each at most 604800, such as 0,1,2,4,8,300x5",
+                read: { RetryPolicy(text: $0)?.delays }, write: { RetryPolicy(delays: $0).text }))
         try texts.pass("jitter", &jitter, usual: 0, .number(" must be 0% to 100%", 0...100, ending: "%"))
         try texts.pass(
             "lifetime", &lifetime,
@@ -32,19 +41,5 @@ extension SettingForm where Value == Int {
                 else { return nil }
                 return range.contains(number) ? number : nil
             }, write: { "\($0)\(ending)" })
-    }
-
-    fileprivate static var rate: Self {
-        Self(
-            expected: " must be a size, such as 2MB, or none",
-            read: { text in ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 } }, write: ByteSize.text)
-    }
-}
-
-extension SettingForm where Value == [Int] {
-    fileprivate static var delays: Self {
-        Self(
-            expected: " must be a list of 1 to 100 numbers of seconds, each at most 604800, such as 0,1,2,4,8,300x5",
-            read: { RetryPolicy(text: $0)?.delays }, write: { RetryPolicy(delays: $0).text })
     }
 }

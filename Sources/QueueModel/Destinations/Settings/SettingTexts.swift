@@ -50,13 +50,17 @@ struct SettingTexts {
 /// How a value is written as a text and read again.
 struct SettingForm<Value> {
     /// What the text must be, for messages, to be put after the name of the setting.
-    var expected = " cannot be read"
+    var expected = ""
     let read: (String) -> Value?
     let write: (Value) -> String
 }
 
 extension SettingForm where Value == String {
-    static var text: Self { Self(read: { $0 }, write: { $0 }) }
+    static var text: Self { text("") { _ in true } }
+
+    static func text(_ expected: String, _ isValid: @escaping (String) -> Bool) -> Self {
+        Self(expected: expected, read: { isValid($0) ? $0 : nil }, write: { $0 })
+    }
 }
 
 extension SettingForm where Value == FilePath {

@@ -135,6 +135,13 @@ struct DestinationSettingsTests {
             (
                 .http,
                 [
+                    "url": "https://a.example", "profile": "realitycam",
+                    "device-id": "7e57ab1e-0000-4000-8000-000000000051",
+                ]
+            ),
+            (
+                .http,
+                [
                     "url": "https://a.example", "verify-url": "none", "profile": "realitycam", "rpid": "A.b",
                     "device-id": "7e57ab1e-0000-4000-8000-000000000051", "realitycam-key": "/k", "assertion": "no",
                     "token-command": "pass api",
@@ -169,6 +176,18 @@ struct DestinationSettingsTests {
         #expect(try DestinationSettings(kind, texts).texts == texts)
         let usual = ["concurrency": "1", "bwlimit": "none", "jitter": "0%", "retry": "0,1,2,4,8,300x5"]
         #expect(try DestinationSettings(kind, usual.merging(texts) { $1 }).texts == texts)
+    }
+
+    /// A program can set values that no text gives.
+    @Test func refusesValuesThatCannotBeStored() {
+        var put = PutSettings(.url(URLTemplate("https://a.example/{sha256}")))
+        put.connection.headers = ["Host: b"].compactMap { ConnectionSettings.Header($0) }
+        #expect(throws: QueueError.self) { try DestinationSettings.put(put).examined(of: "it") }
+        put.connection.headers = []
+        put.pace.concurrency = 900
+        #expect(throws: QueueError.self) { try DestinationSettings.put(put).examined(of: "it") }
+        put.pace.concurrency = 9
+        #expect(throws: Never.self) { try DestinationSettings.put(put).examined(of: "it") }
     }
 
     @Test func keepsStoredSettingsThatItCannotRead() {

@@ -43,19 +43,17 @@ package final class CurlSession {
 
     /// Whether unrequested input arrived on the kept connection: its end, or bytes that libcurl 7.88 would take for the
     /// answer to the next request.
-    package var isStale: Bool { socket >= 0 && SocketState.hasInput(socket) }
+    package var isStale: Bool { socket >= 0 && SessionSockets.hasInput(socket) }
 
     private var raw: UnsafeMutableRawPointer { unsafe UnsafeMutableRawPointer(handle) }
 
     /// Sends a request and reads the answer.
     ///
-    /// - Parameters:
-    ///   - isStopped: Called at least once a second; true ends the transfer with code 42.
-    ///   - onProgress: Receives the number of bytes of the body that were passed to libcurl.
+    /// - Parameter isStopped: Called at least once a second; true ends the transfer with code 42.
     package func perform(
-        _ request: HTTPRequest, isStopped: @escaping () -> Bool, onProgress: @escaping (Int) -> Void = { _ in }
+        _ request: HTTPRequest, isStopped: @escaping () -> Bool
     ) throws(TransferFailure) -> HTTPAnswer {
-        let transfer = Transfer(request, options.times, sockets, isStopped, onProgress)
+        let transfer = Transfer(request, options.times, sockets, isStopped)
         prepare(request.address)
         set(request)
         var list: UnsafeMutablePointer<curl_slist>?
@@ -100,7 +98,7 @@ package final class CurlSession {
 
     /// Opens a connection, including TLS, and closes it again without a request.
     package func connect(_ address: WebAddress, isStopped: @escaping () -> Bool) throws(TransferFailure) {
-        let transfer = Transfer(HTTPRequest(.get, address), options.times, sockets, isStopped, { _ in })
+        let transfer = Transfer(HTTPRequest(.get, address), options.times, sockets, isStopped)
         prepare(address)
         set(CURLOPT_CONNECT_ONLY, 1)
         set(CURLOPT_FRESH_CONNECT, 1)
@@ -204,7 +202,7 @@ package final class CurlSession {
         // Connections that were idle for longer than this many seconds are not reused, because they may be broken.
         set(CURLOPT_MAXAGE_CONN, 60)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_USERAGENT, options.userAgent)
+        set(CURLOPT_USERAGENT, "capqueue")
         if let file = options.authorities {
             set(CURLOPT_CAINFO, file)
             unsafe _ = capture_curl_set_text(curl.calls, raw, CURLOPT_CAPATH, nil)

@@ -107,7 +107,6 @@ package struct ConnectionOptions: Hashable, Sendable {
     package var certificateKey: String?
     /// A proxy that replaces the one of the environment.
     package var proxy: String?
-    package var userAgent = "capqueue"
     package var times = TransferTimes()
 
     package init() {}

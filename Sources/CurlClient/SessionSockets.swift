@@ -39,9 +39,7 @@ final class SessionSockets {
         let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count > 0 { bytes = Array(buffer[..<count]) }
     }
-}
 
-enum SocketState {
     /// Whether a read would return at once, even if only with the end of the connection.
     static func hasInput(_ socket: Int32) -> Bool {
         var one = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

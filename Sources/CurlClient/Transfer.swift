@@ -7,9 +7,7 @@ final class Transfer {
     private let sink: ((Span<UInt8>) -> Bool)?
     private let sockets: SessionSockets
     private let isStopped: () -> Bool
-    private let onProgress: (Int) -> Void
     private var watch: StandstillWatch
-    private var sent = 0
     /// The number of bytes of the answer's headers.
     private var headBytes = 0
     private(set) var headers: [(name: String, value: String)] = []
@@ -22,7 +20,7 @@ final class Transfer {
 
     init(
         _ request: HTTPRequest, _ times: TransferTimes, _ sockets: SessionSockets,
-        _ isStopped: @escaping () -> Bool, _ onProgress: @escaping (Int) -> Void
+        _ isStopped: @escaping () -> Bool
     ) {
         body = request.body
         answerLimit = request.answerLimit
@@ -30,7 +28,6 @@ final class Transfer {
         self.sockets = sockets
         watch = StandstillWatch(times, waitsForAnswer: request.sink == nil, at: MonotonicClock.seconds)
         self.isStopped = isStopped
-        self.onProgress = onProgress
     }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
@@ -58,8 +55,6 @@ final class Transfer {
         }
         // The time went into a rate limit or a slow disk.
         watch.heldBack(seconds: MonotonicClock.seconds - start)
-        sent += count
-        onProgress(sent)
         return count
     }
 
@@ -74,7 +69,6 @@ final class Transfer {
             wasRewindRefused = true
             return false
         }
-        sent = 0
         watch.restart(at: MonotonicClock.seconds)
         return body?.rewind() ?? true
     }

@@ -16,7 +16,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     public let message: String
     /// The file, capture, session or destination that the error is about, as the user named it.
-    public let subject: String?
+    public private(set) var subject: String?
     /// What the user can do about it.
     public let hints: [QueueHint]
     /// Whether the disk is full, so that nothing was written.
@@ -32,6 +32,13 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Makes the same error for the file at a path.
     public init(_ code: Code, _ message: String, of path: FilePath, hints: [QueueHint] = []) {
         self.init(code, message, of: path.string as String?, hints: hints)
+    }
+
+    /// The same error, about something if it is not yet about anything.
+    package func about(_ subject: String?) -> QueueError {
+        var error = self
+        error.subject = self.subject ?? subject
+        return error
     }
 
     public var description: String {

@@ -33,42 +33,27 @@ final class FileBody: RequestBody {
     /// The reason why the transfer was given up; nil if there is none.
     private(set) var fault: SendOutcome?
 
-    /// Makes a body that is the file itself.
-    init(_ handle: FileHandle, byteCount: Int, _ expected: ExpectedBytes, _ control: SendControl) {
-        self.handle = handle
-        self.byteCount = byteCount
-        pieces = [.copied(offset: 0, count: byteCount)]
-        fileBytes = byteCount
-        self.expected = expected
-        boundary = nil
-        scanner = BoundaryScanner()
-        known = []
-        self.control = control
-    }
-
-    /// Makes an upload body from a bundle.
-    ///
     /// - Parameters:
-    ///   - layout: the layout of the body.
-    ///   - bundle: the size of the bundle, and how to check its bytes.
+    ///   - layout: the layout of an upload body that is made from a bundle.
+    ///   - pieces: nil for the pieces of the layout, or else for the file itself.
+    ///   - file: the size of the file, and how to check its bytes.
     init(
-        _ handle: FileHandle, _ layout: BodyLayout, of bundle: (byteCount: Int, expected: ExpectedBytes),
-        _ control: SendControl
+        _ handle: FileHandle, _ layout: BodyLayout? = nil, pieces: [BodyLayout.Piece]? = nil,
+        of file: (byteCount: Int, expected: ExpectedBytes), _ control: SendControl
     ) {
         self.handle = handle
-        byteCount = layout.byteCount
-        pieces = layout.pieces
-        fileBytes = bundle.byteCount
-        expected = bundle.expected
-        boundary = layout.boundary
-        scanner = BoundaryScanner(like: layout.boundary)
-        known = layout.known
+        self.pieces = pieces ?? layout?.pieces ?? [.copied(offset: 0, count: file.byteCount)]
+        byteCount = self.pieces.reduce(0) { $0 + $1.count }
+        (fileBytes, expected) = file
+        boundary = layout?.boundary
+        known = layout?.known ?? []
+        scanner = Self.scanner(of: boundary)
         self.control = control
     }
 
     func rewind() -> Bool {
         (position, place, tail) = (0, (0, 0, 0), nil)
-        (isSent, isSpoilt, scanner) = (false, false, newScanner)
+        (isSent, isSpoilt, scanner) = (false, false, Self.scanner(of: boundary))
         control.began(bytes: byteCount)
         do throws(NativeError) {
             comparison = try ExpectedBytesCheck(expected)
@@ -121,7 +106,7 @@ final class FileBody: RequestBody {
             let count = min(limit, piece.count - place.done)
             if count == 0 {
                 place = (place.piece + 1, 0, place.file)
-                scanner = newScanner
+                scanner = Self.scanner(of: boundary)
                 continue
             }
             switch piece {
@@ -172,7 +157,9 @@ final class FileBody: RequestBody {
         }
     }
 
-    private var newScanner: BoundaryScanner { boundary.map { BoundaryScanner(like: $0) } ?? BoundaryScanner() }
+    private static func scanner(of boundary: [UInt8]?) -> BoundaryScanner {
+        boundary.map { BoundaryScanner(like: $0) } ?? BoundaryScanner()
+    }
 
     private func finds(_ boundary: [UInt8]?, in bytes: Span<UInt8>) -> Bool {
         guard let boundary else { return false }

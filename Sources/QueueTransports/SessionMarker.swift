@@ -21,7 +21,6 @@ package struct SessionMarker {
     }
 
     func address(_ template: URLTemplate) -> WebAddress? {
-        let parts = template.text.split(separator: "{session}", omittingEmptySubsequences: false)
-        return WebAddress(parts.joined(separator: URLTemplate.escaped(session)))
+        WebAddress(template.filled { $0 == "session" ? URLTemplate.escaped(session) : "{\($0)}" })
     }
 }

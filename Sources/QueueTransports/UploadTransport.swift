@@ -20,9 +20,9 @@ package protocol UploadTransport: AnyObject {
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome
     /// Checks whether the destination still has a capture for which it gave a receipt.
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState
-    /// Writes the bundle into `target`, if the destination can return it. The caller compares the hash.
+    /// Writes the bundle into `target`, if the destination can return it.
     ///
-    /// - Returns: the reason for a failure; nil if all bytes came.
+    /// - Returns: the reason for a failure; nil if all bytes came and are those that were sent.
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String?
     /// Notifies the destination that a session has ended. Returns the status line of the answer, or what went wrong.
     func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble>
@@ -37,11 +37,32 @@ package enum RemoteState: Hashable {
     case unknown(String)
 }
 
-/// A failure, described in words for people.
+/// A failure before an answer came, described in words for people.
 package struct SendTrouble: Error, Hashable {
     package let message: String
+    private let known: SendOutcome?
 
-    package init(message: String) { self.message = message }
+    /// Makes a failure on our side.
+    package init(message: String) { (self.message, known) = (message, nil) }
+
+    init(_ outcome: SendOutcome) { (message, known) = (outcome.trouble ?? "", outcome) }
+
+    /// What it means for the delivery. A failure on our side blocks the destination, unless the transfer was stopped.
+    func outcome(_ control: SendControl) -> SendOutcome {
+        known ?? control.stopped.map { .parked(cause: $0, isInDoubt: false) } ?? .blocked(Block(.local, message))
+    }
+}
+
+extension SendOutcome {
+    /// What it means that the upload body cannot be made from a bundle.
+    init(_ error: BundleError) {
+        // The bundle was sound at push, so its bytes have changed. They are checked again before they are set aside.
+        let isDamaged = error.verdict != nil || error.code == .entrySHA256
+        let isOurs = error.code == .outputUnusable || error.code == .inputOutput
+        self =
+            isDamaged && !isOurs
+            ? .damaged(message: error.message) : .failed(code: error.code.rawValue, message: error.message)
+    }
 }
 
 /// The result of `dest test`.
@@ -56,6 +77,8 @@ public struct DestinationTest: Hashable, Sendable {
 
 extension UploadTransport {
     package var absence: Block? { nil }
+
+    package func reach(_ control: SendControl) -> Block? { absence }
 
     package func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         .unclear(code: "poll", message: "this kind of destination decides at once")
@@ -79,19 +102,18 @@ package struct SendJob {
     private let file: FilePath
     /// The hash of the bytes in that file. It differs from the delivered capture's hash after a push of another copy.
     let held: Digest
-    private let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
-    private let keepBody: @Sendable (BodyHash) -> Void
+    /// Whether a remote id may belong to another capture with the same photo.
+    let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
+    /// Stores the hash of the upload body for later tries.
+    let keepBody: @Sendable (BodyHash) -> Void
     /// Remembers what was sent where; nil if nothing does.
     let places: (any SendPlaces)?
-    private let hadLanded: @Sendable () -> Bool
+    /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
+    let mayRepair: @Sendable () -> Bool
 
     /// - Parameters:
-    ///   - file: the file with the bundle's bytes.
     ///   - held: the hash of the bytes in the file; nil if they are the capture's bytes.
-    ///   - isAnother: whether a remote id may belong to another capture with the same photo.
-    ///   - keepBody: stores the hash of the upload body. If that fails, the next try computes the hash again.
-    ///   - places: remembers what was sent where; nil if nothing does.
-    ///   - hadLanded: whether the destination had these bytes before, so that others under their name are damaged.
+    ///   - keepBody: if it fails, the next try computes the hash again.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
@@ -107,39 +129,28 @@ package struct SendJob {
         self.isAnother = isAnother
         self.keepBody = keepBody
         self.places = places
-        self.hadLanded = hadLanded
+        mayRepair = hadLanded
     }
 
-    /// Whether a remote id may belong to another capture with the same photo.
-    func mayBeAnother(_ remoteID: String, photo: Digest) -> Bool { isAnother(remoteID, photo) }
-
-    /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
-    var mayRepair: Bool { hadLanded() }
-
-    /// Stores the hash of the upload body for later tries.
-    func keep(_ body: BodyHash) { keepBody(body) }
-
     /// Opens the bundle's file. The name is for messages.
-    func open() -> Result<(handle: FileHandle, name: String), SourceTrouble> {
+    func open() throws(SendTrouble) -> (handle: FileHandle, name: String) {
+        let gone = SendTrouble(.damaged(message: "the stored file is missing"))
         do throws(NativeError) {
             let handle =
                 capture.holding == .reference
                 ? try FileHandle.readingPlainFile(file) : try FileHandle.reading(file, followsLinks: false)
-            guard let handle else { return .failure(.gone) }
-            return .success((handle, file.string))
-        } catch  where error.isMissing {
-            return .failure(.gone)
-        } catch {
-            return .failure(.unreadable(error.text))
-        }
+            if let handle { return (handle, file.string) }
+        } catch  where !error.isMissing {
+            throw SendTrouble(.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)"))
+        } catch {}
+        throw gone
     }
 
     var holdsWhatWasSent: Bool { held == capture.sha256 }
 
     /// Opens the bytes that were delivered; nil if they are no longer here.
     func openSent() -> FileHandle? {
-        guard holdsWhatWasSent, case .success(let source) = open() else { return nil }
-        return source.handle
+        holdsWhatWasSent ? try? open().handle : nil
     }
 
     /// The number of delivered bytes; nil if it is unknown.
@@ -155,18 +166,6 @@ package struct SendJob {
             all.append(JSONValue.Member("verified_at", .string(time.description)))
         }
         return String(decoding: CanonicalJSON.encode(.object(all)), as: UTF8.self)
-    }
-}
-
-enum SourceTrouble: Error {
-    case gone
-    case unreadable(String)
-
-    var outcome: SendOutcome {
-        switch self {
-        case .gone: .damaged(message: "the stored file is missing")
-        case .unreadable(let text): .failed(code: "spool.io", message: "the bytes cannot be read: \(text)")
-        }
     }
 }
 

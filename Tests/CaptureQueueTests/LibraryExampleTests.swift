@@ -49,13 +49,13 @@ struct LibraryExampleTests {
         var later = PushOptions()
         later.notBefore = 4_000_000_000_000
         let id = try queue.push(room.bundle("b"), later).id
-        let disk = room.path("disk")
-        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let disk = FilePath(room.path("disk"))
+        try FileManager.default.createDirectory(atPath: disk.string, withIntermediateDirectories: true)
         // A receipt must name the SHA-256, and this path does: the name of a file in the spool is its SHA-256.
         let send = { (path: FilePath) in "kept \(path)" }
         // docs: Sending
         // Send to a folder on a mounted disk. While the disk is not mounted, captures wait.
-        try queue.destinations.addFolder("nas", path: disk)
+        try queue.destinations.add("nas", .folder(FolderSettings(path: disk)))
         let result = try queue.run { event in print("\(event.name): \(event.id ?? event.message ?? "")") }
         print("\(result.completed) landed, \(result.failed) did not")
 

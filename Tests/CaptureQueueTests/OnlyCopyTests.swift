@@ -91,7 +91,7 @@ struct OnlyCopyTests {
         _ = try queue.run()
         #expect(try queue.captures.find(id).state == .conflict)
         #expect(
-            refusal { try queue.destinations.addFolder("self", path: queue.folder.spool.string) }?.code
+            refusal { try queue.destinations.add("self", .folder(FolderSettings(path: queue.folder.spool))) }?.code
                 == .outputUnusable)
     }
 

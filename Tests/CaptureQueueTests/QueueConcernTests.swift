@@ -14,7 +14,7 @@ struct QueueConcernTests {
         DestinationWork(
             destination: name.map { name in
                 Destination(
-                    name: name, kind: "put", settings: [:], isDefault: false, addedAt: 0,
+                    name: name, settings: DestinationSettings(stored: "put", [:]), isDefault: false, addedAt: 0,
                     saved: .init(block: reason.map { Block($0, "found") }), isPaused: isPaused, isPausedAtOnce: false,
                     lifts: 0, number: 1)
             },

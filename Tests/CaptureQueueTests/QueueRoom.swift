@@ -20,7 +20,7 @@ final class QueueRoom: Sendable {
     /// Makes a folder and adds it as a destination of the same name.
     func addFolder(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: room.path(name), withIntermediateDirectories: true)
-        try queue.destinations.addFolder(name, path: room.path(name))
+        try queue.destinations.add(name, .folder(FolderSettings(path: FilePath(room.path(name)))))
     }
 
     /// Packs a bundle and pushes it.

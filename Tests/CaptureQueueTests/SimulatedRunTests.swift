@@ -18,7 +18,7 @@ struct SimulatedRunTests {
     init() throws {
         room = try BundleRoom()
         queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
-        try queue.destinations.add("server", kind: .put, ["url": "http://127.0.0.1:9/{sha256}"])
+        try queue.destinations.add("server", .put(PutSettings(.url(URLTemplate("http://127.0.0.1:9/{sha256}")))))
         run = try SimulatedRun(queue, "server", manual)
     }
 
@@ -162,7 +162,7 @@ struct SimulatedRunTests {
     }
 
     @Test func endsWithTheLifetime() throws {
-        try queue.destinations.change("server", ["lifetime": "10m", "retry": "0,60x50"])
+        try queue.destinations.change("server") { try $0.set(["lifetime": "10m", "retry": "0,60x50"]) }
         let short = try SimulatedRun(queue, "server", manual)
         let id = try push("a")
         try short.pass(Self.day)

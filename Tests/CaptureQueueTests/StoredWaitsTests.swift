@@ -36,7 +36,9 @@ struct StoredWaitsTests {
         ("pending", 0, 0), ("pending", 1, 8400), ("failed", 0, 8400), ("processing", 0, 300_000),
     ]) func aDeliveryWaitsNoLongerThanItsRule(_ state: String, _ inDoubt: Int, _ longest: Int) throws {
         try queue.destinations.add(
-            "web", kind: .put, ["url": "http://127.0.0.1:9/{sha256}", "retry": "0,1,7", "jitter": "20%"])
+            "web",
+            DestinationSettings(
+                .put, ["url": "http://127.0.0.1:9/{sha256}", "retry": "0,1,7", "jitter": "20%"]))
         _ = try queues.push("a") { $0.destinations = ["web"] }
         for ahead in [longest - 1, longest, longest + 1, 30 * Self.day] {
             try change(
@@ -184,7 +186,9 @@ struct StoredWaitsTests {
     @Test(arguments: lifetimes.indices) func aJumpOfTheClockEndsNoLifetime(_ index: Int) throws {
         let (events, isOver) = Self.lifetimes[index]
         try queue.destinations.add(
-            "web", kind: .put, ["url": "http://127.0.0.1:9/{sha256}", "lifetime": "10d", "retry": "0x9"])
+            "web",
+            DestinationSettings(
+                .put, ["url": "http://127.0.0.1:9/{sha256}", "lifetime": "10d", "retry": "0x9"]))
         _ = try queues.push("a") { $0.destinations = ["web"] }
         play(events)
         let destination = try queue.destinations.find("web")

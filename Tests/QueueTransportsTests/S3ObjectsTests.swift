@@ -15,7 +15,7 @@ struct S3ObjectsTests {
     }
 
     @Test func createsAnObjectOnce() throws {
-        let objects = try S3Objects(settings)
+        let objects = try self.objects(settings)
         #expect(try objects.get("devices/a") == nil)
         #expect(try objects.create("devices/a", [1, 2, 3]))
         #expect(try objects.create("devices/a", [4]) == false)
@@ -25,7 +25,7 @@ struct S3ObjectsTests {
     }
 
     @Test func oneOfManyWritersCreatesAName() throws {
-        let objects = try S3Objects(settings)
+        let objects = try self.objects(settings)
         for round in 1...(isLongRun ? 20 : 4) {
             let winners = Mutex<[UInt8]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { writer in
@@ -39,7 +39,7 @@ struct S3ObjectsTests {
     }
 
     @Test func listsTheNamesThatBeginWithAText() throws {
-        let objects = try S3Objects(settings)
+        let objects = try self.objects(settings)
         let names = ["devices/B", "devices/a", "devices/b.c-d_e", "devices/b/c", "devices/d"]
         for name in names + ["device", "keys/a"] { #expect(try objects.create(name, [0])) }
         #expect(try objects.names("devices/") == names)
@@ -51,7 +51,7 @@ struct S3ObjectsTests {
 
     @Test(arguments: ["", "a b", "a//b", "/a", "a/", "../a", "a/./b", "ä", "a?b", String(repeating: "a", count: 513)])
     func refusesNamesThatNeedEscapes(_ name: String) throws {
-        let objects = try S3Objects(settings)
+        let objects = try self.objects(settings)
         #expect { try objects.get(name) } throws: { ($0 as? QueueError)?.code == .valueInvalid }
         #expect { try objects.create(name, []) } throws: { ($0 as? QueueError)?.code == .valueInvalid }
     }
@@ -65,7 +65,7 @@ struct S3ObjectsTests {
             "url": "\(try #require(settings["url"]))".replacing("/captures/", with: "/no/")
         ]) { $1 }
         for settings in [elsewhere, noBucket] {
-            let objects = try S3Objects(settings)
+            let objects = try self.objects(settings)
             let calls: [() throws -> Void] = [
                 { _ = try objects.get("a") }, { _ = try objects.create("a", []) }, { _ = try objects.names("a") },
             ]
@@ -79,6 +79,13 @@ struct S3ObjectsTests {
         ["url": "https://host/bucket", "ca": "/nonexistent/ca.pem"],
     ])
     func refusesSettings(_ settings: [String: String]) {
-        #expect { try S3Objects(settings) } throws: { ($0 as? QueueError)?.code == .destinationSettings }
+        #expect { try objects(settings) } throws: { ($0 as? QueueError)?.code == .destinationSettings }
     }
+
+    private func objects(_ texts: [String: String]) throws -> S3Objects {
+        guard case .s3(let settings) = try DestinationSettings(.s3, texts) else { throw OtherKind() }
+        return try S3Objects(settings)
+    }
+
+    private struct OtherKind: Error {}
 }

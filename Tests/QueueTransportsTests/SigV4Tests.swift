@@ -1,6 +1,7 @@
 import CurlClient
-import QueueTransports
 import Testing
+
+@testable import QueueTransports
 
 /// The examples of AWS's "Signature calculations for the Authorization header", with the values from that page.
 struct SigV4Tests {

@@ -17,23 +17,18 @@ extension UploadQueue.Destinations {
         }
     }
 
-    /// Adds a folder as a destination, and marks it, so that an empty mount point is not mistaken for it. The first
-    /// destination becomes the default.
-    ///
-    /// - Throws: `name.invalid`, `destination.exists`, `output.unusable`.
-    public func addFolder(_ name: String, path: String) throws {
-        try add(name, kind: .folder, ["path": path])
-    }
-
     /// Adds a destination. The first one becomes the default, and gets the captures that were pushed before.
     ///
-    /// - Parameter settings: the settings of the kind (Spec/queue.md section 12). Paths of files are made absolute.
+    /// A folder is marked, so that an empty mount point is not mistaken for it. Paths of files are made absolute.
+    ///
     /// - Throws: `name.invalid`, `destination.exists`, `destination.settings`, `output.unusable`.
-    public func add(_ name: String, kind: Destination.Kind, _ settings: [String: String]) throws {
+    public func add(_ name: String, _ settings: DestinationSettings) throws {
         try QueueName.require(name, "a destination")
         try queue.store.read { try $0.requireFree(destination: name) }
-        var settings = try DestinationSettings.examined(settings, kind, of: name)
-        if kind == .folder { settings = try FolderTransport.marked(settings, queue: queue.folder.path) }
+        var settings = try settings.examined(of: name)
+        if case .folder(let folder) = settings {
+            settings = .folder(try FolderTransport.marked(folder, queue: queue.folder.path))
+        }
         let text = Destination.settingsText(settings)
         try queue.store.turn { turn in
             try turn.write { db in
@@ -41,7 +36,7 @@ extension UploadQueue.Destinations {
                 try db.requireFree(destination: name)
                 try db.run(
                     "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
-                    [name, kind.rawValue, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
+                    [name, settings.kind, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
                 if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
             }
             try SettingsCopy(queue: queue).write()
@@ -50,17 +45,23 @@ extension UploadQueue.Destinations {
 
     /// Changes settings of a destination, and lifts its block.
     ///
-    /// - Parameter changes: the new values by name; nil removes a setting.
-    /// - Throws: `destination.unknown`, `destination.settings`.
-    public func change(_ name: String, _ changes: [String: String?]) throws {
+    /// ```swift
+    /// try queue.destinations.change("nas") { try $0.set(["jitter": "20%", "lifetime": nil]) }
+    /// ```
+    ///
+    /// - Throws: `destination.unknown`, `destination.settings`, and what `edit` throws.
+    public func change(_ name: String, _ edit: (inout DestinationSettings) throws -> Void) throws {
         let known = try find(name)
-        guard let kind = Destination.Kind(rawValue: known.kind), kind != .folder else {
+        guard Destination.Kind(rawValue: known.kind) != nil, known.kind != Destination.Kind.folder.rawValue else {
             throw QueueError(
                 .destinationSettings, "the settings of a destination of kind \(known.kind) cannot be changed", of: name)
         }
         var settings = known.settings
-        for (key, value) in changes { settings[key] = value }
-        let text = Destination.settingsText(try DestinationSettings.examined(settings, kind, of: name))
+        do { try edit(&settings) } catch let error as QueueError { throw error.about(name) }
+        guard settings.kind == known.kind else {
+            throw QueueError(.destinationSettings, "the kind of a destination cannot be changed", of: name)
+        }
+        let text = Destination.settingsText(try settings.examined(of: name))
         try queue.store.turn { turn in
             try turn.write { db in
                 try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])

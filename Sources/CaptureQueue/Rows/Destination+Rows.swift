@@ -14,10 +14,12 @@ extension Destination {
                 throw QueueError.corruptRecord("the settings of \(name) cannot be read")
             }
             return Destination(
-                name: name, kind: try row.needText("kind"),
-                settings: Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) {
-                    one, _ in one
-                },
+                name: name,
+                settings: DestinationSettings(
+                    stored: try row.needText("kind"),
+                    Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) {
+                        one, _ in one
+                    }),
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
                 saved: try DestinationState.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
@@ -27,8 +29,8 @@ extension Destination {
         }
     }
 
-    static func settingsText(_ settings: [String: String]) -> String {
-        let members = settings.map { JSONValue.Member($0.key, .string($0.value)) }
+    static func settingsText(_ settings: DestinationSettings) -> String {
+        let members = settings.texts.map { JSONValue.Member($0.key, .string($0.value)) }
         return String(decoding: CanonicalJSON.encode(.object(members)), as: UTF8.self)
     }
 }

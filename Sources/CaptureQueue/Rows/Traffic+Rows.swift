@@ -21,7 +21,7 @@ extension Traffic {
                     outcome: try row.needText("outcome"), attempts: try row.needInteger("attempts"),
                     bytes: try row.needInteger("bytes"), milliseconds: try row.needInteger("milliseconds")))
         }
-        var latencies: [Int: [(atMost: Int, attempts: Int)]] = [:]
+        var latencies: [Int: [Traffic.Latency]] = [:]
         let times = try db.rows(
             """
             SELECT coalesce(id, 0) AS place, at_most, sum(attempts) AS attempts
@@ -31,7 +31,8 @@ extension Traffic {
             let number = try row.needInteger("place")
             let before = latencies[number]?.last?.attempts ?? 0
             latencies[number, default: []].append(
-                (atMost: try row.needInteger("at_most"), attempts: try before + row.needInteger("attempts")))
+                Traffic.Latency(
+                    atMost: try row.needInteger("at_most"), attempts: try before + row.needInteger("attempts")))
         }
         return counts.keys.sorted().map { number in
             Traffic(

@@ -28,14 +28,6 @@ extension UploadQueue.Captures {
                 troubles.append("\(name): \(trouble)")
                 continue
             }
-            let isWhole = try onFile(TemporaryFile.folder) { () throws(NativeError) in
-                try copy.seekToStart()
-                return try FileDigest.sha256(copy) == sent.sha256
-            }
-            guard isWhole else {
-                troubles.append("\(name): the bytes that it returned differ from those that were sent")
-                continue
-            }
             // The copy has no name any more; this path leads to the open file.
             try FileCopy.copy(FilePath("/proc/self/fd/\(copy.descriptor)"), to: place, sha256: sent.sha256)
             withExtendedLifetime(copy) {}

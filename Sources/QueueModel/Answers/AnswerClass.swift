@@ -31,7 +31,7 @@ package enum AnswerClass: String, Sendable, CaseIterable {
     /// The request is not over: it continues at the URL that the redirect names.
     case followed
 
-    /// The reason for which the destination is blocked, by its name; nil if this class does not block it.
+    /// The reason of the same name for which the destination is blocked; nil if this class does not block it.
     package var reason: Block.Reason? { Block.Reason(rawValue: rawValue) }
 }
 

@@ -17,23 +17,23 @@ package enum HTTPDate {
     ///   `23:59:60` counts as the second before it.
     package static func milliseconds(_ text: String, now: Int) -> Int? {
         // A text with an offset, an extra space or a byte outside ASCII matches none of the three forms.
-        let words = text.pieces(by: " ", keepsEmpty: true)
-        return fixed(words) ?? withShortYear(words, now) ?? unix(words)
-    }
-
-    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
-    private static func fixed(_ words: [String]) -> Int? {
-        guard words.count == 6, words[5] == "GMT",
-            let moment = moment(year: words[3], month: words[2], day: words[1], time: words[4]),
-            words[0] == weekday(of: moment).cut(to: 3) + ","
-        else { return nil }
-        return moment
+        var words = text.pieces(by: " ", keepsEmpty: true)
+        if words.count == 6, words[5] == "GMT" {
+            // Sun, 06 Nov 1994 08:49:37 GMT
+            let moment = moment(year: words[3], month: words[2], day: words[1], time: words[4])
+            return moment.flatMap { words[0] == weekday(of: $0).cut(to: 3) + "," ? $0 : nil }
+        }
+        if words.count == 4, words[3] == "GMT" { return withShortYear(words, now) }
+        // Sun Nov  6 08:49:37 1994, the format of C's asctime. A day of one digit has a space before it.
+        if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 { words[2...3] = ["0\(words[3])"] }
+        guard words.count == 5 else { return nil }
+        let moment = moment(year: words[4], month: words[1], day: words[2], time: words[3])
+        return moment.flatMap { words[0] == weekday(of: $0).cut(to: 3) ? $0 : nil }
     }
 
     /// Parses `Sunday, 06-Nov-94 08:49:37 GMT`. Its year is the latest with these digits that is at most 50 years
     /// ahead.
     private static func withShortYear(_ words: [String], _ now: Int) -> Int? {
-        guard words.count == 4, words[3] == "GMT" else { return nil }
         let date = words[1].pieces(by: "-", keepsEmpty: true)
         guard date.count == 3, date[2].utf8.count == 2 else { return nil }
         let latest = (1970 + now / year + 51) / 100
@@ -45,19 +45,6 @@ package enum HTTPDate {
             return words[0] == weekday(of: moment) + "," ? moment : nil
         }
         return nil
-    }
-
-    /// Parses `Sun Nov  6 08:49:37 1994`, the format of C's asctime. A day of one digit has a space before it.
-    private static func unix(_ words: [String]) -> Int? {
-        var words = words
-        if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 {
-            words[2...3] = ["0\(words[3])"]
-        }
-        guard words.count == 5,
-            let moment = moment(year: words[4], month: words[1], day: words[2], time: words[3]),
-            words[0] == weekday(of: moment).cut(to: 3)
-        else { return nil }
-        return moment
     }
 
     /// Checks the lengths here; `CaptureTime` checks digits, ranges and the days of a month.

@@ -12,9 +12,9 @@ public struct Destination: Hashable, Sendable {
     }
 
     public let name: String
-    public let kind: String
-    /// The settings of the kind, without nesting (Spec/queue.md section 12).
-    public let settings: [String: String]
+    public let settings: DestinationSettings
+    /// The kind, as the database has it.
+    public var kind: String { settings.kind }
     public let isDefault: Bool
     /// When the destination was added, in Unix milliseconds.
     public let addedAt: Int
@@ -35,12 +35,11 @@ public struct Destination: Hashable, Sendable {
     package let number: Int
 
     package init(
-        name: String, kind: String, settings: [String: String], isDefault: Bool, addedAt: Int,
+        name: String, settings: DestinationSettings, isDefault: Bool, addedAt: Int,
         saved: DestinationState.Saved, isPaused: Bool, isPausedAtOnce: Bool, isRetired: Bool = false,
         formerNames: [String] = [], lifts: Int, number: Int
     ) {
         self.name = name
-        self.kind = kind
         self.settings = settings
         self.isDefault = isDefault
         self.addedAt = addedAt

@@ -47,16 +47,7 @@ extension SendOutcome {
     }
 
     /// The problem in words for people; nil if there is none.
-    public var trouble: String? {
-        switch self {
-        case .completed, .accepted: nil
-        case .failed(_, let message), .unclear(_, let message), .rejected(_, let message), .conflict(let message),
-            .damaged(let message):
-            message
-        case .parked(let cause, _): cause
-        case .blocked(let block): block.message
-        }
-    }
+    public var trouble: String? { words.message }
 
     /// Whether the server refused the capture for good.
     package var isRefusal: Bool { if case .rejected = self { true } else { false } }

@@ -14,23 +14,21 @@ public struct Traffic: Hashable, Sendable {
         }
     }
 
+    public struct Latency: Hashable, Sendable {
+        public let atMost: Int
+        public let attempts: Int
+
+        package init(atMost: Int, attempts: Int) { (self.atMost, self.attempts) = (atMost, attempts) }
+    }
+
     /// The name of the destination; empty for tries whose destination is not known.
     public let destination: String
     public let counts: [Count]
     /// Upper bounds in milliseconds, ascending, each with the number of tries that took at most that long.
-    public let latencies: [(atMost: Int, attempts: Int)]
-
-    public static func == (one: Traffic, other: Traffic) -> Bool {
-        one.destination == other.destination && one.counts == other.counts
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(destination)
-        hasher.combine(counts)
-    }
+    public let latencies: [Latency]
 
     package init(
-        destination: String, counts: [Count], latencies: [(atMost: Int, attempts: Int)]
+        destination: String, counts: [Count], latencies: [Latency]
     ) {
         self.destination = destination
         self.counts = counts

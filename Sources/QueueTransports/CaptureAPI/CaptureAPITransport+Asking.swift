@@ -19,15 +19,16 @@ extension CaptureAPITransport {
     func landed(_ job: SendJob, _ control: SendControl) -> Landing {
         guard let verify = settings.verify else { return .unknown("the destination has no verify URL") }
         // Without a photo the server cannot be asked.
-        guard case .success(let source) = job.open(),
+        guard let source = try? job.open(),
             let photo = try? UploadFile.photo(of: source.handle, sha256: job.held, name: source.name),
-            let form = try? FormFile(photo, control)
+            let boundary = try? "capqueue-" + Hex.encode(RandomBytes.make(20))
         else { return .unknown("its photo cannot be read, so the server cannot look it up") }
         var request = HTTPRequest(.post, verify)
         request.headers = [
-            HTTPRequest.Header("Content-Type", form.contentType), HTTPRequest.Header("Accept", "application/json"),
+            HTTPRequest.Header("Content-Type", "multipart/form-data; boundary=\(boundary)"),
+            HTTPRequest.Header("Accept", "application/json"),
         ]
-        request.body = form
+        request.body = Self.form(photo, boundary, control)
         let end = exchange.perform(request, carriesCredentials: false, control)
         if let answer = end.answer {
             let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil
@@ -36,7 +37,7 @@ extension CaptureAPITransport {
             if status == "verified", let id = data?["capture_id"]?.text, (1...256).contains(id.utf8.count) {
                 // Several captures can have the same photo, but not the same id.
                 let isKnown = id == job.delivery.remoteID
-                if !isKnown && (job.mayBeAnother(id, photo: photo.sha256) || Self.isBundleID(id)) {
+                if !isKnown && (job.isAnother(id, photo.sha256) || Self.isBundleID(id)) {
                     return .anothers
                 }
                 let url = told(data?["verification_url"]?.text)
@@ -51,6 +52,21 @@ extension CaptureAPITransport {
         case .offline, .tls, .stopped: return .outcome(end.outcome)
         default: return .outcome(Self.stillUnclear(end))
         }
+    }
+
+    /// Makes a form with one file.
+    private static func form(_ photo: UploadFile, _ boundary: String, _ control: SendControl) -> FileBody {
+        let line = "--" + boundary
+        let head = """
+            \(line)\r\nContent-Disposition: form-data; name="file"; filename="capture.jpg"\r\n\
+            Content-Type: image/jpeg\r\n\r\n
+            """
+        let tail = "\r\n\(line)--\r\n"
+        return FileBody(
+            photo.handle,
+            pieces: [
+                .made(Array(head.utf8)), .copied(offset: 0, count: photo.byteCount), .made(Array(tail.utf8)),
+            ], of: (photo.byteCount, .sha256(photo.sha256)), control)
     }
 
     /// Whether the server's id is that of a bundle: a UUID of version 8 (Spec/capture-bundle.md section 4.6). Bundles of
@@ -70,29 +86,32 @@ extension CaptureAPITransport {
         guard let endpoint = template.address(of: job.capture), let id = job.delivery.remoteID,
             let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
         else { return .unclear(code: "poll", message: "the server's id for the capture is unknown") }
-        guard let empty = try? Digest.of([]) else { return local("no hash") }
-        switch authorized(HTTPRequest(.get, address), empty, job.token, control) {
-        case .failure(let refusal): return refusal.outcome
-        case .success(let end):
-            guard let answer = end.answer else {
-                if case .blocked = end.outcome { return end.outcome }
-                // There was no answer, so nothing is decided.
-                return .parked(cause: end.message, isInDoubt: false)
-            }
-            if answer.status == 404 {
-                return .unclear(code: "http.404", message: "the server no longer knows \(id)")
-            }
-            let json = AnswerWords(answer).json
-            guard answer.status == 200, let data = json?["data"], data.members != nil else {
-                if case .blocked = end.outcome { return end.outcome }
-                return .parked(cause: end.message, isInDoubt: false)
-            }
-            let status = data["status"]?.text
-            if Self.isUndecided(status) { return .accepted(remoteID: nil, remoteURL: nil) }
-            if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
-            return completed(
-                job, id, told(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
+        let end: HTTPEnd
+        do throws(SendTrouble) {
+            end = try asked(address, job.token, control)
+        } catch {
+            return error.outcome(control)
         }
+        if end.answer?.status == 404 {
+            return .unclear(code: "http.404", message: "the server no longer knows \(id)")
+        }
+        let json = end.answer.flatMap { AnswerWords($0).json }
+        guard end.answer?.status == 200, let data = json?["data"], data.members != nil else {
+            if case .blocked = end.outcome { return end.outcome }
+            // Nothing is decided.
+            return .parked(cause: end.message, isInDoubt: false)
+        }
+        if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: nil, remoteURL: nil) }
+        if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
+        return completed(job, id, told(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
+    }
+
+    /// Makes a signed request without a body.
+    private func asked(
+        _ address: WebAddress, _ token: [UInt8], _ control: SendControl
+    ) throws(SendTrouble) -> HTTPEnd {
+        guard let empty = try? Digest.of([]) else { throw SendTrouble(message: "no hash") }
+        return try authorized(HTTPRequest(.get, address), empty, token, control)
     }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
@@ -121,17 +140,14 @@ extension CaptureAPITransport {
             }
             if let profile = settings.realityCam {
                 _ = try shared.signer(profile)
-                found.findings.append("the RealityCam key of device \(profile.deviceID) can be used")
-            }
-            if let tokens = shared.tokens {
-                _ = try tokens.current(control)
-                found.findings.append("a token is set")
+                found.findings.append("the RealityCam key of device \(profile.device.id) can be used")
             }
         } catch {
             found.block = Block(.local, error.message)
             return found
         }
-        testPath(endpoint, control, &found)
+        found.check(shared.tokens, control)
+        if found.block == nil { testPath(endpoint, control, &found) }
         return found
     }
 
@@ -175,9 +191,8 @@ extension CaptureAPITransport {
         let nobody = "00000000-0000-4000-8000-000000000000"
         guard let origin = WebAddress(template.example)?.origin,
             let address = WebAddress(origin.description + path + "/" + nobody),
-            let empty = try? Digest.of([]), let token = try? RandomBytes.make(16),
-            case .success(let end) = authorized(HTTPRequest(.get, address), empty, token, control)
+            let token = try? RandomBytes.make(16)
         else { return nil }
-        return end
+        return try? asked(address, token, control)
     }
 }

@@ -18,33 +18,22 @@ extension CaptureAPITransport {
 
     /// Sends one capture. Each request has a new body, because its assertion needs a counter above that of the header.
     func sendToRealityCam(
-        _ job: SendJob, to endpoint: WebAddress, _ profile: RealityCamSettings, _ control: SendControl
-    ) -> SendOutcome {
+        _ job: SendJob, to endpoint: WebAddress, _ profile: HTTPSettings.RealityCam, _ control: SendControl
+    ) throws(SendTrouble) -> SendOutcome {
         var last: Attempt?
-        var refusal: SendOutcome?
-        let result = authorized(HTTPRequest(.post, endpoint), job.token, control) { request throws(SendTrouble) in
-            switch try attempt(job, profile, control) {
-            case .failure(let refused):
-                refusal = refused.outcome
-                throw SendTrouble(message: "the body cannot be made")
-            case .success(let made):
-                last = made
-                request.headers += [
-                    HTTPRequest.Header("Content-Type", made.contentType),
-                    HTTPRequest.Header("Accept", "application/json"),
-                ]
-                request.headers += made.signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
-                request.body = made.file
-                return true
-            }
+        let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request throws(SendTrouble) in
+            let made = try attempt(job, profile, control)
+            last = made
+            request.headers += [
+                HTTPRequest.Header("Content-Type", made.contentType), HTTPRequest.Header("Accept", "application/json"),
+            ]
+            request.headers += made.signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
+            request.body = made.file
+            return true
         }
-        if let fault = refusal ?? last?.file.fault { return fault }
-        switch result {
-        case .failure(let refused): return refused.outcome
-        case .success(let end):
-            let outcome = judge(end.named(template, settings.connection), job, last?.sha256, control)
-            return Self.explained(outcome, end, bodyBytes: last?.file.byteCount ?? 0)
-        }
+        if let fault = last?.file.fault { return fault }
+        let outcome = judge(end.named(template, settings.connection), job, last?.sha256, control)
+        return Self.explained(outcome, end, bodyBytes: last?.file.byteCount ?? 0)
     }
 
     /// Adds the probable reason to a refusal: a server with default settings answers 400 to a large body, with a message
@@ -63,62 +52,53 @@ extension CaptureAPITransport {
 
     /// Reserves counters, and makes and signs a body with them.
     private func attempt(
-        _ job: SendJob, _ profile: RealityCamSettings, _ control: SendControl
-    ) throws(SendTrouble) -> Result<Attempt, RefusedSend> {
+        _ job: SendJob, _ profile: HTTPSettings.RealityCam, _ control: SendControl
+    ) throws(SendTrouble) -> Attempt {
         let signer = try shared.signer(profile)
-        let source: (handle: FileHandle, name: String)
-        switch job.open() {
-        case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
-        case .success(let opened): source = opened
-        }
+        let source = try job.open()
         let counters = try reserve(signer, withAssertion: profile.hasAssertion)
         let form = counters.assertion.map { signer.form(counter: $0) } ?? RealityCamForm(assertion: nil)
         var candidate = 0
         while true {
+            let (file, layout): (FileBody, BodyLayout)
             do throws(BundleError) {
-                let layout = try BodyLayout.of(source.handle, name: source.name, from: candidate, form: form)
-                let file = FileBody(
-                    source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
+                layout = try BodyLayout.of(source.handle, name: source.name, from: candidate, form: form)
+                file = FileBody(source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
                 if let hash = file.digest(isStopped: { control.stopped != nil }) {
                     let signature = try signer.sign(
-                        hash, counter: counters.header, deviceID: profile.deviceID, timestamp: serverTime)
-                    return .success(
-                        Attempt(file: file, contentType: layout.contentType, sha256: hash, signature: signature))
+                        hash, counter: counters.header, deviceID: profile.device.id, timestamp: serverTime)
+                    return Attempt(file: file, contentType: layout.contentType, sha256: hash, signature: signature)
                 }
-                guard file.isSpoilt else {
-                    let stopped = SendOutcome.parked(cause: control.stopped ?? "", isInDoubt: false)
-                    return .failure(RefusedSend(outcome: file.fault ?? stopped))
-                }
-                // The boundary occurs in the body. Try the next boundary of the manifest.
-                candidate = layout.candidate + 1
             } catch {
-                return .failure(RefusedSend(outcome: Self.refusal(error)))
+                throw SendTrouble(Self.refusal(error))
             }
+            guard file.isSpoilt else {
+                throw SendTrouble(file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false))
+            }
+            // The boundary occurs in the body. Try the next boundary of the manifest.
+            candidate = layout.candidate + 1
         }
     }
 
     /// Refuses a bundle that this server can never accept, before anything is sent.
     private static func refusal(_ error: BundleError) -> SendOutcome {
         [.entryAbsent, .outputUnusable].contains(error.code)
-            ? .rejected(code: error.code.rawValue, message: error.message) : outcome(of: error)
+            ? .rejected(code: error.code.rawValue, message: error.message) : SendOutcome(error)
     }
 
     /// Signs a request without a body, which uses a counter too.
     ///
     /// - Parameter empty: The hash of zero bytes.
     func sign(
-        _ request: inout HTTPRequest, empty: Digest, _ profile: RealityCamSettings
+        _ request: inout HTTPRequest, empty: Digest, _ profile: HTTPSettings.RealityCam
     ) throws(SendTrouble) -> Bool {
         let signer = try shared.signer(profile)
         let counter = try reserve(signer, withAssertion: false).header
-        do throws(BundleError) {
-            let signature = try signer.sign(
-                empty, counter: counter, deviceID: profile.deviceID, timestamp: serverTime)
-            request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
-            return true
-        } catch {
-            throw SendTrouble(message: error.message)
+        let now = serverTime
+        try request.add { () throws(BundleError) in
+            try signer.sign(empty, counter: counter, deviceID: profile.device.id, timestamp: now)
         }
+        return true
     }
 
     private func reserve(

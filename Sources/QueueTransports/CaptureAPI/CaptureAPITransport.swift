@@ -6,12 +6,12 @@ import Synchronization
 
 /// Uploads with a multipart POST to a server of the capture API (Spec/upload.md).
 final class CaptureAPITransport: UploadTransport {
-    let settings: CaptureAPISettings
-    let shared: CaptureAPIShared
+    let settings: HTTPSettings
+    let shared: DestinationShare
     let exchange: HTTPExchange
     let template: URLTemplate
 
-    init(_ settings: CaptureAPISettings, _ shared: CaptureAPIShared) {
+    init(_ settings: HTTPSettings, _ shared: DestinationShare) {
         self.settings = settings
         self.shared = shared
         template = settings.endpoint
@@ -23,34 +23,42 @@ final class CaptureAPITransport: UploadTransport {
     // MARK: - Sending
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        guard let endpoint = template.address(of: job.capture) else { return local("the URL cannot be used") }
-        if job.delivery.isInDoubt {
-            switch landed(job, control) {
-            case .outcome(let outcome): return outcome
-            case .absent, .anothers, .unknown: break
+        do throws(SendTrouble) {
+            guard let endpoint = template.address(of: job.capture) else {
+                throw SendTrouble(message: "the URL cannot be used")
             }
+            if job.delivery.isInDoubt, case .outcome(let outcome) = landed(job, control) { return outcome }
+            if let profile = settings.realityCam { return try sendToRealityCam(job, to: endpoint, profile, control) }
+            return try send(job, to: endpoint, control)
+        } catch {
+            return error.outcome(control)
         }
-        if let profile = settings.realityCam { return sendToRealityCam(job, to: endpoint, profile, control) }
+    }
+
+    private func send(
+        _ job: SendJob, to endpoint: WebAddress, _ control: SendControl
+    ) throws(SendTrouble) -> SendOutcome {
+        let source = try job.open()
         // If the hash of the body is known, so is a boundary that does not occur in it.
         var candidate = job.capture.body?.candidate ?? 0
         while true {
-            let source: Source
-            switch open(job, from: candidate) {
-            case .success(let found): source = found
-            case .failure(let end): return end.outcome
+            let layout: BodyLayout
+            do throws(BundleError) {
+                layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
+            } catch {
+                throw SendTrouble(SendOutcome(error))
             }
-            let file = FileBody(
-                source.handle, source.layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
-            let outcome = post(file, source.layout, to: endpoint, job, control)
+            let file = FileBody(source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
+            let outcome = try post(file, layout, to: endpoint, job, control)
             guard file.isSpoilt else { return file.fault ?? outcome }
             // The boundary occurs in the body, which did not arrive whole. Try the next boundary of the manifest.
-            candidate = source.layout.candidate + 1
+            candidate = layout.candidate + 1
         }
     }
 
     private func post(
         _ file: FileBody, _ layout: BodyLayout, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
-    ) -> SendOutcome {
+    ) throws(SendTrouble) -> SendOutcome {
         // Only a signed request needs the hash of the body before the body is sent.
         var digest: Digest?
         if settings.device != nil {
@@ -63,10 +71,8 @@ final class CaptureAPITransport: UploadTransport {
         ]
         if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
         request.body = file
-        switch authorized(request, digest, job.token, control) {
-        case .failure(let outcome): return outcome.outcome
-        case .success(let end): return judge(end.named(template, settings.connection), job, digest, control)
-        }
+        let end = try authorized(request, digest, job.token, control)
+        return judge(end.named(template, settings.connection), job, digest, control)
     }
 
     /// Returns the hash of the body. The first signed try computes and stores it, so that later ones read no bytes.
@@ -75,7 +81,7 @@ final class CaptureAPITransport: UploadTransport {
     ) -> Digest? {
         if let known = job.capture.body, known.candidate == layout.candidate { return known.sha256 }
         guard let made = file.digest(isStopped: { control.stopped != nil }) else { return nil }
-        job.keep(BodyHash(sha256: made, candidate: layout.candidate))
+        job.keepBody(BodyHash(sha256: made, candidate: layout.candidate))
         return made
     }
 
@@ -140,65 +146,31 @@ final class CaptureAPITransport: UploadTransport {
     /// The largest answer of a server, in bytes, that is stored in a receipt.
     private static let answerLimit = 4096
 
-    func local(_ message: String) -> SendOutcome {
-        .blocked(Block(.local, message))
-    }
-
-    /// A bundle, with the layout of the body made from it.
-    private typealias Source = (handle: FileHandle, layout: BodyLayout)
-
-    private func open(_ job: SendJob, from candidate: Int) -> Result<Source, RefusedSend> {
-        switch job.open() {
-        case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
-        case .success(let source):
-            do throws(BundleError) {
-                let layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
-                return .success((source.handle, layout))
-            } catch {
-                return .failure(RefusedSend(outcome: Self.outcome(of: error)))
-            }
-        }
-    }
-
-    static func outcome(of error: BundleError) -> SendOutcome {
-        if error.code == .outputUnusable || error.code == .inputOutput {
-            return .failed(code: error.code.rawValue, message: error.message)
-        }
-        // The bundle was sound at push, so its bytes have changed. They are checked again before they are set aside.
-        return error.verdict == nil && error.code != .entrySHA256
-            ? .failed(code: error.code.rawValue, message: error.message) : .damaged(message: error.message)
-    }
-
     // MARK: - Credentials
 
     /// Sends with a token and device headers made for this try. It repeats once if the server asks for fresh ones.
     func authorized(
         _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
-    ) -> Result<HTTPEnd, RefusedSend> {
-        authorized(request, token, control) { attempt throws(SendTrouble) in try sign(&attempt, body) }
+    ) throws(SendTrouble) -> HTTPEnd {
+        try authorized(request, token, control) { attempt throws(SendTrouble) in try sign(&attempt, body) }
     }
 
     /// - Parameter sign: Signs a request, and returns whether it did.
     func authorized(
         _ request: HTTPRequest, _ token: [UInt8], _ control: SendControl,
         sign: (inout HTTPRequest) throws(SendTrouble) -> Bool
-    ) -> Result<HTTPEnd, RefusedSend> {
-        let own = settings.connection.headers
-        do throws(SendTrouble) {
-            let turn = try takeTurn(control)
-            defer { turn?.release() }
-            return .success(
-                try exchange.perform(
-                    request, token: shared.tokens, control,
-                    prepare: { attempt throws(SendTrouble) in
-                        attempt.add(own)
-                        attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
-                        return try sign(&attempt) || !own.isEmpty
-                    },
-                    onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } }))
-        } catch {
-            return .failure(RefusedSend(local: error.message, control))
-        }
+    ) throws(SendTrouble) -> HTTPEnd {
+        let own = settings.connection.own
+        let turn = try takeTurn(control)
+        defer { turn?.release() }
+        return try exchange.perform(
+            request, token: shared.tokens, control,
+            prepare: { attempt throws(SendTrouble) in
+                attempt.add(own)
+                attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
+                return try sign(&attempt) || !own.isEmpty
+            },
+            onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } })
     }
 
     /// - Returns: whether the request was signed.
@@ -207,13 +179,10 @@ final class CaptureAPITransport: UploadTransport {
         guard let body, let device = settings.device else { return false }
         let signer = try shared.signer(device)
         let now = serverTime
-        do throws(BundleError) {
-            let signature = try signer.signature(of: body, deviceID: device.id, timestamp: now)
-            request.headers += signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
-            return true
-        } catch {
-            throw SendTrouble(message: error.message)
+        try request.add { () throws(BundleError) in
+            try signer.signature(of: body, deviceID: device.id, timestamp: now)
         }
+        return true
     }
 
     /// The current time in milliseconds, corrected to the server's clock if a server has sent its time.

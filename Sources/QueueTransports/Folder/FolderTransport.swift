@@ -9,29 +9,21 @@ package final class FolderTransport: UploadTransport {
     private let path: FilePath
     private let marker: String
 
-    init(_ settings: FolderSettings) throws(SettingsFault) {
-        guard let marker = settings.marker else { throw SettingsFault("marker is missing") }
+    init(_ settings: FolderSettings) throws(QueueError) {
+        guard let marker = settings.marker else { throw QueueError(.destinationSettings, "marker is missing") }
         path = settings.path
         self.marker = marker
     }
 
-    /// Marks a folder and returns its flat settings, with the path without links.
-    ///
-    /// - Throws: `output.unusable`.
-    package static func marked(_ flat: [String: String], queue: FilePath) throws(BundleError) -> [String: String] {
-        var flat = flat
-        let (path, marker) = try mark(FilePath(flat["path"] ?? ""), queue: queue)
-        (flat["path"], flat["marker"]) = (path.string, marker)
-        return flat
-    }
-
     /// Writes a marker into a folder, unless it has one, and syncs it.
     ///
-    /// - Returns: the path without links, and the text of the marker.
+    /// - Returns: the settings with the marker, and the path without links.
     /// - Throws: `output.unusable`.
-    package static func mark(_ path: FilePath, queue: FilePath) throws(BundleError) -> (path: FilePath, marker: String)
-    {
+    package static func marked(_ settings: FolderSettings, queue: FilePath) throws(BundleError) -> FolderSettings {
+        let path = settings.path
         let resolved = path.resolved
+        var marked = settings
+        marked.path = resolved
         guard String(validating: resolved) != nil else {
             throw BundleError(.outputUnusable, "the name of its folder is not UTF-8", file: path)
         }
@@ -43,12 +35,14 @@ package final class FolderTransport: UploadTransport {
             throw BundleError(
                 .outputUnusable, "is not a folder; mount its disk and create the folder there first", file: path)
         }
-        if let known = readMarker(resolved) { return (resolved, known) }
+        marked.marker = readMarker(resolved)
+        if marked.marker != nil { return marked }
         do throws(NativeError) {
             let marker = Digest(bytes: try RandomBytes.make(32)).description
+            marked.marker = marker
             try AtomicFile.write(
                 Array((marker + "\n").utf8), to: resolved.appending(markerName), mode: 0o644, existing: .refuse)
-            return (resolved, marker)
+            return marked
         } catch {
             throw .writing(path.appending(markerName), error)
         }
@@ -64,8 +58,6 @@ package final class FolderTransport: UploadTransport {
     /// Whether this is the marked folder, and not the empty mount point of its disk.
     var isThere: Bool { Self.readMarker(path) == marker }
 
-    package func reach(_ control: SendControl) -> Block? { absence }
-
     package var absence: Block? {
         isThere
             ? nil
@@ -77,9 +69,10 @@ package final class FolderTransport: UploadTransport {
     /// Copies the bundle. A file that already exists is compared, never replaced.
     package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         if let absence { return .blocked(absence) }
-        switch job.open() {
-        case .failure(let trouble): return trouble.outcome
-        case .success(let source): return send(job, from: source.handle, control)
+        do throws(SendTrouble) {
+            return send(job, from: try job.open().handle, control)
+        } catch {
+            return error.outcome(control)
         }
     }
 
@@ -90,7 +83,7 @@ package final class FolderTransport: UploadTransport {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil {
                 let outcome = try compare(job, target, folder, source)
-                guard case .conflict = outcome, job.mayRepair, try isDamagedCopy(name, folder, source) else {
+                guard case .conflict = outcome, job.mayRepair(), try isDamagedCopy(name, folder, source) else {
                     return outcome
                 }
                 try setAside(name, folder)
@@ -194,8 +187,8 @@ package final class FolderTransport: UploadTransport {
         guard isThere else { return "\(path) is missing, or its disk is not mounted" }
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is not a regular file" }
-            _ = try copy(file, to: target, .sha256(job.capture.sha256))
-            return nil
+            let isSame = try copy(file, to: target, .sha256(job.capture.sha256)) == true
+            return isSame ? nil : "the bytes that it returned differ from those that were sent"
         } catch {
             return "\(source): \(error.text)"
         }

@@ -14,6 +14,17 @@ extension HTTPExchange {
 }
 
 extension DestinationTest {
+    /// Reads the token, if there is one.
+    mutating func check(_ tokens: TokenSource?, _ control: SendControl) {
+        guard let tokens else { return }
+        do throws(SendTrouble) {
+            _ = try tokens.current(control)
+            findings.append("a token is set")
+        } catch {
+            block = Block(.local, error.message)
+        }
+    }
+
     /// - Parameter fine: statuses that only say that nothing is stored under the URL yet, such as 404.
     mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
         let status = end.answer?.status ?? 0

@@ -7,17 +7,17 @@ import QueueModel
 struct HTTPEnd {
     let kind: AnswerClass
     /// The answer; nil if there was none.
-    let answer: HTTPAnswer?
+    var answer: HTTPAnswer?
     /// The code, such as `http.413` or `curl.56`.
     let code: String
     /// What the message begins with: the origin of the server, or the URL that the user gave (`named`).
-    var place: String
+    var place = ""
     /// The rest of the message.
     let words: String
-    let retryAfter: Int?
-    let wasSentWhole: Bool
+    var retryAfter: Int?
+    var wasSentWhole = false
     /// The `error.code` of a JSON body, or the code of an S3 error.
-    let word: String?
+    var word: String?
     /// The secrets of the request, which must not appear in messages.
     var secrets: [String] = []
 
@@ -113,7 +113,7 @@ final class HTTPExchange {
     /// headers.
     ///
     /// - Parameters:
-    ///   - isFetched: as above; the caller handles a 403 for such a URL.
+    ///   - isFetched: as above.
     ///   - prepare: adds what is made for each try, and returns whether these are credentials.
     ///   - onAgain: called with an answer that asks for another try.
     func perform(
@@ -129,9 +129,10 @@ final class HTTPExchange {
             let end = perform(
                 attempt, carriesCredentials: isSecret || bearer != nil, sentToken: bearer != nil && round == 0,
                 isFetched: isFetched, control)
-            guard end.kind == .again, round == 0, end.answer?.status == 401, request.body?.rewind() ?? true else {
-                return end
-            }
+            // For a fetched URL, the caller handles a 403.
+            guard end.kind == .again, round == 0, kind == .s3 || end.answer?.status == 401,
+                request.body?.rewind() ?? true
+            else { return end }
             round += 1
             onAgain(end)
             guard let tokens, !end.asksForFreshHeaders else { continue }
@@ -203,15 +204,13 @@ final class HTTPExchange {
             // Nothing was sent beyond the proxy.
             kind = status == 407 ? .credentials : .offline
             return HTTPEnd(
-                kind: stopped == nil ? kind : .stopped, answer: nil, code: "proxy.\(status)",
-                place: "", words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT",
-                retryAfter: nil, wasSentWhole: false, word: nil)
+                kind: stopped == nil ? kind : .stopped, code: "proxy.\(status)",
+                words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT")
         }
         return HTTPEnd(
-            kind: stopped == nil ? kind : .stopped, answer: nil, code: "curl.\(failure.code)",
-            place: "", words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message, address))",
-            retryAfter: nil,
-            wasSentWhole: failure.wasSentWhole, word: nil)
+            kind: stopped == nil ? kind : .stopped, code: "curl.\(failure.code)",
+            words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message, address))",
+            wasSentWhole: failure.wasSentWhole)
     }
 
     /// libcurl's message. We say ourselves what is wrong if the server has no TLS or another name, because libcurl only

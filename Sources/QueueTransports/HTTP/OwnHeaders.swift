@@ -1,3 +1,4 @@
+import CaptureBundle
 import CurlClient
 import QueueModel
 
@@ -8,5 +9,14 @@ extension HTTPRequest {
             headers.removeAll { $0.name.lowercased() == "content-type" }
         }
         headers += own
+    }
+
+    /// Adds the headers of a signature.
+    mutating func add(_ sign: () throws(BundleError) -> RequestSignature) throws(SendTrouble) {
+        do throws(BundleError) {
+            headers += try sign().headers.map { Header($0.name, $0.value) }
+        } catch {
+            throw SendTrouble(message: error.message)
+        }
     }
 }

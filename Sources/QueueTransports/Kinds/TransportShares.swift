@@ -5,8 +5,7 @@ import Synchronization
 /// Makes transports, and keeps the state that all transports of one destination share.
 package final class TransportShares: Sendable {
     private struct Shares {
-        var servers: [Destination: CaptureAPIShared] = [:]
-        var tokens: [Destination: TokenSource] = [:]
+        var destinations: [Destination: DestinationShare] = [:]
         /// Secret files about which the user was warned.
         var warned: Set<[UInt8]> = []
     }
@@ -24,33 +23,31 @@ package final class TransportShares: Sendable {
             guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
             warn(([fault.description] + fault.hints.compactMap(\.words)).joined(separator: "; "))
         }
-        do throws(SettingsFault) {
-            return try transport(destination, destination.parsedSettings(), warn)
+        do throws(QueueError) {
+            try destination.settings.check()
+            return try transport(destination, warn)
         } catch {
             return UnusableTransport(error)
         }
     }
 
     private func transport(
-        _ destination: Destination, _ settings: DestinationSettings, _ warn: @escaping (String) -> Void
-    ) throws(SettingsFault) -> any UploadTransport {
-        switch settings {
-        case .folder(let folder): return try FolderTransport(folder)
-        case .http(let http):
-            let shared = shares.withLock { shares in
-                let known = shares.servers[destination] ?? CaptureAPIShared(http, signers)
-                shares.servers[destination] = known
-                return known
-            }
-            return CaptureAPITransport(http, shared)
-        case .put(let put):
-            let tokens = shares.withLock { shares in
-                let tokens = shares.tokens[destination] ?? put.token.map { TokenSource($0) }
-                shares.tokens[destination] = tokens
-                return tokens
-            }
-            return PutTransport(put, tokens, warn)
-        case .s3(let s3): return S3Transport(s3)
+        _ destination: Destination, _ warn: @escaping (String) -> Void
+    ) throws(QueueError) -> any UploadTransport {
+        switch destination.settings {
+        case .folder(let folder): try FolderTransport(folder)
+        case .http(let http): CaptureAPITransport(http, share(destination, http.token))
+        case .put(let put): PutTransport(destination.name, put, share(destination, put.token).tokens, warn)
+        case .s3(let s3): S3Transport(destination.name, s3)
+        case .unusable(_, _, let fault): throw fault
+        }
+    }
+
+    private func share(_ destination: Destination, _ token: TokenSettings?) -> DestinationShare {
+        shares.withLock { shares in
+            let known = shares.destinations[destination] ?? DestinationShare(token, signers)
+            shares.destinations[destination] = known
+            return known
         }
     }
 }

@@ -6,14 +6,12 @@ final class UnusableTransport: UploadTransport {
     private let trouble: String
     private let block: Block
 
-    init(_ fault: SettingsFault) {
+    init(_ fault: QueueError) {
         trouble = "\(Block.unusable): \(fault.message)"
         block = Block(.local, trouble)
     }
 
     var absence: Block? { block }
-
-    func reach(_ control: SendControl) -> Block? { block }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome { .blocked(block) }
 

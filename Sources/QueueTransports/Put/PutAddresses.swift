@@ -98,27 +98,20 @@ final class PutAddresses {
         }
     }
 
-    func place(of job: SendJob, _ control: SendControl) -> Result<Place, RefusedSend> {
-        let result =
-            switch settings.source {
-            case .url(let template): named(template, job.capture, control)
-            case .command(let command): fetch(job.capture, command: command, control)
-            case .endpoint(let endpoint): fetch(job.capture, endpoint: endpoint, control)
+    func place(of job: SendJob, _ control: SendControl) throws(SendTrouble) -> Place {
+        let place: Place
+        switch settings.source {
+        case .url(let template):
+            guard let address = template.address(of: job.capture) else {
+                throw SendTrouble(message: "the URL of \(job.capture.id) cannot be used")
             }
-        if case .success(let place) = result {
-            warnOfShortLife(place)
-            last = place.address
+            place = Place(address: address, headers: [], isFetched: false)
+        case .command(let command): place = try fetch(job.capture, command: command, control)
+        case .endpoint(let endpoint): place = try fetch(job.capture, endpoint: endpoint, control)
         }
-        return result
-    }
-
-    private func named(
-        _ template: URLTemplate, _ capture: CaptureRecord, _ control: SendControl
-    ) -> Result<Place, RefusedSend> {
-        guard let address = template.address(of: capture) else {
-            return .failure(RefusedSend(local: "the URL of \(capture.id) cannot be used", control))
-        }
-        return .success(Place(address: address, headers: [], isFetched: false))
+        warnOfShortLife(place)
+        last = place.address
+        return place
     }
 
     private func warnOfShortLife(_ place: Place) {
@@ -135,25 +128,23 @@ final class PutAddresses {
 
     private func fetch(
         _ capture: CaptureRecord, command: String, _ control: SendControl
-    ) -> Result<Place, RefusedSend> {
+    ) throws(SendTrouble) -> Place {
+        let environment = [
+            "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
+            "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
+        ]
         do throws(SendTrouble) {
-            let text = try SecretFile.firstLine(
-                of: command,
-                [
-                    "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
-                    "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
-                ], control)
-            return place(text, [], from: "url-command", control)
+            return try place(SecretFile.firstLine(of: command, environment, control), [])
         } catch {
-            return .failure(RefusedSend(local: "url-command: \(error.message)", control))
+            throw SendTrouble(message: "url-command: \(error.message)")
         }
     }
 
     private func fetch(
         _ capture: CaptureRecord, endpoint: URLTemplate, _ control: SendControl
-    ) -> Result<Place, RefusedSend> {
+    ) throws(SendTrouble) -> Place {
         guard let address = endpoint.address(of: capture) else {
-            return .failure(RefusedSend(local: "the url-endpoint cannot be used", control))
+            throw SendTrouble(message: "the url-endpoint cannot be used")
         }
         var request = HTTPRequest(.post, address)
         request.headers = [HTTPRequest.Header("Content-Type", "application/json")]
@@ -163,17 +154,11 @@ final class PutAddresses {
                     "id": .string(capture.id), "sha256": .string(capture.sha256.description),
                     "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
                 ])))
-        let own = settings.connection.headers
-        let end: HTTPEnd
-        do throws(SendTrouble) {
-            let ended = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
-                attempt.add(own)
-                return !own.isEmpty
-            }
-            end = ended.named(endpoint, settings.connection)
-        } catch {
-            return .failure(RefusedSend(local: error.message, control))
-        }
+        let own = settings.connection.own
+        let end = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
+            attempt.add(own)
+            return !own.isEmpty
+        }.named(endpoint, settings.connection)
         guard let answer = end.answer, answer.status == 200 || answer.status == 201,
             let json = AnswerWords(answer).json,
             let text = json["url"]?.text
@@ -181,17 +166,21 @@ final class PutAddresses {
             // The bundle was not sent yet, so the delivery is not in doubt.
             if case .unclear(let code, let message) = end.outcome {
                 let fault = (200...299).contains(end.answer?.status ?? 0) ? Self.withoutURL(end) : ""
-                return .failure(RefusedSend(outcome: .failed(code: code, message: "url-endpoint: \(message)\(fault)")))
+                throw SendTrouble(.failed(code: code, message: "url-endpoint: \(message)\(fault)"))
             }
-            return .failure(RefusedSend(outcome: end.outcome))
+            throw SendTrouble(end.outcome)
         }
-        let lines = (json["headers"]?.members ?? []).compactMap { member in
-            member.value.text.map { "\(member.name): \($0)" }
+        let headers = (json["headers"]?.members ?? []).compactMap { member in
+            member.value.text.map { ConnectionSettings.Header("\(member.name): \($0)") }
         }
-        guard let headers = lines.isEmpty ? [] : HeaderLines.parse(lines.joined(separator: "\n")) else {
-            return .failure(RefusedSend(local: "url-endpoint: the answer has headers that cannot be sent", control))
+        guard !headers.contains(nil) else {
+            throw SendTrouble(message: "url-endpoint: the answer has headers that cannot be sent")
         }
-        return place(text, headers.filter { !HeaderLines.isOurs($0.name) }, from: "url-endpoint", control)
+        do throws(SendTrouble) {
+            return try place(text, ConnectionSettings.requests(headers.compactMap(\.self).filter { !$0.isOurs }))
+        } catch {
+            throw SendTrouble(message: "url-endpoint: \(error.message)")
+        }
     }
 
     /// What is wrong with a successful answer that has no URL.
@@ -202,12 +191,10 @@ final class PutAddresses {
             : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"
     }
 
-    private func place(
-        _ text: String, _ headers: [HTTPRequest.Header], from source: String, _ control: SendControl
-    ) -> Result<Place, RefusedSend> {
+    private func place(_ text: String, _ headers: [HTTPRequest.Header]) throws(SendTrouble) -> Place {
         guard let address = WebAddress(text), !address.hasUser else {
-            return .failure(RefusedSend(local: "\(source): expected one absolute URL of http or https", control))
+            throw SendTrouble(message: "expected one absolute URL of http or https")
         }
-        return .success(Place(address: address, headers: headers, isFetched: true))
+        return Place(address: address, headers: headers, isFetched: true)
     }
 }

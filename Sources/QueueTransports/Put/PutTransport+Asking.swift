@@ -6,7 +6,7 @@ import QueueModel
 /// The requests to a `put` destination besides uploads.
 extension PutTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard case .success(let place) = addresses.place(of: job, control) else {
+        guard let place = try? addresses.place(of: job, control) else {
             return .unknown("no URL is available to look it up")
         }
         let end = head(place, control)
@@ -47,22 +47,23 @@ extension PutTransport {
     /// The bytes that were delivered, if they are still known. Copies of a capture share the photo, but not the body.
     private func sent(_ job: SendJob) -> (handle: FileHandle?, byteCount: Int?, sha256: Digest)? {
         if settings.part == .bundle { return (job.openSent(), job.sentByteCount, job.capture.sha256) }
-        guard job.holdsWhatWasSent || settings.part == .photo, case .success(let content) = open(job) else {
-            return nil
-        }
+        guard job.holdsWhatWasSent || settings.part == .photo, let content = try? content(of: job) else { return nil }
         return (content.handle, content.byteCount, content.sha256)
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         guard settings.part == .bundle else { return "only the \(settings.part.rawValue) was sent there" }
-        guard case .success(let place) = addresses.place(of: job, control) else {
+        guard let place = try? addresses.place(of: job, control) else {
             return "no URL is available to look it up"
         }
-        let download = Download(target, limit: job.capture.byteCount)
-        var request = HTTPRequest(.get, place.address)
-        request.sink = download.take
-        guard case .success(let end) = authorized(request, place, control) else { return "no token" }
-        return download.trouble(end)
+        do throws(SendTrouble) {
+            let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
+            var request = HTTPRequest(.get, place.address)
+            request.sink = bytes.take
+            return bytes.trouble(try authorized(request, place, control))
+        } catch {
+            return error.outcome(control).trouble ?? "no answer"
+        }
     }
 
     func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
@@ -75,13 +76,12 @@ extension PutTransport {
         ]
         request.body = MemoryBody(marker.body)
         let place = PutAddresses.Place(address: address, headers: [], isFetched: false)
-        switch authorized(request, place, control) {
-        case .failure(let refusal): return .failure(SendTrouble(message: refusal.outcome.trouble ?? ""))
-        case .success(let end):
-            guard let status = end.answer?.status, (200...299).contains(status) else {
-                return .failure(SendTrouble(message: end.message))
-            }
+        do throws(SendTrouble) {
+            let end = try authorized(request, place, control)
+            guard (200...299).contains(end.answer?.status ?? 0) else { throw SendTrouble(message: end.message) }
             return .success(end.message)
+        } catch {
+            return .failure(SendTrouble(message: error.outcome(control).trouble ?? ""))
         }
     }
 
@@ -94,16 +94,8 @@ extension PutTransport {
         }
         found = exchange.test(address, control)
         if found.block != nil { return found }
-        if let tokens {
-            do throws(SendTrouble) {
-                _ = try tokens.current(control)
-                found.findings.append("a token is set")
-            } catch {
-                found.block = Block(.local, error.message)
-                return found
-            }
-        }
-        guard case .url = settings.source else { return found }
+        found.check(tokens, control)
+        guard case .url = settings.source, found.block == nil else { return found }
         let end = named(head(PutAddresses.Place(address: address, headers: [], isFetched: false), control))
         found.judge(end, allowing: [403, 404, 405, 410, 501])
         if found.block == nil {

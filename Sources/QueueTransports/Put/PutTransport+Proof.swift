@@ -26,12 +26,9 @@ extension PutTransport {
     }
 
     /// Handles a 2xx without a digest: asks the server with HEAD, and with GET if needed, what it has.
-    func confirmed(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ taken: Acceptance, _ control: SendControl
-    ) -> SendOutcome {
-        if settings.trustsStatus {
-            return completed(job, place, taken.status, "status", taken.etag)
-        }
+    func confirmed(_ upload: Upload, _ taken: Acceptance) -> SendOutcome {
+        let (content, place, control) = (upload.content, upload.place, upload.control)
+        if settings.trustsStatus { return completed(upload, taken.status, "status", taken.etag) }
         var head = head(place, control)
         for pause in taken.isEarlier ? [] : Self.pauses where head.isOfAbsence {
             guard control.wait(seconds: pause) else { break }
@@ -53,9 +50,9 @@ extension PutTransport {
                         "\(taken.message), and HEAD says that it stores \(length) bytes; expected \(content.byteCount)")
             }
             switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
-            case .agrees: return completed(job, place, taken.status, "digest", told["etag"])
-            case .untold where taken.needsBytes: return proven(job, content, place, taken, control)
-            case .untold: return completed(job, place, taken.status, "head", told["etag"])
+            case .agrees: return completed(upload, taken.status, "digest", told["etag"])
+            case .untold where taken.needsBytes: return proven(upload, taken)
+            case .untold: return completed(upload, taken.status, "head", told["etag"])
             case .differs(let name):
                 return .unclear(
                     code: "put.digest",
@@ -63,9 +60,9 @@ extension PutTransport {
             }
         case 404, 410: return notShown(taken, "\(told.status) to HEAD")
         case let status where taken.needsBytes && Self.isRefusal(status):
-            return proven(job, content, place, taken, control)
+            return proven(upload, taken)
         // The server does not allow HEAD.
-        case 401, 403, 405, 501: return completed(job, place, taken.status, "status", taken.etag)
+        case 401, 403, 405, 501: return completed(upload, taken.status, "status", taken.etag)
         default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
         }
     }
@@ -77,19 +74,17 @@ extension PutTransport {
     }
 
     /// Looks at the bytes themselves. If that is refused, the destination is blocked, and the bytes are not sent again.
-    private func proven(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ taken: Acceptance, _ control: SendControl
-    ) -> SendOutcome {
-        let (verdict, end) = readBack(content.byteCount, content.sha256, place, control)
-        if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
+    private func proven(_ upload: Upload, _ taken: Acceptance) -> SendOutcome {
+        let (verdict, end) = readBack(upload)
+        if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch (verdict, end?.answer?.status) {
-        case (.same, _): return completed(job, place, taken.status, "bytes", end?.answer?["etag"])
+        case (.same, _): return completed(upload, taken.status, "bytes", end?.answer?["etag"])
         case (.different, _):
             return .unclear(code: "put.digest", message: "\(taken.message) to PUT, and GET returns other bytes")
         case (.unread, let status?) where status == 404 || status == 410:
             return notShown(taken, "\(status) to GET")
         case (.unread, let status?) where Self.isRefusal(status):
-            job.places?.accepted(with: taken.status)
+            upload.job.places?.accepted(with: taken.status)
             return .blocked(
                 Block(
                     .unproven,
@@ -104,34 +99,36 @@ extension PutTransport {
     /// Reads the object and compares its bytes.
     func readBack(
         _ byteCount: Int?, _ sha256: Digest, _ place: PutAddresses.Place, _ control: SendControl
-    ) -> (verdict: ReadBack.Verdict, end: HTTPEnd?) {
-        guard let copy = try? ReadBack(byteCount: byteCount ?? .max, sha256: sha256) else {
-            return (.unread("SHA-256 is not available here"), nil)
-        }
-        var request = HTTPRequest(.get, place.address)
-        request.sink = copy.take
-        switch authorized(request, place, control) {
-        case .success(let end): return (copy.verdict(end), end)
-        case .failure(let refusal): return (.unread(refusal.outcome.trouble ?? "no answer"), nil)
+    ) -> (verdict: ReturnedBytes.Verdict, end: HTTPEnd?) {
+        do throws(SendTrouble) {
+            let bytes = try ReturnedBytes(byteCount, sha256)
+            var request = HTTPRequest(.get, place.address)
+            request.sink = bytes.take
+            let end = try authorized(request, place, control)
+            return (bytes.verdict(end), end)
+        } catch {
+            return (.unread(error.outcome(control).trouble ?? "no answer"), nil)
         }
     }
 
+    private func readBack(_ upload: Upload) -> (verdict: ReturnedBytes.Verdict, end: HTTPEnd?) {
+        readBack(upload.content.byteCount, upload.content.sha256, upload.place, upload.control)
+    }
+
     /// Handles an answer that an object is already there: the same bytes complete the delivery, others are a conflict.
-    func present(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ end: HTTPEnd, _ control: SendControl
-    ) -> SendOutcome {
-        if let told = head(place, control).answer, told.status == 200 {
-            switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
-            case .agrees: return completed(job, place, told.status, "digest", told["etag"])
+    func present(_ upload: Upload, _ end: HTTPEnd) -> SendOutcome {
+        if let told = head(upload.place, upload.control).answer, told.status == 200 {
+            switch RemoteDigest.compare(told, upload.content.handle, sha256: upload.content.sha256) {
+            case .agrees: return completed(upload, told.status, "digest", told["etag"])
             case .differs(let name):
                 return .conflict(message: "\(end.message), and holds other bytes: its \(name) differs")
             case .untold: break
             }
         }
-        let (verdict, read) = readBack(content.byteCount, content.sha256, place, control)
-        if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
+        let (verdict, read) = readBack(upload)
+        if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch verdict {
-        case .same: return completed(job, place, end.answer?.status ?? 0, "bytes", read?.answer?["etag"])
+        case .same: return completed(upload, end.answer?.status ?? 0, "bytes", read?.answer?["etag"])
         case .different: return .conflict(message: "\(end.message), and holds other bytes")
         case .unread where read?.isOfAbsence ?? false:
             // For example, the folder is missing (RFC 4918 section 9.7.1).
@@ -143,34 +140,28 @@ extension PutTransport {
     }
 
     /// Completes the delivery if the server already has the object with the right digest.
-    func found(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
-    ) -> SendOutcome? {
-        let end = head(place, control)
-        guard let answer = end.answer, answer.status == 200,
+    func found(_ upload: Upload) -> SendOutcome? {
+        let content = upload.content
+        guard let answer = head(upload.place, upload.control).answer, answer.status == 200,
             answer["content-length"].flatMap({ Int($0) }) == content.byteCount,
             RemoteDigest.compare(answer, content.handle, sha256: content.sha256) == .agrees
         else { return nil }
-        return completed(job, place, answer.status, "digest", answer["etag"])
+        return completed(upload, answer.status, "digest", answer["etag"])
     }
 
     func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
         var request = HTTPRequest(.head, place.address)
         request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
-        switch authorized(request, place, control) {
-        case .success(let end): return end
-        case .failure(let refusal):
-            return HTTPEnd(
-                kind: .local, answer: nil, code: "local", place: "", words: refusal.outcome.trouble ?? "",
-                retryAfter: nil,
-                wasSentWhole: false, word: nil)
+        do throws(SendTrouble) {
+            return try authorized(request, place, control)
+        } catch {
+            return HTTPEnd(kind: .local, code: "local", words: error.outcome(control).trouble ?? "")
         }
     }
 
-    func completed(
-        _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
-    ) -> SendOutcome {
-        let receipt = job.receipt(
+    func completed(_ upload: Upload, _ status: Int, _ proof: String, _ etag: String?) -> SendOutcome {
+        let place = upload.place
+        let receipt = upload.job.receipt(
             .put,
             [
                 "url": .string(settings.connection.shown(place.address)), "part": .string(settings.part.rawValue),

@@ -25,9 +25,7 @@ final class PutTransport: UploadTransport {
         return Block(.address, PutSettings.urlWithoutHash)
     }
 
-    func reach(_ control: SendControl) -> Block? {
-        exchange.reach(addresses.last ?? addresses.known, control)
-    }
+    func reach(_ control: SendControl) -> Block? { exchange.reach(addresses.last ?? addresses.known, control) }
 
     /// The bytes to upload.
     struct Content {
@@ -39,47 +37,52 @@ final class PutTransport: UploadTransport {
         let contentType: String
     }
 
-    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+    /// One try: what is sent, and where to.
+    struct Upload {
+        let job: SendJob
         let content: Content
-        switch open(job) {
-        case .success(let found): content = found
-        case .failure(let refusal): return refusal.outcome
+        let place: PutAddresses.Place
+        let control: SendControl
+    }
+
+    func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
+        do throws(SendTrouble) {
+            return try send(job, content(of: job), control)
+        } catch {
+            return error.outcome(control)
         }
+    }
+
+    private func send(
+        _ job: SendJob, _ content: Content, _ control: SendControl
+    ) throws(SendTrouble) -> SendOutcome {
         var renewed = false
         while true {
-            let place: PutAddresses.Place
-            switch addresses.place(of: job, control) {
-            case .success(let found): place = found
-            case .failure(let refusal): return refusal.outcome
-            }
+            let place = try addresses.place(of: job, control)
             if place.isFetched, !renewed, place.isOver(at: WallClock.milliseconds) {
                 renewed = true
                 continue
             }
-            if let outcome = decided(job, content, place, control) { return outcome }
-            if job.delivery.isInDoubt && !renewed, let receipt = found(job, content, place, control) { return receipt }
-            let (end, isConditional): (HTTPEnd, Bool)
-            switch put(content, to: place, control) {
-            case .success(let ended): (end, isConditional) = (named(ended.end), ended.isConditional)
-            case .failure(let refusal): return refusal.outcome
-            }
+            let upload = Upload(job: job, content: content, place: place, control: control)
+            if let outcome = decided(upload) { return outcome }
+            if job.delivery.isInDoubt && !renewed, let receipt = found(upload) { return receipt }
+            let (end, isConditional) = try put(upload)
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status == 403 {
                 renewed = true
                 continue
             }
-            return judge(end, isConditional, job, content, place, control)
+            return judge(named(end), isConditional, upload)
         }
     }
 
     /// Takes the place for this capture, so that no other one is sent there.
     ///
     /// - Returns: the outcome if the bytes must not be sent, or not again; nil if they must be sent.
-    private func decided(
-        _ job: SendJob, _ content: Content, _ place: PutAddresses.Place, _ control: SendControl
-    ) -> SendOutcome? {
+    private func decided(_ upload: Upload) -> SendOutcome? {
+        let (job, place) = (upload.job, upload.place)
         guard let places = job.places else { return nil }
         guard let address = place.address.place else { return .parked(cause: "SHA-256 failed", isInDoubt: false) }
-        switch places.take(address, content.sha256) {
+        switch places.take(address, upload.content.sha256) {
         case .taken(let id): return .blocked(addresses.shared(with: id, job))
         case .unknown(let cause): return .parked(cause: cause, isInDoubt: false)
         case .ours(nil): return nil
@@ -87,7 +90,7 @@ final class PutTransport: UploadTransport {
             let earlier = Acceptance(
                 status: status, etag: nil, message: "\(place.address.origin) answered \(status)", needsBytes: true,
                 isEarlier: true)
-            let outcome = confirmed(job, content, place, earlier, control)
+            let outcome = confirmed(upload, earlier)
             // If nothing is there any more, the bytes are sent again.
             return outcome.isUnproven ? nil : outcome
         }
@@ -101,103 +104,85 @@ final class PutTransport: UploadTransport {
     /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
     ///
     /// - Returns: the end of the request, and whether the request had a condition.
-    private func put(
-        _ content: Content, to place: PutAddresses.Place, _ control: SendControl
-    ) -> Result<(end: HTTPEnd, isConditional: Bool), RefusedSend> {
-        let body = FileBody(content.handle, byteCount: content.byteCount, content.expected, control)
+    private func put(_ upload: Upload) throws(SendTrouble) -> (end: HTTPEnd, isConditional: Bool) {
+        let (content, place) = (upload.content, upload.place)
+        let body = FileBody(content.handle, of: (content.byteCount, content.expected), upload.control)
         var request = HTTPRequest(.put, place.address)
         let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
         request.headers =
             (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
             + place.headers
-        let own = addresses.isOurs(place) ? settings.connection.headers : []
+        let own = addresses.isOurs(place) ? settings.connection.own : []
         let isGiven = (place.headers + own).contains { $0.name.lowercased() == "if-none-match" }
         let isConditional = place.isFetched && isConditionKnown && !isGiven
         if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
         request.body = body
-        let result = authorized(request, place, control)
-        if let fault = body.fault { return .failure(RefusedSend(outcome: fault)) }
-        guard isConditional, case .success(let end) = result, end.isOfUnknownHeader("If-None-Match") else {
-            return result.map { ($0, isConditional || isGiven) }
+        let end: HTTPEnd
+        do throws(SendTrouble) {
+            end = try authorized(request, place, upload.control)
+        } catch {
+            throw body.fault.map { SendTrouble($0) } ?? error
         }
+        if let fault = body.fault { throw SendTrouble(fault) }
+        guard isConditional, end.isOfUnknownHeader("If-None-Match") else { return (end, isConditional || isGiven) }
         isConditionKnown = false
-        return put(content, to: place, control)
+        return try put(upload)
     }
 
-    private func judge(
-        _ end: HTTPEnd, _ isConditional: Bool, _ job: SendJob, _ content: Content, _ place: PutAddresses.Place,
-        _ control: SendControl
-    ) -> SendOutcome {
-        switch end.kind {
-        case .landed:
-            guard let answer = end.answer else { return end.outcome }
-            switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256, isOfPut: true) {
-            case .agrees: return completed(job, place, answer.status, "digest", answer["etag"])
-            case .differs(let name):
-                return .unclear(
-                    code: "put.digest",
-                    message: "\(end.message), and its \(name) does not match the bytes that were sent")
-            case .untold:
-                let names = [content.sha256.description, job.capture.sha256.description, job.capture.id]
-                let isReplaced = isConditional && answer.status == 204
-                let taken = Acceptance(
-                    status: answer.status, etag: answer["etag"], message: end.message,
-                    needsBytes: isReplaced || place.isFetched && !place.address.names(names), isEarlier: false)
-                return confirmed(job, content, place, taken, control)
-            }
-        case .present:
-            return present(job, content, place, end, control)
-        default: return end.outcome
+    private func judge(_ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload) -> SendOutcome {
+        if end.kind == .present { return present(upload, end) }
+        guard end.kind == .landed, let answer = end.answer else { return end.outcome }
+        let (job, content, place) = (upload.job, upload.content, upload.place)
+        switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256, isOfPut: true) {
+        case .agrees: return completed(upload, answer.status, "digest", answer["etag"])
+        case .differs(let name):
+            return .unclear(
+                code: "put.digest",
+                message: "\(end.message), and its \(name) does not match the bytes that were sent")
+        case .untold:
+            let names = [content.sha256.description, job.capture.sha256.description, job.capture.id]
+            let isReplaced = isConditional && answer.status == 204
+            let taken = Acceptance(
+                status: answer.status, etag: answer["etag"], message: end.message,
+                needsBytes: isReplaced || place.isFetched && !place.address.names(names), isEarlier: false)
+            return confirmed(upload, taken)
         }
     }
 
-    func open(_ job: SendJob) -> Result<Content, RefusedSend> {
-        switch job.open() {
-        case .failure(let trouble): return .failure(RefusedSend(outcome: trouble.outcome))
-        case .success(let source):
-            do throws(BundleError) {
-                let made: UploadFile
-                switch settings.part {
-                case .bundle:
-                    return .success(
-                        Content(
-                            handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
-                            expected: job.capture.expectedBytes, contentType: "application/vnd.capture-bundle"))
-                case .photo:
-                    made = try UploadFile.photo(of: source.handle, sha256: job.held, name: source.name)
-                case .body:
-                    made = try UploadFile.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
-                }
-                return .success(
-                    Content(
-                        handle: made.handle, byteCount: made.byteCount, sha256: made.sha256,
-                        expected: .sha256(made.sha256), contentType: made.contentType))
-            } catch  where error.code == .entryAbsent {
-                return .failure(
-                    RefusedSend(outcome: .rejected(code: error.code.rawValue, message: "the bundle has no photo")))
-            } catch {
-                return .failure(RefusedSend(outcome: CaptureAPITransport.outcome(of: error)))
+    func content(of job: SendJob) throws(SendTrouble) -> Content {
+        let source = try job.open()
+        do throws(BundleError) {
+            let made: UploadFile
+            switch settings.part {
+            case .bundle:
+                return Content(
+                    handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
+                    expected: job.capture.expectedBytes, contentType: "application/vnd.capture-bundle")
+            case .photo: made = try UploadFile.photo(of: source.handle, sha256: job.held, name: source.name)
+            case .body: made = try UploadFile.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
             }
+            return Content(
+                handle: made.handle, byteCount: made.byteCount, sha256: made.sha256, expected: .sha256(made.sha256),
+                contentType: made.contentType)
+        } catch  where error.code == .entryAbsent {
+            throw SendTrouble(.rejected(code: error.code.rawValue, message: "the bundle has no photo"))
+        } catch {
+            throw SendTrouble(SendOutcome(error))
         }
     }
 
     func authorized(
         _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
-    ) -> Result<HTTPEnd, RefusedSend> {
+    ) throws(SendTrouble) -> HTTPEnd {
         // Headers and tokens for the user's own server must not go to the host of a fetched URL.
         let isOurs = addresses.isOurs(place)
-        let own = isOurs ? settings.connection.headers : []
-        do throws(SendTrouble) {
-            return .success(
-                try exchange.perform(
-                    request, token: isOurs ? tokens : nil,
-                    isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds), control
-                ) { attempt throws(SendTrouble) in
-                    attempt.add(own)
-                    return !own.isEmpty || !place.headers.isEmpty
-                })
-        } catch {
-            return .failure(RefusedSend(local: error.message, control))
+        let own = isOurs ? settings.connection.own : []
+        return try exchange.perform(
+            request, token: isOurs ? tokens : nil,
+            isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds), control
+        ) { attempt throws(SendTrouble) in
+            attempt.add(own)
+            return !own.isEmpty || !place.headers.isEmpty
         }
     }
 }

@@ -1,5 +1,6 @@
 package import CaptureBundle
 package import CurlClient
+import QueueModel
 
 extension WebAddress {
     /// The place to which the URL leads: a hash of its origin and path. A server may ignore the query, and it differs

@@ -3,16 +3,10 @@ import QueueModel
 import SystemPackage
 
 /// Credentials and region, found in the same way as by AWS's own tools (Spec/queue.md section 12).
-package struct S3Credentials {
+struct S3Credentials {
     let key: String
     let secret: String
     let session: String?
-
-    package init(key: String, secret: String, session: String?) {
-        self.key = key
-        self.secret = secret
-        self.session = session
-    }
 
     /// - Throws: the message for the user if there are no credentials.
     static func find(_ settings: S3Settings) throws(SendTrouble) -> S3Credentials {

@@ -24,27 +24,23 @@ final class S3Exchange {
         _ request: HTTPRequest, contentHash: String, _ control: SendControl
     ) throws(SendTrouble) -> HTTPEnd {
         let credentials = try S3Credentials.find(settings)
+        let region = S3Credentials.region(settings)
         var request = request
-        request.add(settings.connection.headers)
-        var round = 0
-        while true {
-            defer { round += 1 }
-            let signer = SigV4(
-                credentials: credentials, region: S3Credentials.region(settings),
-                now: WallClock.milliseconds + offset)
-            let signed: HTTPRequest
-            do throws(NativeError) {
-                signed = try signer.signed(request, contentHash: contentHash)
-            } catch {
-                throw SendTrouble(message: error.description)
-            }
-            let end = connections.perform(signed, carriesCredentials: true, control)
-            guard end.kind == .again, round == 0, request.body?.rewind() ?? true else { return end }
-            let now = WallClock.milliseconds
-            if let server = end.answer?["date"].flatMap({ HTTPDate.milliseconds($0, now: now) }) {
-                offset = server - now
-            }
-        }
+        request.add(settings.connection.own)
+        return try connections.perform(
+            request, token: nil, control,
+            prepare: { attempt throws(SendTrouble) in
+                let signer = SigV4(credentials: credentials, region: region, now: WallClock.milliseconds + offset)
+                do throws(NativeError) { attempt = try signer.signed(attempt, contentHash: contentHash) } catch {
+                    throw SendTrouble(message: error.description)
+                }
+                return true
+            },
+            onAgain: { end in
+                let now = WallClock.milliseconds
+                let server = end.answer?["date"].flatMap { HTTPDate.milliseconds($0, now: now) }
+                if let server { offset = server - now }
+            })
     }
 
     /// Signs and sends a request without a body.

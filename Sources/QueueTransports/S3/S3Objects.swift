@@ -9,7 +9,7 @@ import Synchronization
 /// Several processes can share them without a lock, because the store lets only one of them create a name.
 ///
 /// ```swift
-/// let objects = try S3Objects(["url": "https://s3.example.org/bucket/receivers"])
+/// let objects = try S3Objects(S3Settings(url: URLTemplate("https://s3.example.org/bucket/receivers")))
 /// guard try objects.create("devices/3f2b8c1e", line) else { print("the name is taken") }
 /// ```
 ///
@@ -34,14 +34,11 @@ public final class S3Objects: Sendable {
         let exchange: S3Exchange
     }
 
-    /// - Parameter settings: the settings of a destination of kind `s3` (Spec/queue.md section 12): `url`, which names
-    ///   the bucket in its path and may have a prefix after it, and if needed `region`, `profile`, `ca` and others.
+    /// - Parameter settings: the settings of a bucket; the URL names it in its path and may have a prefix after it.
     /// - Throws: `destination.settings`.
-    public init(_ settings: [String: String]) throws(QueueError) {
-        let settings = try DestinationSettings.examined(settings, .s3, of: Self.subject)
-        let url = settings["url"] ?? ""
-        guard case .s3(let parsed)? = try? DestinationSettings(settings, .s3), let address = WebAddress(url),
-            !url.contains("{")
+    public init(_ settings: S3Settings) throws(QueueError) {
+        guard case .s3(let parsed) = try DestinationSettings.s3(settings).examined(of: Self.subject),
+            let address = WebAddress(parsed.url.text), !parsed.url.text.contains("{")
         else {
             throw QueueError(
                 .destinationSettings, "url must have no {…}: expected https://host/bucket/prefix", of: Self.subject)

@@ -1,5 +1,5 @@
-package import CaptureBundle
-package import CaptureNative
+import CaptureBundle
+import CaptureNative
 import CurlClient
 import QueueModel
 
@@ -20,17 +20,13 @@ final class S3Transport: UploadTransport {
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        guard let address = template.address(of: job.capture) else {
-            return RefusedSend(local: "the URL of \(job.capture.id) cannot be used", control).outcome
-        }
-        switch job.open() {
-        case .failure(let trouble): return trouble.outcome
-        case .success(let source):
-            do throws(SendTrouble) {
-                return try send(job, source.handle, address, control)
-            } catch {
-                return RefusedSend(local: error.message, control).outcome
+        do throws(SendTrouble) {
+            guard let address = template.address(of: job.capture) else {
+                throw SendTrouble(message: "the URL of \(job.capture.id) cannot be used")
             }
+            return try send(job, job.open().handle, address, control)
+        } catch {
+            return error.outcome(control)
         }
     }
 
@@ -39,15 +35,16 @@ final class S3Transport: UploadTransport {
     ) throws(SendTrouble) -> SendOutcome {
         if !repairs && (job.delivery.isInDoubt || !settings.isConditional) {
             switch try landed(job, handle, address, control) {
-            case .absent: break
+            case nil: break
             // The credentials may only allow writing. The key contains the hash, so a PUT only replaces equal bytes.
-            case .outcome(.blocked(let block)) where block.reason == .credentials: break
-            case .outcome(.conflict) where job.mayRepair: return try send(job, handle, address, repairs: true, control)
-            case .outcome(let outcome): return outcome
+            case .blocked(let block)? where block.reason == .credentials: break
+            case .conflict? where job.mayRepair():
+                return try send(job, handle, address, repairs: true, control)
+            case let outcome?: return outcome
             }
         }
         let capture = job.capture
-        let body = FileBody(handle, byteCount: capture.byteCount, capture.expectedBytes, control)
+        let body = FileBody(handle, of: (capture.byteCount, capture.expectedBytes), control)
         var request = HTTPRequest(.put, address)
         request.headers = try headers(capture, handle, isConditional: settings.isConditional && !repairs)
         request.body = body
@@ -58,13 +55,13 @@ final class S3Transport: UploadTransport {
         switch end.kind {
         case .landed, .present:
             switch try landed(job, handle, address, control) {
-            case .outcome(.conflict) where !repairs && job.mayRepair:
+            case .conflict? where !repairs && job.mayRepair():
                 return try send(job, handle, address, repairs: true, control)
-            case .outcome(let outcome): return outcome
-            case .absent where end.kind == .present:
+            case let outcome?: return outcome
+            case nil where end.kind == .present:
                 // Another client is uploading the object, or has just deleted it.
                 return .failed(code: end.code, message: end.message)
-            case .absent:
+            case nil:
                 return .unclear(code: "s3.absent", message: "\(end.message), and does not have the object")
             }
         case .endpoint where end.word == "NoSuchUpload": return .failed(code: end.code, message: end.message)
@@ -110,60 +107,48 @@ final class S3Transport: UploadTransport {
 
     // MARK: - Asking
 
-    private enum Landing {
-        case outcome(SendOutcome)
-        case absent
-    }
-
     /// Reads back what the store has under the key: the size, and the checksum, the MD5 or the bytes themselves.
+    ///
+    /// - Returns: nil if it has nothing there.
     private func landed(
         _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, _ control: SendControl
-    ) throws(SendTrouble) -> Landing {
+    ) throws(SendTrouble) -> SendOutcome? {
         let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
         let end = try exchange.perform(.head, address, asking, control)
         guard let answer = end.answer else {
-            if case .failed(let code, let message) = end.outcome {
-                return .outcome(.unclear(code: code, message: message))
-            }
-            return .outcome(end.outcome)
+            guard case .failed(let code, let message) = end.outcome else { return end.outcome }
+            return .unclear(code: code, message: message)
         }
-        if answer.status == 404 { return .absent }
+        if answer.status == 404 { return nil }
         guard answer.status == 200 else {
-            return .outcome(
-                end.kind == .credentials || end.kind == .wait
-                    ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
+            return end.kind == .credentials || end.kind == .wait
+                ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD")
         }
         guard let length = answer["content-length"].flatMap({ Int($0) }) else {
             return try readBack(job, address, control)
         }
         if let expected = job.sentByteCount, length != expected {
-            return .outcome(.conflict(message: "\(shown(address)) holds \(length) bytes; expected \(expected)"))
+            return .conflict(message: "\(shown(address)) holds \(length) bytes; expected \(expected)")
         }
         switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
         case .agrees:
             let proof = answer["x-amz-checksum-sha256"] == nil ? "etag" : "checksum"
-            return .outcome(completed(job, address, proof, answer["etag"]))
+            return completed(job, address, proof, answer["etag"])
         case .differs(let name):
-            return .outcome(.conflict(message: "\(shown(address)) holds other bytes: its \(name) differs"))
+            return .conflict(message: "\(shown(address)) holds other bytes: its \(name) differs")
         case .untold: return try readBack(job, address, control)
         }
     }
 
     private func readBack(
         _ job: SendJob, _ address: WebAddress, _ control: SendControl
-    ) throws(SendTrouble) -> Landing {
-        let copy: ReadBack
-        do throws(NativeError) {
-            copy = try ReadBack(byteCount: job.sentByteCount ?? .max, sha256: job.capture.sha256)
-        } catch {
-            throw SendTrouble(message: "\(error.call): \(error.text)")
-        }
-        let end = try exchange.perform(.get, address, [], control, copy.take)
-        switch copy.verdict(end) {
-        case .same: return .outcome(completed(job, address, "bytes", end.answer?["etag"]))
-        case .different: return .outcome(.conflict(message: "\(shown(address)) holds other bytes"))
-        case .unread(let text):
-            return .outcome(.unclear(code: end.code, message: "the upload cannot be read back: \(text)"))
+    ) throws(SendTrouble) -> SendOutcome {
+        let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
+        let end = try exchange.perform(.get, address, [], control, bytes.take)
+        switch bytes.verdict(end) {
+        case .same: return completed(job, address, "bytes", end.answer?["etag"])
+        case .different: return .conflict(message: "\(shown(address)) holds other bytes")
+        case .unread(let text): return .unclear(code: end.code, message: "the upload cannot be read back: \(text)")
         }
     }
 
@@ -184,10 +169,10 @@ final class S3Transport: UploadTransport {
         guard let address = template.address(of: job.capture) else { return .unknown("the URL cannot be used") }
         do throws(SendTrouble) {
             switch try landed(job, job.openSent(), address, control) {
-            case .absent: return .lost("\(address.origin) does not have the object")
-            case .outcome(.completed): return .there
-            case .outcome(.conflict(let message)): return .lost(message)
-            case .outcome(let outcome): return .unknown(outcome.trouble ?? "no answer")
+            case nil: return .lost("\(address.origin) does not have the object")
+            case .completed?: return .there
+            case .conflict(let message)?: return .lost(message)
+            case let outcome?: return .unknown(outcome.trouble ?? "no answer")
             }
         } catch {
             return .unknown(error.message)
@@ -196,9 +181,9 @@ final class S3Transport: UploadTransport {
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         guard let address = template.address(of: job.capture) else { return "the URL cannot be used" }
-        let download = Download(target, limit: job.capture.byteCount)
         do throws(SendTrouble) {
-            return download.trouble(try exchange.perform(.get, address, [], control, download.take))
+            let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
+            return bytes.trouble(try exchange.perform(.get, address, [], control, bytes.take))
         } catch {
             return error.message
         }
@@ -229,18 +214,5 @@ final class S3Transport: UploadTransport {
             found.block = Block(.local, error.message)
         }
         return found
-    }
-}
-
-/// Computes the SHA-256 of a file from the current position to the end.
-package enum FileDigest {
-    package static func sha256(_ handle: FileHandle) throws(NativeError) -> Digest {
-        let hasher = try SHA256Hasher()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = try handle.readSome(into: &buffer)
-            if count == 0 { return Digest(bytes: try hasher.finish()) }
-            try hasher.update(buffer.span.extracting(first: count))
-        }
     }
 }

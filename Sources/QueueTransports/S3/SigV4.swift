@@ -1,27 +1,21 @@
 import CaptureBundle
-package import CaptureNative
-package import CurlClient
+import CaptureNative
+import CurlClient
 import QueueModel
 
 /// Signs a request to an S3-compatible store (AWS Signature Version 4, "Signing and authenticating REST requests").
 ///
 /// libcurl's own signer (7.88) cannot sign paths that contain escapes, and only uses the clock of the machine.
-package struct SigV4 {
-    private let credentials: S3Credentials
-    private let region: String
+struct SigV4 {
+    let credentials: S3Credentials
+    let region: String
     /// The time of the signature in Unix milliseconds.
-    private let now: Int
-
-    package init(credentials: S3Credentials, region: String, now: Int) {
-        self.credentials = credentials
-        self.region = region
-        self.now = now
-    }
+    let now: Int
 
     /// Returns the request with the headers of the signature. A query must be escaped, and sorted by name.
     ///
     /// - Parameter contentHash: the SHA-256 of the body in hex.
-    package func signed(_ request: HTTPRequest, contentHash: String) throws(NativeError) -> HTTPRequest {
+    func signed(_ request: HTTPRequest, contentHash: String) throws(NativeError) -> HTTPRequest {
         let (day, moment) = Self.stamps(now)
         var request = request
         request.headers += [

@@ -1,45 +1,47 @@
-import CaptureNative
+public import CaptureBundle
 import CurlClient
 public import QueueModel
 package import SystemPackage
 
 /// What the queue needs to know about a destination besides its transport.
 extension Destination {
-    /// Parses the settings.
-    ///
-    /// - Throws: what is wrong with the settings. An older or newer version may have written them.
-    package func parsedSettings() throws(SettingsFault) -> DestinationSettings {
-        guard let known = Kind(rawValue: kind) else {
-            let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SettingsFault("there is no kind \(kind), expected one of \(kinds)")
-        }
-        return try DestinationSettings(settings, known)
-    }
-
-    /// The pace. If the settings cannot be parsed, this is the default pace, and the transport reports the error.
-    package var pace: PaceSettings {
-        var reader = SettingsReader(settings)
-        return (try? PaceSettings(&reader)) ?? PaceSettings()
-    }
-
-    // The following members do not use the parser, so that a push does not need libcurl to examine URLs.
+    /// The pace. If the settings cannot be read, this is the usual pace, and the transport reports the error.
+    package var pace: PaceSettings { settings.pace }
 
     /// Whether requests carry a signature over the hash of a body, and the body is the same in every attempt.
-    package var signs: Bool { settings["device-id"] != nil && settings["profile"] != "realitycam" }
+    package var signs: Bool { if case .http(let http) = settings { http.device != nil } else { false } }
 
     /// Whether the destination is notified when a session has ended and all its members have landed.
-    package var isToldOfSessions: Bool { settings["session-end-url"] != nil }
+    package var isToldOfSessions: Bool { settings.texts["session-end-url"] != nil }
 
     /// The path of a folder destination.
-    package var folder: FilePath? { settings["path"].map { FilePath($0) } }
+    package var folder: FilePath? { settings.texts["path"].map { FilePath($0) } }
+
+    /// The errors for files with secrets of this destination that other users can read or write, each with a hint.
+    ///
+    /// They only cause a warning, because the user wrote the files. An exposed device key is refused on loading.
+    public var openSecrets: [BundleError] {
+        if case .unusable = settings { return [] }
+        let texts = settings.texts
+        var files = ["token-file", "passphrase-file", "cert-key"].compactMap { texts[$0].map { FilePath($0) } }
+        if case .s3(let s3) = settings { files += [S3Credentials.file(s3)].compactMap(\.self) }
+        return files.compactMap { FileAccess.exposure(ofSecret: $0) }
+    }
 
     /// The settings in a form that may be shown, even if they are invalid: URLs without query and without secret paths.
     public var shownSettings: [String: String] {
-        settings.reduce(into: [:]) { shown, setting in
+        let texts = settings.texts
+        return texts.reduce(into: [:]) { shown, setting in
             switch setting.key {
             case "url-endpoint", "url", "verify-url", "session-end-url":
-                shown[setting.key] = self.shown(URLTemplate(setting.value))
-            case "header": shown[setting.key] = HeaderLines.shown(setting.value)
+                let url = URLTemplate(setting.value)
+                let isSecret = texts["secret-path"] == "yes"
+                shown[setting.key] =
+                    isSecret ? WebAddress(url.example)?.shown(hidesPath: true) ?? "…" : url.shown
+            case "header":
+                // A value can be a secret.
+                let names = setting.value.pieces(by: "\n").compactMap { ConnectionSettings.Header($0)?.name }
+                shown[setting.key] = names.map { "\($0): …" }.joined(separator: ", ")
             case "proxy":
                 // Leave out user and password.
                 let parts = setting.value.pieces(by: "@")
@@ -48,10 +50,5 @@ extension Destination {
             default: shown[setting.key] = setting.value
             }
         }
-    }
-
-    private func shown(_ template: URLTemplate) -> String {
-        guard settings["secret-path"] == "yes" else { return template.shown }
-        return WebAddress(template.example)?.shown(hidesPath: true) ?? "…"
     }
 }

@@ -65,7 +65,7 @@ struct DestinationCommand: ParsableCommand {
         func run() throws {
             let kind = try chosenKind()
             try queue.with(createIfMissing: true) { queue in
-                try queue.destinations.add(name, kind: kind, options.given)
+                try queue.destinations.add(name, DestinationSettings(kind, options.given, of: name))
                 let destination = try queue.destinations.find(name)
                 diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
@@ -109,7 +109,7 @@ struct DestinationCommand: ParsableCommand {
             }
             guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
             try queue.with(changes: true) { queue in
-                try queue.destinations.change(name, options.given.mapValues { $0.isEmpty ? nil : $0 })
+                try queue.destinations.change(name) { try $0.set(options.given.mapValues { $0.isEmpty ? nil : $0 }) }
                 for fault in try queue.destinations.find(name).openSecrets { diagnostic.warning(fault) }
                 diagnostic.note("changed \(name)")
             }

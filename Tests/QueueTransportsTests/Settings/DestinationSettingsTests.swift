@@ -8,13 +8,13 @@ import Testing
 /// Flat text settings become typed values for each kind of destination.
 struct DestinationSettingsTests {
     @Test func readsAFolder() throws {
-        let settings = try DestinationSettings(["path": "/mnt/nas", "marker": "a1", "bwlimit": "2MB"], .folder)
+        let settings = try DestinationSettings(.folder, ["path": "/mnt/nas", "marker": "a1", "bwlimit": "2MB"])
         guard case .folder(let folder) = settings else {
             Issue.record("\(settings)")
             return
         }
         #expect(folder.path == "/mnt/nas" && folder.marker == "a1")
-        guard case .folder(let unmarked) = try DestinationSettings(["path": "/mnt/nas"], .folder) else { return }
+        guard case .folder(let unmarked) = try DestinationSettings(.folder, ["path": "/mnt/nas"]) else { return }
         #expect(unmarked.marker == nil)
     }
 
@@ -41,12 +41,12 @@ struct DestinationSettingsTests {
         let id = "7e57ab1e-0000-4000-8000-000000000051"
         let flat = ["url": "https://a.example", "profile": "realitycam", "device-id": id]
         let plain = try self.http(flat)
-        #expect(plain.realityCam?.deviceID == id && plain.realityCam?.keyFile == nil)
+        #expect(plain.realityCam?.device.id == id && plain.realityCam?.device.keyFile == nil)
         #expect(plain.realityCam?.rpID == "XXXXXXXXXX.com.realitycam.app" && plain.realityCam?.hasAssertion == true)
         #expect(plain.device == nil)
         let own = ["realitycam-key": "/k", "passphrase-file": "/p", "rpid": "A.b", "assertion": "no"]
         let other = try self.http(flat.merging(own) { $1 })
-        #expect(other.realityCam?.keyFile == "/k" && other.realityCam?.passphraseFile == "/p")
+        #expect(other.realityCam?.device.keyFile == "/k" && other.realityCam?.device.passphraseFile == "/p")
         #expect(other.realityCam?.rpID == "A.b" && other.realityCam?.hasAssertion == false)
         #expect(try self.http(["url": "https://a.example", "profile": "capture"]).realityCam == nil)
     }
@@ -91,7 +91,9 @@ struct DestinationSettingsTests {
         #expect(connection.options.certificateKey == "/tls/key")
         #expect(connection.options.proxy == "socks5h://proxy.example:1080" && connection.options.times.connect == 5)
         #expect(connection.options.times.stall == 120 && connection.options.times.answer == 3600)
-        #expect(connection.headers == [HTTPRequest.Header("X-Site", "roof 7"), HTTPRequest.Header("X-Two", "b:c")])
+        #expect(
+            connection.headers.map(\.name) == ["X-Site", "X-Two"]
+                && connection.headers.map(\.value) == ["roof 7", "b:c"])
         #expect(connection.hidesPaths)
         let usual = try s3(["url": "https://s3.example/roof", "secret-path": "no"]).connection
         #expect(usual.options == ConnectionOptions() && usual.headers == [] && !usual.hidesPaths)
@@ -126,24 +128,94 @@ struct DestinationSettingsTests {
         #expect(test.block == block && transport.reach(SendControl()) == block)
     }
 
+    /// What is stored is what was given, in the shortest form; usual values are left out.
+    @Test(
+        arguments: [
+            (.folder, ["path": "/mnt/nas", "marker": "a1"]),
+            (
+                .http,
+                [
+                    "url": "https://a.example", "profile": "realitycam",
+                    "device-id": "7e57ab1e-0000-4000-8000-000000000051",
+                ]
+            ),
+            (
+                .http,
+                [
+                    "url": "https://a.example", "verify-url": "none", "profile": "realitycam", "rpid": "A.b",
+                    "device-id": "7e57ab1e-0000-4000-8000-000000000051", "realitycam-key": "/k", "assertion": "no",
+                    "token-command": "pass api",
+                ]
+            ),
+            (
+                .http,
+                [
+                    "url": "https://a.example", "verify-url": "https://b.example", "key": "/k", "passphrase-file": "/p",
+                    "device-id": "7e57ab1e-0000-4000-8000-000000000051", "token-file": "/t",
+                ]
+            ),
+            (
+                .put,
+                [
+                    "url": "https://a.example/{sha256}", "part": "body", "proof": "status",
+                    "session-end-url": "https://b",
+                ]
+            ),
+            (.put, ["url-command": "sign", "concurrency": "7", "bwlimit": "2MB", "retry": "0,5x2", "jitter": "20%"]),
+            (.put, ["url-endpoint": "https://a.example/sign", "lifetime": "30d", "secret-path": "yes"]),
+            (
+                .s3,
+                [
+                    "url": "https://s3.example/b", "region": "eu-1", "profile": "roof", "checksum": "none",
+                    "condition": "no", "ca": "/a", "cert": "/b", "cert-key": "/c", "proxy": "a.example:1080",
+                    "connect-timeout": "5s", "stall-timeout": "2m", "answer-timeout": "1h", "header": "A: b\nC: d",
+                ]
+            ),
+        ] as [(Destination.Kind, [String: String])])
+    func writesWhatItReads(_ kind: Destination.Kind, _ texts: [String: String]) throws {
+        #expect(try DestinationSettings(kind, texts).texts == texts)
+        let usual = ["concurrency": "1", "bwlimit": "none", "jitter": "0%", "retry": "0,1,2,4,8,300x5"]
+        #expect(try DestinationSettings(kind, usual.merging(texts) { $1 }).texts == texts)
+    }
+
+    /// A program can set values that no text gives.
+    @Test func refusesValuesThatCannotBeStored() {
+        var put = PutSettings(.url(URLTemplate("https://a.example/{sha256}")))
+        put.connection.headers = ["Host: b"].compactMap { ConnectionSettings.Header($0) }
+        #expect(throws: QueueError.self) { try DestinationSettings.put(put).examined(of: "it") }
+        put.connection.headers = []
+        put.pace.concurrency = 900
+        #expect(throws: QueueError.self) { try DestinationSettings.put(put).examined(of: "it") }
+        put.pace.concurrency = 9
+        #expect(throws: Never.self) { try DestinationSettings.put(put).examined(of: "it") }
+    }
+
+    @Test func keepsStoredSettingsThatItCannotRead() {
+        for kind in ["http", "carrier-pigeon"] {
+            let settings = DestinationSettings(stored: kind, ["colour": "red"])
+            #expect(settings.kind == kind && settings.texts == ["colour": "red"])
+        }
+    }
+
     private func destination(_ kind: String, _ settings: [String: String]) -> Destination {
         Destination(
-            name: "it", kind: kind, settings: settings, isDefault: true, addedAt: 0, saved: .init(),
+            name: "it", settings: DestinationSettings(stored: kind, settings), isDefault: true, addedAt: 0,
+            saved: .init(),
             isPaused: false, isPausedAtOnce: false, lifts: 0, number: 1)
     }
 
-    private func http(_ flat: [String: String]) throws -> CaptureAPISettings {
-        guard case .http(let settings) = try DestinationSettings(flat, .http) else { throw OtherKind() }
+    private func http(_ flat: [String: String]) throws -> HTTPSettings {
+        guard case .http(let settings) = try DestinationSettings(.http, flat) else { throw OtherKind() }
         return settings
     }
 
     private func put(_ flat: [String: String]) throws -> PutSettings {
-        guard case .put(let settings) = try DestinationSettings(flat, .put) else { throw OtherKind() }
+        guard case .put(let settings) = try DestinationSettings(.put, flat) else { throw OtherKind() }
         return settings
     }
 
     private func s3(_ flat: [String: String]) throws -> S3Settings {
-        guard case .s3(let settings) = try DestinationSettings(flat, .s3) else { throw OtherKind() }
+        guard case .s3(let settings) = try DestinationSettings(.s3, flat) else { throw OtherKind() }
         return settings
     }
 

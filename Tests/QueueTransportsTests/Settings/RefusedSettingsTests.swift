@@ -24,12 +24,12 @@ struct RefusedSettingsTests {
 
     @Test(arguments: Self.ofKinds + Self.ofURLs + Self.ofPace + Self.ofConnections)
     func refuses(_ refused: Case) {
-        let fault = #expect(throws: SettingsFault.self) {
-            try DestinationSettings(refused.settings, refused.kind)
+        let fault = #expect(throws: QueueError.self) {
+            try DestinationSettings(refused.kind, refused.settings).check()
         }
         #expect(fault?.message == refused.message)
         let error = #expect(throws: QueueError.self) {
-            try DestinationSettings.examined(refused.settings, refused.kind, of: "it")
+            try DestinationSettings(refused.kind, refused.settings).examined(of: "it")
         }
         #expect(error?.code == .destinationSettings)
         #expect(error?.message == refused.message)
@@ -166,7 +166,7 @@ struct RefusedSettingsTests {
 
     @Test(arguments: ["https://a.example/{id}", "https://a.example/up?name={sha256}"])
     func refusesAURLWithoutTheHashInItsPathWhenItIsGiven(_ url: String) {
-        let error = #expect(throws: QueueError.self) { try DestinationSettings.examined(["url": url], .put, of: "it") }
+        let error = #expect(throws: QueueError.self) { try DestinationSettings(.put, ["url": url]).examined(of: "it") }
         #expect(error?.code == .destinationSettings)
         #expect(error?.hints == ["add {sha256} to it, for example {id}-{sha256}.bundle"])
     }
@@ -174,11 +174,13 @@ struct RefusedSettingsTests {
     @Test(arguments: ["ca", "cert", "cert-key", "key", "passphrase-file", "token-file"])
     func refusesAFileThatCannotBeRead(_ name: String) {
         let error = #expect(throws: QueueError.self) {
-            try DestinationSettings.examined(
+            try DestinationSettings(
+                .http,
                 [
                     "url": "https://a.example", "device-id": "7e57ab1e-0000-4000-8000-000000000051",
                     name: "/nonexistent/file",
-                ], .http, of: "it")
+                ]
+            ).examined(of: "it")
         }
         #expect(error?.message.hasPrefix("\(name): /nonexistent/file cannot be read: ") ?? false, "\(error as Any)")
     }

@@ -1,30 +1,32 @@
 import CaptureBundle
 import CaptureQueue
 import Foundation
+import QueueModel
 import QueueTransports
 import SystemPackage
 
 /// The store that several receivers share: a bucket of an S3-compatible store. Its settings are in the file
 /// `shared-store.json` of each receiver's folder; the credentials are not.
 struct SharedStore {
-    /// The settings of a destination of kind s3 (Spec/queue.md section 12).
-    let settings: [String: String]
+    let settings: S3Settings
 
     /// Reads the settings of a folder; nil if the receiver does not share its devices.
     init?(of folder: ReceiverFolder) throws {
         guard FileManager.default.fileExists(atPath: folder.sharedStore.string) else { return nil }
         let data = try Data(contentsOf: URL(filePath: folder.sharedStore.string))
-        settings = try JSONDecoder().decode([String: String].self, from: data)
+        let texts = try JSONDecoder().decode([String: String].self, from: data)
+        guard case .s3(let settings) = try DestinationSettings(.s3, texts) else { return nil }
+        self.settings = settings
     }
 
     init(url: String, region: String?, profile: String?, authorities: String?) {
-        var settings = [
-            "url": url, "region": region, "profile": profile, "ca": authorities.map { URL(filePath: $0).path },
-        ]
+        var settings = S3Settings(url: URLTemplate(url))
+        (settings.region, settings.profile) = (region, profile)
+        settings.connection.authorities = authorities.map { FilePath(URL(filePath: $0).path) }
         // The times are short, because a device waits while the receiver asks the store.
-        settings["connect-timeout"] = "5s"
-        settings["answer-timeout"] = "10s"
-        self.settings = settings.compactMapValues { $0 }
+        settings.connection.connectTimeout = .seconds(5)
+        settings.connection.answerTimeout = .seconds(10)
+        self.settings = settings
     }
 
     /// Shares the devices of a folder from now on: copies them to the store, and writes the settings.
@@ -53,7 +55,7 @@ struct SharedStore {
     private func write(_ folder: ReceiverFolder) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let bytes = Array(try encoder.encode(settings))
+        let bytes = Array(try encoder.encode(DestinationSettings.s3(settings).texts))
         guard try !WholeFile.create(folder.sharedStore, bytes) else { return }
         guard try SharedStore(of: folder)?.settings == settings else {
             throw Unusable("\(folder.sharedStore) has other settings; to change the store, delete it first")

@@ -5,6 +5,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import QueueModel
 import ServiceLifecycle
 import SystemPackage
 import UnixSignals
@@ -78,7 +79,7 @@ struct Serving {
         let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
         if try queue.destinations.list().isEmpty {
             try folder.makeKept()
-            try queue.destinations.addFolder("kept", path: folder.kept.string)
+            try queue.destinations.add("kept", .folder(FolderSettings(path: folder.kept)))
         }
         if try queue.namesOfDestinations().isEmpty {
             let command = "capqueue dest add NAME --kind KIND … --queue \(folder.queue)"

@@ -1,19 +1,17 @@
 import CaptureBundle
-import CurlClient
-import QueueModel
 
 /// A URL that may contain `{sha256}`, `{id}` and `{session}` (Spec/queue.md section 12).
-package struct URLTemplate: Hashable, Sendable {
+public struct URLTemplate: Hashable, Sendable {
     private static let names = ["sha256", "id", "session"]
-    package let text: String
+    public let text: String
 
-    package init(_ text: String) { self.text = text }
+    public init(_ text: String) { self.text = text }
 
     /// An example of a resulting URL.
-    var example: String { filled { _ in "a" } }
+    package var example: String { filled { _ in "a" } }
 
     /// The first unknown name in braces.
-    var unknown: String? {
+    package var unknown: String? {
         text.pieces(by: "{", keepsEmpty: true).dropFirst().lazy
             .map { $0.pieces(by: "}", limit: 2, keepsEmpty: true) }
             .first { $0.count == 1 || !Self.names.contains($0[0]) }.map { $0[0].cut(to: 20) }
@@ -21,7 +19,7 @@ package struct URLTemplate: Hashable, Sendable {
 
     /// Whether each capture gets a path of its own. Several captures can share an id, but not a hash, and a server may
     /// ignore the query.
-    var tellsCapturesApart: Bool {
+    package var tellsCapturesApart: Bool {
         text.pieces(by: "#", keepsEmpty: true)[0].pieces(by: "?", keepsEmpty: true)[0].contains("{sha256}")
     }
 
@@ -31,18 +29,7 @@ package struct URLTemplate: Hashable, Sendable {
         return parts[0] + (parts.count > 1 ? "?…" : "")
     }
 
-    func address(of capture: CaptureRecord) -> WebAddress? {
-        WebAddress(
-            filled { name in
-                switch name {
-                case "sha256": capture.sha256.description
-                case "id": Self.escaped(capture.id)
-                default: Self.escaped(capture.session ?? "")
-                }
-            })
-    }
-
-    private func filled(_ value: (String) -> String) -> String {
+    package func filled(_ value: (String) -> String) -> String {
         var text = text
         for name in Self.names {
             text = text.pieces(around: "{\(name)}").joined(separator: value(name))
@@ -51,7 +38,7 @@ package struct URLTemplate: Hashable, Sendable {
     }
 
     /// Decodes the percent escapes.
-    static func unescapedBytes(_ text: String) -> [UInt8] {
+    package static func unescapedBytes(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
@@ -66,12 +53,12 @@ package struct URLTemplate: Hashable, Sendable {
         return bytes
     }
 
-    static func unescaped(_ text: String) -> String { String(decoding: unescapedBytes(text), as: UTF8.self) }
+    package static func unescaped(_ text: String) -> String { String(decoding: unescapedBytes(text), as: UTF8.self) }
 
-    static func escaped(_ text: String) -> String { escaped(bytes: Array(text.utf8)) }
+    package static func escaped(_ text: String) -> String { escaped(bytes: Array(text.utf8)) }
 
     /// Escapes all bytes except the unreserved characters (RFC 3986 section 2.3).
-    static func escaped(bytes: some Sequence<UInt8>) -> String {
+    package static func escaped(bytes: some Sequence<UInt8>) -> String {
         var escaped = ""
         for byte in bytes {
             switch byte {

@@ -1,0 +1,102 @@
+import SystemPackage
+
+/// The texts in which the settings of a destination are stored, each under its name. The settings pass each value once:
+/// it is read from these texts, or written to them.
+struct SettingTexts {
+    private(set) var texts: [String: String]
+    let isReading: Bool
+
+    init() { (texts, isReading) = ([:], false) }
+
+    init(reading texts: [String: String]) { (self.texts, isReading) = (texts, true) }
+
+    /// - Throws: `destination.settings`.
+    mutating func pass<Value>(
+        _ name: String, _ value: inout Value?, _ form: SettingForm<Value>
+    ) throws(QueueError) {
+        guard isReading else {
+            if let value { texts[name] = form.write(value) }
+            return
+        }
+        guard let text = texts.removeValue(forKey: name) else { return }
+        if text.isEmpty { throw QueueError(.destinationSettings, "\(name) is empty") }
+        value = form.read(text)
+        if value == nil { throw QueueError(.destinationSettings, "\(name)\(form.expected)") }
+    }
+
+    /// Passes a value that need not be given.
+    mutating func pass<Value: Equatable>(
+        _ name: String, _ value: inout Value, usual: Value, _ form: SettingForm<Value>
+    ) throws(QueueError) {
+        var given = value == usual ? nil : value
+        try pass(name, &given, form)
+        value = given ?? usual
+    }
+
+    /// Passes a value that must be given.
+    mutating func pass<Value>(
+        _ name: String, _ value: inout Value, _ form: SettingForm<Value>, lacking fault: @autoclosure () -> QueueError
+    ) throws(QueueError) {
+        var given = isReading ? nil : value
+        try pass(name, &given, form)
+        guard let given else { throw fault() }
+        value = given
+    }
+
+    /// Removes a text that stands for no value.
+    mutating func drop(_ name: String, _ text: String) { if texts[name] == text { texts[name] = nil } }
+}
+
+extension QueueError {
+    /// The fault of a setting that another setting, or the kind of the destination, needs.
+    static func missing(_ setting: String, of owner: String, example: String? = nil) -> QueueError {
+        QueueError(
+            .destinationSettings, "\(setting) is missing",
+            hints: [.give([setting], owner: owner, example: example)])
+    }
+}
+
+/// How a value is written as a text and read again.
+struct SettingForm<Value> {
+    /// What the text must be, for messages, to be put after the name of the setting.
+    var expected = ""
+    let read: (String) -> Value?
+    let write: (Value) -> String
+}
+
+extension SettingForm where Value == String {
+    static var text: Self { text("") { _ in true } }
+
+    static func text(_ expected: String, _ isValid: @escaping (String) -> Bool) -> Self {
+        Self(expected: expected, read: { isValid($0) ? $0 : nil }, write: { $0 })
+    }
+}
+
+extension SettingForm where Value == FilePath {
+    static var file: Self { Self(read: { FilePath($0) }, write: \.string) }
+}
+
+extension SettingForm where Value == URLTemplate {
+    static var url: Self { Self(read: { URLTemplate($0) }, write: \.text) }
+}
+
+extension SettingForm where Value == Bool {
+    static var flag: Self {
+        Self(expected: " must be yes or no", read: { ["yes": true, "no": false][$0] }, write: { $0 ? "yes" : "no" })
+    }
+}
+
+extension SettingForm where Value == Duration {
+    static var time: Self {
+        Self(
+            expected: " must be an age of 1s or more",
+            read: { text in QueueAge(text).flatMap { $0.milliseconds < 1000 ? nil : $0.duration } },
+            write: { QueueAge($0).text })
+    }
+}
+
+extension SettingForm where Value: RawRepresentable, Value.RawValue == String {
+    static func word(_ expected: String) -> Self {
+        Self(expected: " must be \(expected)", read: Value.init(rawValue:), write: \.rawValue)
+    }
+}

@@ -1,0 +1,61 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+import QueueModel
+
+/// Compares the bytes that a destination returns with the sent ones, and writes them to a file if there is one.
+final class ReturnedBytes {
+    enum Verdict {
+        case same
+        case different
+        /// The bytes could not be read, for this reason.
+        case unread(String)
+    }
+
+    private let byteCount: Int
+    private let sha256: Digest
+    private let target: FileHandle?
+    private let hasher: SHA256Hasher
+    private var count = 0
+    private var fault: String?
+
+    init(_ byteCount: Int?, _ sha256: Digest, into target: FileHandle? = nil) throws(SendTrouble) {
+        (self.byteCount, self.sha256, self.target) = (byteCount ?? .max, sha256, target)
+        do throws(NativeError) { hasher = try SHA256Hasher() } catch { throw SendTrouble(message: error.description) }
+    }
+
+    /// The sink for `HTTPRequest.sink`. It ends the transfer if more bytes come than were sent.
+    func take(_ piece: Span<UInt8>) -> Bool {
+        count += piece.count
+        guard count <= byteCount else { return false }
+        do throws(NativeError) {
+            try hasher.update(piece)
+            try target?.write(piece)
+            return true
+        } catch {
+            fault = "\(error.call): \(error.text)"
+            return false
+        }
+    }
+
+    /// - Parameter end: the end of the request that returned the bytes.
+    func verdict(_ end: HTTPEnd) -> Verdict {
+        if let fault { return .unread(fault) }
+        if count > byteCount { return .different }
+        guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }
+        guard let digest = try? hasher.finish() else { return .unread("SHA-256 failed on this computer") }
+        return Digest(bytes: digest) == sha256 ? .same : .different
+    }
+
+    /// Returns what is wrong with a download; nil if it is complete.
+    func trouble(_ end: HTTPEnd) -> String? {
+        switch verdict(end) {
+        case .same: nil
+        case .different where count > byteCount: "it returned more than the expected \(byteCount) bytes"
+        case .unread(let text) where fault != nil || end.answer?.status != 200: text
+        case .unread: "it returned \(count) of \(byteCount) bytes"
+        case .different where count < byteCount: "it returned \(count) of \(byteCount) bytes"
+        case .different: "the bytes that it returned differ from those that were sent"
+        }
+    }
+}

@@ -2,25 +2,28 @@
 #define CCURL_SHIM_H
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <stddef.h>
+#include "../CLinux/table.h"
 
 // libcurl and the thirty libraries that it needs take 6 ms to load, and every push would pay for that. Therefore it is
-// not linked: the first request of a run loads it. The types of these members are those of libcurl's headers.
+// not linked: the first request of a run loads it.
+#define CAPTURE_CURL_CALLS(CALL) \
+    CALL(curl_, global_init) \
+    CALL(curl_, easy_init) \
+    CALL(curl_, easy_reset) \
+    CALL(curl_, easy_perform) \
+    CALL(curl_, easy_cleanup) \
+    CALL(curl_, easy_strerror) \
+    CALL(curl_, slist_append) \
+    CALL(curl_, slist_free_all) \
+    CALL(curl_, url) \
+    CALL(curl_, url_set) \
+    CALL(curl_, url_get) \
+    CALL(curl_, url_cleanup) \
+    CALL(curl_, free)
+
 struct capture_curl {
-    __typeof__(&curl_global_init) global_init;
-    __typeof__(&curl_easy_init) easy_init;
-    __typeof__(&curl_easy_reset) easy_reset;
-    __typeof__(&curl_easy_perform) easy_perform;
-    __typeof__(&curl_easy_cleanup) easy_cleanup;
-    __typeof__(&curl_easy_strerror) easy_strerror;
-    __typeof__(&curl_slist_append) slist_append;
-    __typeof__(&curl_slist_free_all) slist_free_all;
-    __typeof__(&curl_url) url;
-    __typeof__(&curl_url_set) url_set;
-    __typeof__(&curl_url_get) url_get;
-    __typeof__(&curl_url_cleanup) url_cleanup;
-    __typeof__(&curl_free) free;
+    CAPTURE_CURL_CALLS(CAPTURE_MEMBER)
     // These two are variadic, so Swift cannot call them. The functions below do.
     void *easy_setopt;
     void *easy_getinfo;
@@ -31,25 +34,9 @@ static inline int capture_curl_load(struct capture_curl *table) {
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;
     int found = 1;
-#define CAPTURE_FIND(member) \
-    table->member = (__typeof__(table->member))dlsym(library, "curl_" #member); \
-    found = found && table->member
-    CAPTURE_FIND(global_init);
-    CAPTURE_FIND(easy_init);
-    CAPTURE_FIND(easy_reset);
-    CAPTURE_FIND(easy_perform);
-    CAPTURE_FIND(easy_cleanup);
-    CAPTURE_FIND(easy_strerror);
-    CAPTURE_FIND(slist_append);
-    CAPTURE_FIND(slist_free_all);
-    CAPTURE_FIND(url);
-    CAPTURE_FIND(url_set);
-    CAPTURE_FIND(url_get);
-    CAPTURE_FIND(url_cleanup);
-    CAPTURE_FIND(free);
-    CAPTURE_FIND(easy_setopt);
-    CAPTURE_FIND(easy_getinfo);
-#undef CAPTURE_FIND
+    CAPTURE_CURL_CALLS(CAPTURE_FIND)
+    CAPTURE_FIND(curl_, easy_setopt)
+    CAPTURE_FIND(curl_, easy_getinfo)
     return found && table->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 

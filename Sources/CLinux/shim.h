@@ -48,18 +48,12 @@ static inline int capture_clone(int target, int source) {
     return ioctl(target, 0x40049409, source);
 }
 
-// Calls the variadic ioctl(2) with TIOCGWINSZ of asm-generic/ioctls.h. The result is the number of columns of the
-// terminal; 0 if the file is not a terminal.
-static inline int capture_columns(int file) {
+// Calls the variadic ioctl(2) with TIOCGWINSZ of asm-generic/ioctls.h. The result is the number of rows (0) or columns (1)
+// of the terminal; 0 if the file is not a terminal.
+static inline int capture_window(int file, int side) {
     unsigned short size[4] = {0, 0, 0, 0};
     extern int ioctl(int, unsigned long, ...);
-    return ioctl(file, 0x5413, size) == 0 ? size[1] : 0;
-}
-
-static inline int capture_rows(int file) {
-    unsigned short size[4] = {0, 0, 0, 0};
-    extern int ioctl(int, unsigned long, ...);
-    return ioctl(file, 0x5413, size) == 0 ? size[0] : 0;
+    return ioctl(file, 0x5413, size) == 0 ? size[side] : 0;
 }
 
 // Opens a routing socket (rtnetlink(7)) that receives changes of links, addresses and routes for IPv4 and IPv6; on

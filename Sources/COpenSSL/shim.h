@@ -9,7 +9,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/param_build.h>
+#include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/rand.h>
@@ -25,7 +25,7 @@ static inline EVP_PKEY *capture_generate_p256(void) {
 static const int capture_public_key_selection = EVP_PKEY_PUBLIC_KEY;
 
 // Swift imports a string macro as a String, whose pointer is valid for one call only. OSSL_PARAM keeps pointers to its
-// names, and OSSL_PARAM_BLD keeps pointers to its values.
+// names and values.
 static const char *const capture_param_group = OSSL_PKEY_PARAM_GROUP_NAME;
 static const char *const capture_param_public_key = OSSL_PKEY_PARAM_PUB_KEY;
 static const char *const capture_p256_name = "prime256v1";
@@ -42,41 +42,5 @@ static inline int capture_error_reason(unsigned long code) {
 
 // ERR_R_MALLOC_FAILURE is a macro that contains an expression, so Swift does not import it.
 static const int capture_error_out_of_memory = ERR_R_MALLOC_FAILURE;
-
-// OpenSSL 3 deprecates the SHA256_* calls in favour of EVP, which looks the algorithm up by name and allocates memory.
-// We use EVP and fetch the algorithm once for each process.
-static inline const EVP_MD *capture_sha256(void) {
-    static EVP_MD *fetched;
-    EVP_MD *known = __atomic_load_n(&fetched, __ATOMIC_ACQUIRE);
-    if (known != NULL) {
-        return known;
-    }
-    EVP_MD *mine = EVP_MD_fetch(NULL, "SHA256", NULL);
-    EVP_MD *none = NULL;
-    if (mine != NULL
-        && !__atomic_compare_exchange_n(&fetched, &none, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        EVP_MD_free(mine);
-        return none;
-    }
-    return mine;
-}
-
-// Poly1305 is also fetched once for each process: looking it up by name takes longer than computing the tag of a short
-// message.
-static inline EVP_MAC *capture_poly1305(void) {
-    static EVP_MAC *fetched;
-    EVP_MAC *known = __atomic_load_n(&fetched, __ATOMIC_ACQUIRE);
-    if (known != NULL) {
-        return known;
-    }
-    EVP_MAC *mine = EVP_MAC_fetch(NULL, "POLY1305", NULL);
-    EVP_MAC *none = NULL;
-    if (mine != NULL
-        && !__atomic_compare_exchange_n(&fetched, &none, mine, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        EVP_MAC_free(mine);
-        return none;
-    }
-    return mine;
-}
 
 #endif

@@ -1,53 +1,35 @@
 #ifndef CTIFF_SHIM_H
 #define CTIFF_SHIM_H
 
-#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <tiffio.h>
+#include "../CLinux/table.h"
 
-// libtiff takes longer to load than all other decoders together. So it is not linked, and only a process for TIFF loads
-// it. The types of these members are those of libtiff's header.
+// libtiff takes longer to load than all other decoders together, so only a process for TIFF loads it.
 #define CAPTURE_TIFF_CALLS(CALL) \
-    CALL(OpenOptionsAlloc) \
-    CALL(OpenOptionsFree) \
-    CALL(OpenOptionsSetMaxSingleMemAlloc) \
-    CALL(OpenOptionsSetErrorHandlerExtR) \
-    CALL(OpenOptionsSetWarningHandlerExtR) \
-    CALL(ClientOpenExt) \
-    CALL(Close) \
-    CALL(GetField) \
-    CALL(GetFieldDefaulted) \
-    CALL(IsTiled) \
-    CALL(LastDirectory) \
-    CALL(NumberOfStrips) \
-    CALL(StripSize64) \
-    CALL(TileSize64) \
-    CALL(ComputeTile) \
-    CALL(GetStrileOffset) \
-    CALL(GetStrileByteCount) \
-    CALL(ReadEncodedStrip) \
-    CALL(ReadEncodedTile)
+    CALL(TIFF, OpenOptionsAlloc) \
+    CALL(TIFF, OpenOptionsFree) \
+    CALL(TIFF, OpenOptionsSetMaxSingleMemAlloc) \
+    CALL(TIFF, OpenOptionsSetErrorHandlerExtR) \
+    CALL(TIFF, OpenOptionsSetWarningHandlerExtR) \
+    CALL(TIFF, ClientOpenExt) \
+    CALL(TIFF, Close) \
+    CALL(TIFF, GetField) \
+    CALL(TIFF, GetFieldDefaulted) \
+    CALL(TIFF, IsTiled) \
+    CALL(TIFF, LastDirectory) \
+    CALL(TIFF, NumberOfStrips) \
+    CALL(TIFF, StripSize64) \
+    CALL(TIFF, TileSize64) \
+    CALL(TIFF, ComputeTile) \
+    CALL(TIFF, GetStrileOffset) \
+    CALL(TIFF, GetStrileByteCount) \
+    CALL(TIFF, ReadEncodedStrip) \
+    CALL(TIFF, ReadEncodedTile)
 
-struct capture_tiff {
-#define CAPTURE_MEMBER(member) __typeof__(&TIFF##member) member;
-    CAPTURE_TIFF_CALLS(CAPTURE_MEMBER)
-#undef CAPTURE_MEMBER
-};
-
-// Fills the whole table or fails. The library stays loaded.
-static inline int capture_tiff_load(struct capture_tiff *table, const char *file) {
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!library) return 0;
-    int found = 1;
-#define CAPTURE_FIND(member) \
-    table->member = (__typeof__(table->member))dlsym(library, "TIFF" #member); \
-    found = found && table->member;
-    CAPTURE_TIFF_CALLS(CAPTURE_FIND)
-#undef CAPTURE_FIND
-    return found;
-}
+CAPTURE_TABLE(capture_tiff, CAPTURE_TIFF_CALLS)
 
 // A file in memory with its position, and the first error that libtiff reported.
 struct capture_tiff_bytes {

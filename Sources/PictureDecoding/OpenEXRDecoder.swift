@@ -47,11 +47,7 @@ private struct Reading {
         try memory.require(storage == EXR_STORAGE_TILED ? 3 * count : count)
         let bytes = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
             let grid = unsafe Grid(target: target, width: width, height: height, left: left, top: top)
-            switch storage {
-            case EXR_STORAGE_SCANLINE: try readLines(into: grid)
-            case EXR_STORAGE_TILED: try readTiles(into: grid)
-            default: throw DecodingRefusal(.unsupported, "is a deep OpenEXR file, expected one value for each pixel")
-            }
+            try read(storage, into: grid)
         }
         return Samples(width: width, height: height, each: 4, bytes: bytes)
     }
@@ -80,38 +76,31 @@ private struct Reading {
         }
     }
 
-    private func readLines(into grid: Grid) throws(DecodingRefusal) {
-        var each: Int32 = 0
-        try check(unsafe exr_get_scanlines_per_chunk(context, 0, &each))
-        guard each > 0 else { throw DecodingRefusal(.malformed, "is a damaged OpenEXR file") }
-        var pipeline = unsafe exr_decode_pipeline_t()
-        defer { unsafe exr_decoding_destroy(context, &pipeline) }
-        var isFirst = true
-        for y in stride(from: grid.top, to: grid.top + grid.height, by: Int(each)) {
-            var chunk = exr_chunk_info_t()
-            try check(unsafe exr_read_scanline_chunk_info(context, 0, Int32(y), &chunk))
-            let place = unsafe grid.place(
-                x: 0, y: Int(chunk.start_y) - grid.top, width: grid.width, height: Int(chunk.height))
-            try unsafe run(&pipeline, &chunk, place, grid, isFirst: isFirst)
-            isFirst = false
+    /// Reads the picture by its blocks: runs of whole lines, or tiles.
+    private func read(_ storage: exr_storage_t, into grid: Grid) throws(DecodingRefusal) {
+        let isTiled = storage == EXR_STORAGE_TILED
+        guard isTiled || storage == EXR_STORAGE_SCANLINE else {
+            throw DecodingRefusal(.unsupported, "is a deep OpenEXR file, expected one value for each pixel")
         }
-    }
-
-    private func readTiles(into grid: Grid) throws(DecodingRefusal) {
-        var (width, height): (Int32, Int32) = (0, 0)
-        try check(unsafe exr_get_tile_sizes(context, 0, 0, 0, &width, &height))
+        var (width, height) = (Int32(grid.width), Int32(0))
+        try check(
+            isTiled
+                ? unsafe exr_get_tile_sizes(context, 0, 0, 0, &width, &height)
+                : unsafe exr_get_scanlines_per_chunk(context, 0, &height))
         guard width > 0, height > 0 else { throw DecodingRefusal(.malformed, "is a damaged OpenEXR file") }
         var pipeline = unsafe exr_decode_pipeline_t()
         defer { unsafe exr_decoding_destroy(context, &pipeline) }
-        var isFirst = true
-        for row in 0..<((grid.height + Int(height) - 1) / Int(height)) {
-            for column in 0..<((grid.width + Int(width) - 1) / Int(width)) {
+        for y in stride(from: 0, to: grid.height, by: Int(height)) {
+            for x in stride(from: 0, to: grid.width, by: Int(width)) {
                 var chunk = exr_chunk_info_t()
-                try check(unsafe exr_read_tile_chunk_info(context, 0, Int32(column), Int32(row), 0, 0, &chunk))
+                try check(
+                    isTiled
+                        ? unsafe exr_read_tile_chunk_info(context, 0, Int32(x) / width, Int32(y) / height, 0, 0, &chunk)
+                        : unsafe exr_read_scanline_chunk_info(context, 0, Int32(grid.top + y), &chunk))
                 let place = unsafe grid.place(
-                    x: column * Int(width), y: row * Int(height), width: Int(chunk.width), height: Int(chunk.height))
-                try unsafe run(&pipeline, &chunk, place, grid, isFirst: isFirst)
-                isFirst = false
+                    x: x, y: isTiled ? y : Int(chunk.start_y) - grid.top,
+                    width: isTiled ? Int(chunk.width) : grid.width, height: Int(chunk.height))
+                try unsafe run(&pipeline, &chunk, place, grid, isFirst: x == 0 && y == 0)
             }
         }
     }

@@ -75,26 +75,13 @@ final class TIFFDecoder {
                 "is a TIFF of \(bits)-bit \(names[format] ?? "samples of format \(format)"), "
                     + "expected unsigned integers of 8 or 16 bits or floats of 32 bits")
         }
-        let compression = tag(TIFFTAG_COMPRESSION)
-        guard [1, 5, 8, 32773, 32946].contains(compression) else {
-            throw DecodingRefusal(
-                .unsupported,
-                "is a TIFF with compression \(compression), expected none, LZW, deflate or PackBits")
-        }
-        let order = tag(TIFFTAG_FILLORDER)
-        guard order == FILLORDER_MSB2LSB else {
-            throw DecodingRefusal(.unsupported, "is a TIFF with fill order \(order), expected 1")
-        }
-        let photometric = tag(TIFFTAG_PHOTOMETRIC)
-        guard photometric == PHOTOMETRIC_MINISBLACK else {
-            throw DecodingRefusal(
-                .unsupported,
-                "is a TIFF with photometric interpretation \(photometric), expected 1 (black is zero)")
-        }
-        let orientation = tag(TIFFTAG_ORIENTATION)
-        guard orientation == ORIENTATION_TOPLEFT else {
-            throw DecodingRefusal(
-                .unsupported, "is a TIFF with orientation \(orientation), expected 1 (top row first)")
+        for (name, number, allowed, words) in [
+            ("compression", TIFFTAG_COMPRESSION, [1, 5, 8, 32773, 32946], "none, LZW, deflate or PackBits"),
+            ("fill order", TIFFTAG_FILLORDER, [Int(FILLORDER_MSB2LSB)], "1"),
+            ("photometric interpretation", TIFFTAG_PHOTOMETRIC, [Int(PHOTOMETRIC_MINISBLACK)], "1 (black is zero)"),
+            ("orientation", TIFFTAG_ORIENTATION, [Int(ORIENTATION_TOPLEFT)], "1 (top row first)"),
+        ] where !allowed.contains(tag(number)) {
+            throw DecodingRefusal(.unsupported, "is a TIFF with \(name) \(tag(number)), expected \(words)")
         }
         guard unsafe calls.LastDirectory(file) != 0 else {
             throw DecodingRefusal(.unsupported, "is a TIFF with several pictures, expected one")

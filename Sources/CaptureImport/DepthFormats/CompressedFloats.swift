@@ -27,27 +27,14 @@ package enum CompressedFloats {
     ///   4 · width · height bytes. No more than that is ever inflated.
     package static func decode(_ bytes: [UInt8], size: DepthSize) throws(DepthFormatFailure) -> SampleGrid {
         let wrapper = Wrapper(bytes)
-        let start = try beginning(of: bytes, wrapper)
+        let start = wrapper == .gzip ? try endOfGzipHeader(bytes) : 0
         let (floats, end) = try inflate(bytes, from: start, wrapper, size)
-        try check(Array(bytes[end...]), wrapper, floats)
+        try check(bytes[end...], wrapper, floats)
         guard floats.count == size.byteCount else {
             throw DepthFormatFailure(
                 "inflates to \(floats.count) bytes (\(wrapper.rawValue)), expected \(size.byteCount) for \(size)")
         }
         return try RawFloats.decode(floats, size: size)
-    }
-
-    /// The offset at which the deflate stream begins.
-    private static func beginning(of bytes: [UInt8], _ wrapper: Wrapper) throws(DepthFormatFailure) -> Int {
-        switch wrapper {
-        case .deflate: return 0
-        case .zlib:
-            guard bytes[1] & 0x20 == 0 else {
-                throw DepthFormatFailure("is zlib data with a preset dictionary, expected none")
-            }
-            return 2
-        case .gzip: return try endOfGzipHeader(bytes)
-        }
     }
 
     /// The length of the header with its optional fields: extra field, name, comment and header checksum.
@@ -81,7 +68,7 @@ package enum CompressedFloats {
         var output = [UInt8](repeating: 0, count: min(size.byteCount + 1, 1 << 16))
         var position = start
         do {
-            let inflater = try Inflater()
+            let inflater = try Inflater(wrapper == .zlib ? .zlib : .raw)
             while true {
                 let rest = bytes.span.extracting(droppingFirst: position)
                 let step = try inflater.inflate(rest, into: &output)
@@ -96,6 +83,7 @@ package enum CompressedFloats {
                 case .outputFull, .blockEnded: continue
                 case .needsInput where step.consumed > 0 || step.produced > 0: continue
                 case .needsInput: throw DepthFormatFailure("is \(wrapper.words) data that is cut off")
+                case .corrupt where wrapper == .zlib && floats.count == size.byteCount: throw wrongChecksum(wrapper)
                 case .corrupt: throw DepthFormatFailure("is not valid \(wrapper.words) data")
                 }
             }
@@ -106,55 +94,34 @@ package enum CompressedFloats {
         }
     }
 
-    /// Checks what follows the stream: the checksum, and for gzip the length.
+    /// Checks what follows the stream: for gzip the checksum and the length (zlib checks its own), else nothing.
     private static func check(
-        _ trailer: [UInt8], _ wrapper: Wrapper, _ floats: [UInt8]
+        _ trailer: ArraySlice<UInt8>, _ wrapper: Wrapper, _ floats: [UInt8]
     ) throws(DepthFormatFailure) {
-        let expected: [UInt8]
-        switch wrapper {
-        case .deflate: expected = []
-        case .zlib: expected = bigEndian(Adler32.value(of: floats))
-        case .gzip:
+        var expected: [UInt8] = []
+        if wrapper == .gzip {
             var crc = CRC32()
             crc.update(floats.span)
-            expected = bigEndian(crc.value).reversed() + bigEndian(UInt32(truncatingIfNeeded: floats.count)).reversed()
+            for number in [crc.value, UInt32(truncatingIfNeeded: floats.count)] {
+                expected += stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+            }
         }
         guard trailer.count >= expected.count else {
             throw DepthFormatFailure("is \(wrapper.words) data that is cut off")
         }
-        guard trailer.starts(with: expected) else {
-            throw DepthFormatFailure("is damaged \(wrapper.words) data: its checksum is wrong")
-        }
+        guard trailer.starts(with: expected) else { throw wrongChecksum(wrapper) }
         guard trailer.count == expected.count else {
             let more = trailer.count - expected.count
             throw DepthFormatFailure("has \(more) bytes after the end of its \(wrapper.words) data")
         }
     }
 
-    private static func bigEndian(_ value: UInt32) -> [UInt8] {
-        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> UInt32($0)) }
+    private static func wrongChecksum(_ wrapper: Wrapper) -> DepthFormatFailure {
+        DepthFormatFailure("is damaged \(wrapper.words) data: its checksum is wrong")
     }
 }
 
 extension CompressedFloats.Wrapper {
     /// The name of the format in a message.
     fileprivate var words: String { self == .deflate ? "raw deflate" : rawValue }
-}
-
-/// The checksum of a zlib stream (RFC 1950 section 8.2).
-private enum Adler32 {
-    static func value(of bytes: [UInt8]) -> UInt32 {
-        var (low, high): (UInt32, UInt32) = (1, 0)
-        // The sums cannot overflow within 5552 bytes, so they are reduced only that often.
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            for byte in rest.prefix(5552) {
-                low += UInt32(byte)
-                high += low
-            }
-            (low, high) = (low % 65_521, high % 65_521)
-            rest = rest.dropFirst(5552)
-        }
-        return high << 16 | low
-    }
 }

@@ -28,12 +28,9 @@ package enum PortableFloatMap {
                 "is a portable float map with the scale factor \"\(text)\", expected a number that is not 0")
         }
         guard rest.count == size.byteCount else { throw .length(rest.count, size, sample: 4) }
-        let floats = SampleBytes(bytes: rest, isLittleEndian: scale < 0).float32
-        let rows = stride(from: 0, to: floats.count, by: width).reversed()
-        guard let grid = SampleGrid(size: size, values: .float32(rows.flatMap { floats[$0..<($0 + width)] })) else {
-            throw .length(rest.count, size, sample: 4)
-        }
-        return grid
+        let rows = stride(from: rest.startIndex, to: rest.endIndex, by: 4 * width).reversed()
+        let floats = rows.flatMap { rest[$0..<($0 + 4 * width)] }
+        return try SampleGrid(floats[...], .float32, isLittleEndian: scale < 0, size: size)
     }
 
     /// Reads a word of at most 32 bytes and the one white-space byte after it. Returns nil if the word is empty or longer,

@@ -19,14 +19,7 @@ package enum PortableGrayMap {
         guard let size = DepthSize(width: width, height: height) else { throw .side(width, height) }
         // One byte of white space follows the maximum.
         guard let space = rest.popFirst(), isSpace(space) else { throw .length(0, size, sample: most > 255 ? 2 : 1) }
-        let sample = most > 255 ? 2 : 1
-        guard rest.count == sample * width * height else { throw .length(rest.count, size, sample: sample) }
-        let values: SampleGrid.Values =
-            sample == 1 ? .uint8(Array(rest)) : .uint16(SampleBytes(bytes: rest, isLittleEndian: false).uint16)
-        guard let grid = SampleGrid(size: size, values: values) else {
-            throw .length(rest.count, size, sample: sample)
-        }
-        return grid
+        return try SampleGrid(rest, most > 255 ? .uint16 : .uint8, isLittleEndian: false, size: size)
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }

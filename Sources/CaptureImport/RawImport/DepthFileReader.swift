@@ -76,16 +76,7 @@ struct DepthFileReader {
 
     private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
         switch file.path.ending {
-        case "npy":
-            let array = try reading(label) { () throws(DepthFormatFailure) in try NumpyArray.read(bytes) }
-            return Samples(grid: array.grid, encoding: "npy-\(array.type)")
-        case "pfm":
-            let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableFloatMap.decode(bytes) }
-            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first")
-        case "pgm":
-            let grid = try reading(label) { () throws(DepthFormatFailure) in try PortableGrayMap.decode(bytes) }
-            if case .uint8 = grid.values { return Samples(grid: grid, encoding: "pgm-u8") }
-            return Samples(grid: grid, encoding: "pgm-u16")
+        case "npy", "pfm", "pgm": do { return try plainFormat(bytes) } catch { throw Self.wrong(error, label) }
         case "npz":
             throw BundleError(
                 .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
@@ -98,6 +89,24 @@ struct DepthFileReader {
             throw BundleError(
                 .rawDepth, "has an unknown ending, expected \(Self.endings)", file: label)
         }
+    }
+
+    /// Reads a format without compression.
+    private func plainFormat(_ bytes: [UInt8]) throws(DepthFormatFailure) -> Samples {
+        switch file.path.ending {
+        case "npy":
+            let array = try NumpyArray.read(bytes)
+            return Samples(grid: array.grid, encoding: "npy-\(array.type)")
+        case "pfm": return Samples(grid: try PortableFloatMap.decode(bytes), encoding: "pfm", rowOrder: "bottom-first")
+        default:
+            let grid = try PortableGrayMap.decode(bytes)
+            if case .uint8 = grid.values { return Samples(grid: grid, encoding: "pgm-u8") }
+            return Samples(grid: grid, encoding: "pgm-u16")
+        }
+    }
+
+    private static func wrong(_ failure: DepthFormatFailure, _ label: FilePath) -> BundleError {
+        BundleError(.rawDepth, failure.message, file: label)
     }
 
     private func picture(
@@ -119,18 +128,17 @@ struct DepthFileReader {
                 .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
                 hints: [.set(.depthSize)])
         }
-        if isPlain && bytes.count == size.byteCount {
-            let grid = try reading(label) { () throws(DepthFormatFailure) in try RawFloats.decode(bytes, size: size) }
-            return Samples(grid: grid, encoding: DepthDescription.encoding)
-        }
         do {
+            if isPlain && bytes.count == size.byteCount {
+                return Samples(grid: try RawFloats.decode(bytes, size: size), encoding: DepthDescription.encoding)
+            }
             let wrapper = CompressedFloats.Wrapper(bytes)
             let grid = try CompressedFloats.decode(bytes, size: size)
             return Samples(grid: grid, encoding: "\(DepthDescription.encoding)+\(wrapper.rawValue)")
         } catch {
             // Any bytes can be taken for raw deflate, so a wrong length is the more likely fault.
             guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
-                throw BundleError(.rawDepth, error.message, file: label)
+                throw Self.wrong(error, label)
             }
             throw wrongLength(bytes.count, size, label)
         }
@@ -143,12 +151,6 @@ struct DepthFileReader {
         BundleError(
             .rawDepth, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))",
             file: label, hints: DepthAdvice.hints(length: count, size))
-    }
-
-    private func reading<Value>(
-        _ label: FilePath, _ body: () throws(DepthFormatFailure) -> Value
-    ) throws(BundleError) -> Value {
-        do { return try body() } catch { throw BundleError(.rawDepth, error.message, file: label) }
     }
 
     /// The number of metres in one unit: the option, else the layout.

@@ -58,9 +58,8 @@ struct DepthCodes {
     init?(_ picture: HEIFPicture) {
         guard let minimum = picture.depthMinimum, let maximum = picture.depthMaximum, minimum <= maximum,
             Float(minimum).isFinite, Float(maximum - minimum).isFinite,
-            picture.depthRepresentation == .disparity || picture.depthRepresentation == .z
+            let isDisparity = picture.isDisparity
         else { return nil }
-        (self.minimum, self.maximum) = (minimum, maximum)
-        isDisparity = picture.depthRepresentation == .disparity
+        (self.minimum, self.maximum, self.isDisparity) = (minimum, maximum, isDisparity)
     }
 }

@@ -83,7 +83,7 @@ package final class AtomicFile: Sendable {
         switch existing {
         case .refuse:
             if let known {
-                try folder.renameWithoutReplacing(known, to: name)
+                try folder.move(known, to: folder, as: name)
             } else {
                 try folder.link(handle, as: name)
             }

@@ -12,9 +12,7 @@ package struct DiskSpace: Hashable, Sendable {
     /// The space on the file system that holds `path`.
     package static func at(_ path: FilePath) throws(NativeError) -> DiskSpace {
         var status = statvfs()
-        while (unsafe path.native { unsafe statvfs($0, &status) }) != 0 {
-            if errno != EINTR { throw .system("statvfs") }
-        }
+        try NativeError.retrying("statvfs") { unsafe path.native { unsafe statvfs($0, &status) } }
         let block = Int(status.f_frsize)
         return DiskSpace(free: bytes(status.f_bavail, block), size: bytes(status.f_blocks, block))
     }

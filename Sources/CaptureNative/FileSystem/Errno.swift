@@ -9,6 +9,20 @@ extension NativeError {
         return NativeError(origin: .system, call: call, code: code, text: text.lowercasedFirst)
     }
 
+    /// Calls a function of the system again as long as a signal interrupts it.
+    ///
+    /// - Throws: The failure that the function reports with a negative number.
+    @discardableResult
+    static func retrying<Number: SignedInteger>(
+        _ name: String, _ call: () -> Number
+    ) throws(NativeError) -> Number {
+        while true {
+            let number = call()
+            if number >= 0 { return number }
+            if errno != EINTR { throw .system(name) }
+        }
+    }
+
     package func isErrno(_ codes: Int32...) -> Bool { origin == .system && codes.contains(code) }
 
     /// The file or folder does not exist.

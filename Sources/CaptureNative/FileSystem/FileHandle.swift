@@ -54,11 +54,10 @@ package final class FileHandle: Sendable {
     }
 
     package static func open(_ path: FilePath, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
-        while true {
-            let descriptor = unsafe path.native { unsafe Glibc.open($0, flags | O_CLOEXEC, mode) }
-            if descriptor >= 0 { return FileHandle(owning: descriptor) }
-            if errno != EINTR { throw .system("open") }
+        let descriptor = try NativeError.retrying("open") {
+            unsafe path.native { unsafe Glibc.open($0, flags | O_CLOEXEC, mode) }
         }
+        return FileHandle(owning: descriptor)
     }
 
     /// Flags for creating a file; it must not exist yet.
@@ -92,43 +91,49 @@ package final class FileHandle: Sendable {
 
     /// Fills `buffer` from its start and returns the number of bytes read, which is short only at the end of the file.
     package func read(into buffer: inout [UInt8]) throws(NativeError) -> Int {
+        try unsafe fill(&buffer, "read") { bytes, _ in unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count) }
+    }
+
+    /// Calls `read` once and returns the bytes that are available, at most `buffer.count`; 0 at the end of the file.
+    package func readSome(into buffer: inout [UInt8]) throws(NativeError) -> Int {
+        try NativeError.retrying("read") {
+            unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        }
+    }
+
+    package func write(_ bytes: Span<UInt8>) throws(NativeError) {
+        try unsafe writeAll(bytes, "write") { rest, _ in unsafe Glibc.write(descriptor, rest.baseAddress, rest.count) }
+    }
+
+    /// Calls `read` with the rest of the buffer and the number of bytes before it, until the buffer is full or the file
+    /// ends.
+    func fill(
+        _ buffer: inout [UInt8], _ name: String, _ read: (UnsafeMutableRawBufferPointer, Int) -> Int
+    ) throws(NativeError) -> Int {
         var filled = 0
         while filled < buffer.count {
-            let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[filled...])
-                return unsafe Glibc.read(descriptor, rest.baseAddress, rest.count)
+            let count = try NativeError.retrying(name) {
+                unsafe buffer.withUnsafeMutableBytes {
+                    unsafe read(UnsafeMutableRawBufferPointer(rebasing: $0[filled...]), filled)
+                }
             }
             if count == 0 { break }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system("read")
-            }
             filled += count
         }
         return filled
     }
 
-    /// Calls `read` once and returns the bytes that are available, at most `buffer.count`; 0 at the end of the file.
-    package func readSome(into buffer: inout [UInt8]) throws(NativeError) -> Int {
-        while true {
-            let count = unsafe buffer.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 { return count }
-            if errno != EINTR { throw .system("read") }
-        }
-    }
-
-    package func write(_ bytes: Span<UInt8>) throws(NativeError) {
+    /// Calls `write` with the rest of the bytes and the number of bytes before it, until all are written.
+    func writeAll(
+        _ bytes: Span<UInt8>, _ name: String, _ write: (UnsafeRawBufferPointer, Int) -> Int
+    ) throws(NativeError) {
         var written = 0
         while written < bytes.count {
-            let count = unsafe bytes.withUnsafeBytes { raw in
-                let rest = unsafe UnsafeRawBufferPointer(rebasing: raw[written...])
-                return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
+            written += try NativeError.retrying(name) {
+                unsafe bytes.withUnsafeBytes {
+                    unsafe write(UnsafeRawBufferPointer(rebasing: $0[written...]), written)
+                }
             }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system("write")
-            }
-            written += count
         }
     }
 
@@ -168,15 +173,14 @@ package final class FileHandle: Sendable {
     }
 
     /// The number of columns of the terminal; nil if the file is not a terminal or the terminal does not report a size.
-    package var columns: Int? {
-        let columns = Int(capture_columns(descriptor))
-        return columns > 0 ? columns : nil
-    }
+    package var columns: Int? { side(1) }
 
     /// The number of lines of the terminal; nil in the same cases as `columns`.
-    package var rows: Int? {
-        let rows = Int(capture_rows(descriptor))
-        return rows > 0 ? rows : nil
+    package var rows: Int? { side(0) }
+
+    private func side(_ side: Int32) -> Int? {
+        let count = Int(capture_window(descriptor, side))
+        return count > 0 ? count : nil
     }
 
     /// Refuses a file that is not open for writing, with the error that a write would have.
@@ -188,9 +192,7 @@ package final class FileHandle: Sendable {
 
     /// Waits until the bytes are on the disk.
     package func synchronize() throws(NativeError) {
-        while fsync(descriptor) != 0 {
-            if errno != EINTR { throw .system("fsync") }
-        }
+        try NativeError.retrying("fsync") { fsync(descriptor) }
     }
 
     /// Reads all bytes; throws `EFBIG` if there are more than `limit`.

@@ -69,9 +69,7 @@ package final class FileLock: Sendable {
     private static let openFlags = O_RDWR | O_CREAT | O_NOFOLLOW
 
     private static func wait(for handle: FileHandle) throws(NativeError) {
-        while flock(handle.descriptor, LOCK_EX) != 0 {
-            if errno != EINTR { throw .system("flock") }
-        }
+        try NativeError.retrying("flock") { flock(handle.descriptor, LOCK_EX) }
     }
 
     /// Waits on a thread that blocks in the kernel's queue, because polling would lose the place there. The thread

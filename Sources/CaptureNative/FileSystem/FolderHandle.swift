@@ -34,13 +34,10 @@ package final class FolderHandle: Sendable {
     }
 
     package func open(_ name: FilePath.Component, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
-        while true {
-            let descriptor = unsafe name.native {
-                unsafe capture_openat(handle.descriptor, $0, flags | O_CLOEXEC, mode)
-            }
-            if descriptor >= 0 { return FileHandle(owning: descriptor) }
-            if errno != EINTR { throw .system("open") }
+        let descriptor = try NativeError.retrying("open") {
+            unsafe name.native { unsafe capture_openat(handle.descriptor, $0, flags | O_CLOEXEC, mode) }
         }
+        return FileHandle(owning: descriptor)
     }
 
     /// Creates a file without a name. It disappears with its last owner unless `link` gives it a name. The result is
@@ -55,13 +52,7 @@ package final class FolderHandle: Sendable {
     }
 
     /// The kind of the file with this name, even if it is a dangling link; nil if the name does not exist.
-    package func kind(of name: FilePath.Component) -> FileStatus.Kind? {
-        var raw = stat()
-        guard (unsafe name.native { unsafe fstatat(handle.descriptor, $0, &raw, AT_SYMLINK_NOFOLLOW) }) == 0 else {
-            return nil
-        }
-        return FileStatus(raw).kind
-    }
+    package func kind(of name: FilePath.Component) -> FileStatus.Kind? { (try? status(of: name))?.kind }
 
     /// Gives a name to a file that `openUnnamed` created.
     package func link(_ file: FileHandle, as name: FilePath.Component) throws(NativeError) {
@@ -78,10 +69,6 @@ package final class FolderHandle: Sendable {
             unsafe other.native { unsafe renameat(handle.descriptor, old, handle.descriptor, $0) }
         }
         guard code == 0 else { throw .system("rename") }
-    }
-
-    func renameWithoutReplacing(_ name: FilePath.Component, to other: FilePath.Component) throws(NativeError) {
-        try move(name, to: self, as: other)
     }
 
     /// Removes a folder if it is empty.

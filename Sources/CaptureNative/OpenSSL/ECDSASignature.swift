@@ -29,11 +29,7 @@ package struct ECDSASignature: Hashable, Sendable {
 
     /// Parses a signature; nil unless `der` is exactly the DER of two INTEGERs in 1 … n − 1.
     package init?(der: [UInt8]) throws(NativeError) {
-        let parsed = unsafe der.withUnsafeBufferPointer { source in
-            var cursor = source.baseAddress
-            return unsafe d2i_ECDSA_SIG(nil, &cursor, source.count)
-        }
-        guard let parsed = unsafe parsed else {
+        guard let parsed = unsafe decodeDER(der, { unsafe d2i_ECDSA_SIG(nil, $0, $1) }) else {
             try OpenSSLErrorQueue.drainRefusal("d2i_ECDSA_SIG")
             return nil
         }

@@ -7,10 +7,7 @@ extension EncryptedPrivateKeyInfo {
     /// - Returns: nil if OpenSSL finds no such number, in which case it cannot open the key either; `UInt64.max` if the
     ///   number is negative or has more than 64 bits.
     static func iterations(_ sealed: [UInt8]) -> UInt64? {
-        let signature = unsafe sealed.withUnsafeBufferPointer { source in
-            var cursor = source.baseAddress
-            return unsafe d2i_X509_SIG(nil, &cursor, source.count)
-        }
+        let signature = unsafe decodeDER(sealed) { unsafe d2i_X509_SIG(nil, $0, $1) }
         defer {
             unsafe X509_SIG_free(signature)
             _ = OpenSSLErrorQueue.drain("d2i_X509_SIG")
@@ -20,15 +17,15 @@ extension EncryptedPrivateKeyInfo {
         unsafe X509_SIG_get0(signature, &algorithm, nil)
         let (scheme, parameters) = unsafe parts(algorithm)
         guard scheme == NID_pbes2 else {
-            guard let old = unsafe decode(parameters, d2i_PBEPARAM) else { return nil }
+            guard let old = unsafe decodeDER(parameters, { unsafe d2i_PBEPARAM(nil, $0, $1) }) else { return nil }
             defer { unsafe PBEPARAM_free(old) }
             return unsafe number(old.pointee.iter)
         }
-        guard let scheme2 = unsafe decode(parameters, d2i_PBE2PARAM) else { return nil }
+        guard let scheme2 = unsafe decodeDER(parameters, { unsafe d2i_PBE2PARAM(nil, $0, $1) }) else { return nil }
         defer { unsafe PBE2PARAM_free(scheme2) }
         let (function, numbers) = unsafe parts(scheme2.pointee.keyfunc)
         if function == NID_id_scrypt {
-            guard let scrypt = unsafe decode(numbers, d2i_SCRYPT_PARAMS) else { return nil }
+            guard let scrypt = unsafe decodeDER(numbers, { unsafe d2i_SCRYPT_PARAMS(nil, $0, $1) }) else { return nil }
             defer { unsafe SCRYPT_PARAMS_free(scrypt) }
             let factors = unsafe [
                 scrypt.pointee.costParameter, scrypt.pointee.blockSize, scrypt.pointee.parallelizationParameter,
@@ -38,7 +35,7 @@ extension EncryptedPrivateKeyInfo {
                 return isTooLarge ? .max : value
             }
         }
-        guard let derivation = unsafe decode(numbers, d2i_PBKDF2PARAM) else { return nil }
+        guard let derivation = unsafe decodeDER(numbers, { unsafe d2i_PBKDF2PARAM(nil, $0, $1) }) else { return nil }
         defer { unsafe PBKDF2PARAM_free(derivation) }
         return unsafe number(derivation.pointee.iter)
     }
@@ -54,19 +51,6 @@ extension EncryptedPrivateKeyInfo {
             let bytes = unsafe ASN1_STRING_get0_data(string)
         else { return (kind, []) }
         return unsafe (kind, Array(UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(string)))))
-    }
-
-    /// Decodes a structure with one of OpenSSL's `d2i` functions.
-    private static func decode<Value>(
-        _ bytes: [UInt8],
-        _ call: (
-            UnsafeMutablePointer<UnsafeMutablePointer<Value>?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
-        ) -> UnsafeMutablePointer<Value>?
-    ) -> UnsafeMutablePointer<Value>? {
-        unsafe bytes.withUnsafeBufferPointer { source in
-            var cursor = source.baseAddress
-            return unsafe call(nil, &cursor, source.count)
-        }
     }
 
     private static func number(_ integer: UnsafeMutablePointer<ASN1_INTEGER>?) -> UInt64 {

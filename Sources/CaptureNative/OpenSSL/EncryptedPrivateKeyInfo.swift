@@ -109,11 +109,7 @@ enum EncryptedPrivateKeyInfo {
     }
 
     private static func openWithOpenSSL(_ sealed: [UInt8], passphrase: [UInt8]) -> [UInt8]? {
-        let signature = unsafe sealed.withUnsafeBufferPointer { source in
-            var cursor = source.baseAddress
-            return unsafe d2i_X509_SIG(nil, &cursor, source.count)
-        }
-        guard let signature = unsafe signature else { return nil }
+        guard let signature = unsafe decodeDER(sealed, { unsafe d2i_X509_SIG(nil, $0, $1) }) else { return nil }
         defer { unsafe X509_SIG_free(signature) }
         let secret = passphrase.map { CChar(bitPattern: $0) }
         guard let info = unsafe PKCS8_decrypt(signature, secret, Int32(secret.count)) else {
@@ -121,6 +117,11 @@ enum EncryptedPrivateKeyInfo {
             return nil
         }
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
+        return unsafe encode(info)
+    }
+
+    /// The DER of a key that is not encrypted; nil if memory runs out.
+    static func encode(_ info: OpaquePointer) -> [UInt8]? {
         var pointer: UnsafeMutablePointer<UInt8>?
         let count = unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &pointer)
         guard count > 0, let plain = unsafe pointer else { return nil }

@@ -33,3 +33,20 @@ enum OpenSSLErrorQueue {
         if !condition { throw drain(call) }
     }
 }
+
+/// Reads DER with one of OpenSSL's `d2i` functions, which gets a pointer to the bytes and their number.
+func decodeDER<Value>(_ bytes: [UInt8], _ call: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> Value?) -> Value?
+{
+    unsafe bytes.withUnsafeBufferPointer { source in
+        var cursor = source.baseAddress
+        return unsafe call(&cursor, source.count)
+    }
+}
+
+/// OpenSSL's algorithms, each fetched once for the process: looking one up by name takes longer than using it for a short
+/// message. nil if memory ran out.
+@safe
+enum Algorithm {
+    nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
+    nonisolated(unsafe) static let poly1305 = unsafe EVP_MAC_fetch(nil, "POLY1305", nil)
+}

@@ -55,7 +55,7 @@ package final class P256PrivateKey: @unchecked Sendable {
     package func sign(_ message: [UInt8]) throws(NativeError) -> ECDSASignature {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        let ready = unsafe EVP_DigestSignInit(context, nil, capture_sha256(), nil, key)
+        let ready = unsafe EVP_DigestSignInit(context, nil, Algorithm.sha256, nil, key)
         try OpenSSLErrorQueue.require(ready == 1, "EVP_DigestSignInit")
         var der = [UInt8](repeating: 0, count: 80)
         var length = der.count
@@ -79,11 +79,9 @@ package final class P256PrivateKey: @unchecked Sendable {
             try OpenSSLErrorQueue.require(status == 1, "PEM_write_bio_PKCS8_PRIV_KEY_INFO")
             return bio.contents
         }
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &pointer)
-        guard count > 0, let plain = unsafe pointer else { throw OpenSSLErrorQueue.drain("i2d_PKCS8_PRIV_KEY_INFO") }
-        defer { unsafe CRYPTO_clear_free(plain, Int(count), nil, 0) }
-        let bytes = unsafe [UInt8](UnsafeBufferPointer(start: plain, count: Int(count)))
+        guard let bytes = unsafe EncryptedPrivateKeyInfo.encode(info) else {
+            throw OpenSSLErrorQueue.drain("i2d_PKCS8_PRIV_KEY_INFO")
+        }
         let sealed = try EncryptedPrivateKeyInfo.seal(bytes, passphrase: passphrase)
         let status = unsafe bio.lend {
             unsafe PEM_write_bio($0, EncryptedPrivateKeyInfo.label, "", sealed, sealed.count)
@@ -117,11 +115,9 @@ package final class P256PrivateKey: @unchecked Sendable {
         default:
             throw .damaged
         }
-        let key = unsafe plain.withUnsafeBufferPointer { source in
-            var cursor = source.baseAddress
-            return unsafe d2i_AutoPrivateKey(nil, &cursor, source.count)
-        }
-        guard let key = unsafe key, let loaded = unsafe P256PrivateKey(owning: key) else {
+        guard let key = unsafe decodeDER(plain, { unsafe d2i_AutoPrivateKey(nil, $0, $1) }),
+            let loaded = unsafe P256PrivateKey(owning: key)
+        else {
             _ = OpenSSLErrorQueue.drain("d2i_AutoPrivateKey")
             // A wrong passphrase still gives valid padding once in 256 times, but the decrypted bytes are then not a
             // key.

@@ -31,13 +31,11 @@ package final class P256PublicKey: @unchecked Sendable {
 
     /// The base point G of P-256 (SEC 2 section 2.4.2).
     private static let generator: [UInt8] = [
-        0x04, 0x6b, 0x17, 0xd1, 0xf2, 0xe1, 0x2c, 0x42, 0x47, 0xf8, 0xbc, 0xe6, 0xe5, 0x63, 0xa4, 0x40, 0xf2, 0x77,
-        0x03,
-        0x7d, 0x81, 0x2d, 0xeb, 0x33, 0xa0, 0xf4, 0xa1, 0x39, 0x45, 0xd8, 0x98, 0xc2, 0x96, 0x4f, 0xe3, 0x42, 0xe2,
-        0xfe,
-        0x1a, 0x7f, 0x9b, 0x8e, 0xe7, 0xeb, 0x4a, 0x7c, 0x0f, 0x9e, 0x16, 0x2b, 0xce, 0x33, 0x57, 0x6b, 0x31, 0x5e,
-        0xce,
-        0xcb, 0xb6, 0x40, 0x68, 0x37, 0xbf, 0x51, 0xf5,
+        0x04,
+        0x6b, 0x17, 0xd1, 0xf2, 0xe1, 0x2c, 0x42, 0x47, 0xf8, 0xbc, 0xe6, 0xe5, 0x63, 0xa4, 0x40, 0xf2,
+        0x77, 0x03, 0x7d, 0x81, 0x2d, 0xeb, 0x33, 0xa0, 0xf4, 0xa1, 0x39, 0x45, 0xd8, 0x98, 0xc2, 0x96,
+        0x4f, 0xe3, 0x42, 0xe2, 0xfe, 0x1a, 0x7f, 0x9b, 0x8e, 0xe7, 0xeb, 0x4a, 0x7c, 0x0f, 0x9e, 0x16,
+        0x2b, 0xce, 0x33, 0x57, 0x6b, 0x31, 0x5e, 0xce, 0xcb, 0xb6, 0x40, 0x68, 0x37, 0xbf, 0x51, 0xf5,
     ]
 
     private static let last = Mutex<P256PublicKey?>(nil)
@@ -80,7 +78,7 @@ package final class P256PublicKey: @unchecked Sendable {
     package func verifies(_ signature: ECDSASignature, message: [UInt8]) throws(NativeError) -> Bool {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        let ready = unsafe EVP_DigestVerifyInit(context, nil, capture_sha256(), nil, key)
+        let ready = unsafe EVP_DigestVerifyInit(context, nil, Algorithm.sha256, nil, key)
         try OpenSSLErrorQueue.require(ready == 1, "EVP_DigestVerifyInit")
         let der = signature.der
         let verdict = unsafe EVP_DigestVerify(context, der, der.count, message, message.count)
@@ -92,27 +90,21 @@ package final class P256PublicKey: @unchecked Sendable {
     }
 
     private static func load(_ point: [UInt8]) -> OpaquePointer? {
-        guard let builder = unsafe OSSL_PARAM_BLD_new() else { return nil }
-        defer { unsafe OSSL_PARAM_BLD_free(builder) }
-        // The builder copies the point only when `OSSL_PARAM_BLD_to_param` creates the parameters.
-        let parameters = unsafe point.withUnsafeBytes { bytes -> UnsafeMutablePointer<OSSL_PARAM>? in
-            guard
-                unsafe OSSL_PARAM_BLD_push_utf8_string(builder, capture_param_group, capture_p256_name, 0) == 1,
-                unsafe OSSL_PARAM_BLD_push_octet_string(
-                    builder, capture_param_public_key, bytes.baseAddress, bytes.count) == 1
-            else { return nil }
-            return unsafe OSSL_PARAM_BLD_to_param(builder)
-        }
-        guard let parameters = unsafe parameters else { return nil }
-        defer { unsafe OSSL_PARAM_free(parameters) }
         guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
         defer { unsafe EVP_PKEY_CTX_free(context) }
         var key: OpaquePointer?
-        guard
-            unsafe EVP_PKEY_fromdata_init(context) == 1,
-            unsafe EVP_PKEY_fromdata(context, &key, capture_public_key_selection, parameters) == 1
-        else { return nil }
-        return unsafe key
+        var point = point
+        let isLoaded = unsafe point.withUnsafeMutableBytes { bytes in
+            var parameters = unsafe [
+                OSSL_PARAM_construct_utf8_string(
+                    capture_param_group, UnsafeMutablePointer(mutating: capture_p256_name), 0),
+                OSSL_PARAM_construct_octet_string(capture_param_public_key, bytes.baseAddress, bytes.count),
+                OSSL_PARAM_construct_end(),
+            ]
+            return unsafe EVP_PKEY_fromdata_init(context) == 1
+                && EVP_PKEY_fromdata(context, &key, capture_public_key_selection, &parameters) == 1
+        }
+        return unsafe isLoaded ? key : nil
     }
 }
 

@@ -13,7 +13,7 @@ package final class Poly1305 {
     /// - Parameter key: 32 random bytes.
     package init(key: [UInt8]) throws(NativeError) {
         precondition(key.count == Self.keyLength, "a key of Poly1305 has 32 bytes")
-        guard let context = unsafe EVP_MAC_CTX_new(capture_poly1305()) else {
+        guard let context = unsafe EVP_MAC_CTX_new(Algorithm.poly1305) else {
             throw OpenSSLErrorQueue.drain("EVP_MAC_CTX_new")
         }
         unsafe self.context = context

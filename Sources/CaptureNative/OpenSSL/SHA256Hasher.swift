@@ -37,7 +37,7 @@ package final class SHA256Hasher {
     }
 
     private func start() throws(NativeError) {
-        let status = unsafe EVP_DigestInit_ex(context, capture_sha256(), nil)
+        let status = unsafe EVP_DigestInit_ex(context, Algorithm.sha256, nil)
         try OpenSSLErrorQueue.require(status == 1, "EVP_DigestInit_ex")
     }
 }
@@ -49,7 +49,7 @@ package enum HMACSHA256 {
         var length: UInt32 = 0
         let made = unsafe code.withUnsafeMutableBufferPointer { target in
             unsafe HMAC(
-                capture_sha256(), key, Int32(key.count), message, message.count, target.baseAddress, &length) != nil
+                Algorithm.sha256, key, Int32(key.count), message, message.count, target.baseAddress, &length) != nil
         }
         try OpenSSLErrorQueue.require(made && length == 32, "HMAC")
         return code

@@ -5,9 +5,6 @@ import PictureMessages
 ///
 /// Photo and depth are cropped as the file says, but not turned or mirrored. EXIF's orientation turns both.
 package struct HEIFPicture: Sendable {
-    /// The meaning of the codes of the depth picture, according to the file.
-    package enum Representation: Sendable { case unknown, inverseZ, disparity, z, nonuniformDisparity }
-
     /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if the caller did not ask for
     /// it.
     package private(set) var photo: [UInt8]?
@@ -17,7 +14,8 @@ package struct HEIFPicture: Sendable {
     package private(set) var depth: SampleGrid?
     package private(set) var depthMinimum: Double?
     package private(set) var depthMaximum: Double?
-    package private(set) var depthRepresentation = Representation.unknown
+    /// Whether the codes are uniform in disparity (true) or in depth (false), according to the file; nil if in neither.
+    package private(set) var isDisparity: Bool?
     /// XMP of the depth picture.
     package private(set) var depthXMP: [UInt8]?
 }
@@ -48,14 +46,7 @@ extension HEIFPicture {
             guard let facts = HEIFDepthFacts(bytes: bytes) else { return }
             depthMinimum = facts.minimum
             depthMaximum = facts.maximum
-            depthRepresentation =
-                switch facts.representation {
-                case .unknown: .unknown
-                case .uniformInverseZ: .inverseZ
-                case .uniformDisparity: .disparity
-                case .uniformZ: .z
-                case .nonuniformDisparity: .nonuniformDisparity
-                }
+            isDisparity = [.uniformDisparity: true, .uniformZ: false][facts.representation]
         default: break
         }
     }

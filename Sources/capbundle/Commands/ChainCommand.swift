@@ -40,9 +40,6 @@ struct ChainCommand: ManyNamesCommand {
 
     func validate() throws {
         try list.validate(names: names, of: "bundle or folder (- for a pipe)")
-        if names.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- means standard input and can be given only once")
-        }
     }
 
     func run() throws {

@@ -90,7 +90,7 @@ struct PackCommand: ManyNamesCommand {
     }
 
     func validate() throws {
-        try many.validate(names: names, of: "raw folder")
+        try many.list.validate(names: names, of: "raw folder", takesPipe: false)
         if raw.files.photo != nil && raw.files.depth == nil && !noDepth {
             throw ValidationError("--photo needs --depth PATTERN, or --no-depth")
         }
@@ -99,7 +99,7 @@ struct PackCommand: ManyNamesCommand {
 
     private func validateOne() throws {
         guard names.count == 1 else {
-            if many.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
+            if many.list.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
             let several = "several captures need --out-dir DIR"
             guard output == nil, names.count == 2, FolderContents(FilePath(names[1])) == nil else {
                 throw ValidationError(several)
@@ -170,11 +170,7 @@ struct PackCommand: ManyNamesCommand {
 
     /// Prints the JSON report. If a bundle or a body goes to standard output, the report goes to standard error.
     private func report(_ json: JSONValue) throws(BundleError) {
-        if [output, multipart, headers.path].contains("-") && !dryRun {
-            Output.tell(Output.jsonText(json))
-        } else {
-            try Output.json(json)
-        }
+        try Output.json(json, beside: dryRun ? [] : [output, multipart, headers.path])
     }
 }
 
@@ -194,7 +190,7 @@ extension PackCommand {
         }
         var findings = FindingList()
         try run.pack(
-            threads: many.jobs, stopsAtFailure: many.failFast, isDryRun: dryRun, onRemark: tellRemark
+            threads: many.list.jobs, stopsAtFailure: many.failFast, isDryRun: dryRun, onRemark: tellRemark
         ) { item, result throws(BundleError) in
             let status: ExitStatus
             switch result {
@@ -226,11 +222,11 @@ extension PackCommand {
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
     private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
-        guard many.from0 else { return names.map { .success(FilePath($0)) } }
+        guard many.list.from0 else { return names.map { .success(FilePath($0)) } }
         let list = NameList()
         var names: [Result<FilePath, BundleError>] = []
         while let name = list.next() { names.append(name.map { FilePath($0) }) }
-        if names.isEmpty { throw ManyOptions.noNames }
+        if names.isEmpty { throw NameOptions.noNames }
         return names
     }
 

@@ -50,9 +50,6 @@ struct ReportCommand: ManyNamesCommand {
 
     func validate() throws {
         try list.validate(names: names, of: "bundle or folder (- for a pipe)")
-        if names.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- means standard input and can be given only once")
-        }
         if csv == "-" && output == "-" { throw ValidationError("-o and --csv cannot both be -") }
         try requirements.refuseFresh()
         try refuseTerminal(output, "a page")

@@ -34,22 +34,11 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let inspection: Inspection
-        var look: Result<CaptureLook, BundleError>?
-        do {
+        let (inspection, look) = try format.reporting("capture-bundle/show/1", of: file) { () throws(BundleError) in
             let source = try BundleSource(path: FilePath(file: file))
-            if picture {
-                let found = try CaptureLook.inspect(source)
-                (inspection, look) = (found.inspection, found.look)
-            } else {
-                inspection = try Inspection(source)
-            }
-        } catch {
-            if format.json {
-                let report = "capture-bundle/show/1"
-                try Output.json(ReportRendering.json(file, error, ExitStatus(error), report: report))
-            }
-            throw error
+            if !picture { return (try Inspection(source), nil as Result<CaptureLook, BundleError>?) }
+            let found = try CaptureLook.inspect(source)
+            return (found.inspection, found.look)
         }
         if format.json {
             try Output.json(InspectionRendering.json(file, inspection))

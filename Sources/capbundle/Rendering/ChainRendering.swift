@@ -43,7 +43,7 @@ final class ChainRendering {
     /// A file that cannot be read.
     func add(_ file: String, _ error: BundleError) throws(BundleError) {
         guard form == .json else { return }
-        try write(ReportRendering.json(file, error, ExitStatus(error), report: Self.name))
+        try write(ReportRendering.json(file, error, report: Self.name))
     }
 
     func add(_ event: ChainWalk.Event) throws(BundleError) {

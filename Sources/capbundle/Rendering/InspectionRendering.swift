@@ -79,17 +79,12 @@ enum InspectionRendering {
             table.add("values", "could not be read")
             return table
         }
-        func metres(_ value: Float?) -> String {
-            value.map { Rounded.decimal(Double($0), places: 3) + " m" } ?? "no measured sample"
-        }
-        table.add("nearest", metres(statistics.minimum))
-        let isTooLarge = statistics.samples > DepthStatistics.medianLimit
-        table.add("median", isTooLarge ? "not computed (too many samples)" : metres(statistics.median))
-        table.add("farthest", metres(statistics.maximum))
-        table.add("missing", Rounded.decimal(statistics.missingShare * 100, places: 1) + " %")
-        if statistics.meaningless > 0 {
-            table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
-        }
+        let isComplete = statistics.samples <= DepthStatistics.medianLimit
+        table.add("nearest", DepthRendering.metres(statistics.minimum))
+        table.add("median", DepthRendering.median(statistics, isComplete: isComplete))
+        table.add("farthest", DepthRendering.metres(statistics.maximum))
+        table.add("missing", DepthRendering.percent(statistics.missingShare))
+        DepthRendering.addMeaningless(statistics, to: &table)
         return table
     }
 

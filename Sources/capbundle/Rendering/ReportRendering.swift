@@ -36,10 +36,10 @@ enum ReportRendering {
         case .verified:
             let past = report.isSeenBefore == true ? ", seen before" : ""
             return "\(name): \(Style.good.output(verdict))\(signer)\(past)\(allowed(report))"
-        case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report))"
-        case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report))"
+        case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report.faults))"
+        case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report.faults))"
         case .unknownDevice:
-            return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report))\(allowed(report))"
+            return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report.faults))\(allowed(report))"
         }
     }
 
@@ -77,8 +77,6 @@ enum ReportRendering {
         let place = error.entry.map { "\($0): " } ?? ""
         return Visible.text("\(place)\(error.words) [\(error.code.rawValue)]")
     }
-
-    static func codes(_ report: VerificationReport) -> String { codes(report.faults) }
 
     static func codes(_ faults: [BundleError]) -> String {
         faults.map { fault in
@@ -124,11 +122,9 @@ enum ReportRendering {
     }
 
     /// The JSON for a file that could not be read at all.
-    static func json(
-        _ file: String, _ error: BundleError, _ status: ExitStatus, report: String = "capture-bundle/verify/1"
-    ) -> JSONValue {
+    static func json(_ file: String, _ error: BundleError, report: String = "capture-bundle/verify/1") -> JSONValue {
         .members([
-            "error": error.json, "exit_code": .integer(Int(status.rawValue)), "file": .string(file),
+            "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)), "file": .string(file),
             "report": .string(report),
         ])
     }
@@ -164,5 +160,24 @@ enum ReportRendering {
             "role": .string(entry.role.rawValue), "sha256": .string(entry.sha256.description),
             "size": .integer(entry.size), "status": .string(status.rawValue),
         ])
+    }
+}
+
+extension JSONOption {
+    /// Runs `body`. With `--json`, a failure is also printed as a report.
+    ///
+    /// - Parameter output: The output of the command.
+    func reporting<Value>(
+        _ report: String, of file: String, to output: String? = nil, isQuiet: Bool = false,
+        _ body: () throws(BundleError) -> Value
+    ) throws(BundleError) -> Value {
+        do {
+            return try body()
+        } catch {
+            if json && !isQuiet {
+                try Output.json(ReportRendering.json(file, error, report: report), beside: [output])
+            }
+            throw error
+        }
     }
 }

@@ -151,11 +151,11 @@ struct SalvageCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        let output = OutputBuffer()
+        let output = try TextOutput()
         let result = try UploadQueue.salvage(queue.folder, releases: release, isForced: force) { id in
             try output.line(format.json ? Output.jsonText(.members(["id": .string(id)])) : id)
         }
-        try output.flush()
+        try output.finish()
         if let old = result.oldDatabase { diagnostic.note("the old database is \(old)") }
         for path in result.damaged { diagnostic.warning("\(path): is damaged and was set aside") }
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }

@@ -72,22 +72,13 @@ struct PushCommand: ManyNamesCommand {
         options.isByReference = reference
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json)
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            try queue.push(next: places(), options: options) { try telling.say($0, $1) }
+            try queue.push(next: NameList.bundles(names, isList: from0), options: options) { try telling.say($0, $1) }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if telling.isEmpty {
             throw BundleError(.noNames, "no names were read; each name must end with NUL", file: "standard input")
         }
         if telling.worst != .success { throw telling.worst }
-    }
-
-    private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
-        if from0 {
-            let list = NameList()
-            return { list.next()?.map { .file(FilePath(file: $0)) } }
-        }
-        let queue = Mutex(names.makeIterator())
-        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 }
 

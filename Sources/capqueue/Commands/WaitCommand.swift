@@ -92,12 +92,12 @@ struct WaitCommand: ParsableCommand {
             isLate ? noteLeft(left) : pause(until: end)
         }
         var worst = isLate ? ExitStatus.workLeft : .success
-        let output = OutputBuffer()
+        let output = try TextOutput()
         for (id, state) in try queue.captures.ended(session: session, since: mark) {
             try output.line(text(id, state))
             if DeliveryState.failedForGood.contains(state) { worst = ExitStatus.worst([worst, .failedForGood]) }
         }
-        try output.flush()
+        try output.finish()
         return worst
     }
 

@@ -45,11 +45,8 @@ struct QueueSummary {
         let concerns = status.concerns()
         if concerns.isEmpty { return nil }
         let lines = concerns.map { concern -> HTML in
-            """
-            <li><p>\(concern.words(status))</p><p>\(concern.advice(status)): \
-            <code>\(concern.next(status))</code></p></li>
-
-            """
+            let words = concern.words(status)
+            return "<li><p>\(words.found)</p><p>\(words.advice): <code>\(words.next)</code></p></li>\n"
         }
         return """
             <section aria-labelledby="decisions">

@@ -83,9 +83,9 @@ struct PackCommand: ManyNamesCommand {
     @OptionGroup var key: KeyOptions
     @OptionGroup var passphrase: PassphraseOptions
 
-    private var options: RawCaptureOptions {
+    private func options() throws -> RawCaptureOptions {
         var options = raw.options(withoutDepth: noDepth, location: location)
-        options.withholdable = withholdable.selection
+        options.withholdable = try withholdable.selection()
         return options
     }
 
@@ -125,11 +125,12 @@ struct PackCommand: ManyNamesCommand {
     func run() throws {
         let packer = Packer(
             key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
-        withholdable.warn()
-        if let outDir { try packMany(into: outDir, packer) } else { try packOne(names[0], packer) }
+        try withholdable.warn()
+        let options = try options()
+        if let outDir { try packMany(into: outDir, packer, options) } else { try packOne(names[0], packer, options) }
     }
 
-    private func packOne(_ raw: String, _ packer: Packer) throws {
+    private func packOne(_ raw: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
         do throws(BundleError) {
             let body = try multipart.map { path throws(BundleError) in
                 Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))
@@ -175,7 +176,7 @@ struct PackCommand: ManyNamesCommand {
 }
 
 extension PackCommand {
-    private func packMany(into folder: String, _ packer: Packer) throws {
+    private func packMany(into folder: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
         let run = try PackingRun(
             allNames(), into: FilePath(folder), replaces: force.force, packer: packer, options: options)
         run.remarks.forEach(diagnostic.remark)

@@ -3,7 +3,6 @@ import CaptureBundle
 import CapturePages
 import CommandSupport
 import PictureClient
-import SystemPackage
 
 struct ReportCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
-import Synchronization
 import SystemPackage
 
 struct VerifyCommand: ManyNamesCommand {

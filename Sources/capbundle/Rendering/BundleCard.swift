@@ -1,6 +1,5 @@
 import CaptureBundle
 import CapturePages
-import CommandSupport
 
 /// Makes the card and the row of a bundle that could be read, with any verdict.
 struct BundleCard {

@@ -106,13 +106,9 @@ enum DepthRendering {
     static func json(_ file: String, _ depth: DepthSamples, image: String? = nil) -> JSONValue {
         .members([
             "depth": .members(["height": .integer(depth.size.height), "width": .integer(depth.size.width)]),
-            "depth_statistics": statisticsJSON(depth),
-            "exit_code": .integer(0),
-            "file": .string(file),
-            "image": image.map { .string($0) },
-            "plausible": .bool(depth.isPlausible),
-            "realitycam": depth.analysis.map(analysisJSON),
-            "report": .string(report),
+            "depth_statistics": statisticsJSON(depth), "exit_code": .integer(0), "file": .string(file),
+            "image": .text(image), "plausible": .bool(depth.isPlausible),
+            "realitycam": depth.analysis.map(analysisJSON), "report": .string(report),
         ])
     }
 
@@ -124,8 +120,8 @@ enum DepthRendering {
     private static func analysisJSON(_ analysis: DepthAnalysis) -> JSONValue {
         .members([
             "edge_coherence": analysis.measures.map { .real($0.edgeCoherence) },
-            "failed": .array(analysis.failures.map { .string($0.rawValue) }),
-            "layers": analysis.measures.map { .integer($0.layers) },
+            "failed": .texts(analysis.failures.map(\.rawValue)),
+            "layers": .count(analysis.measures?.layers),
             "mean_m": analysis.measures.map { .real($0.mean) },
             "near_median_share": analysis.measures.map { .real($0.nearMedianShare) },
             "range_m": analysis.measures.map { .real($0.range) },

@@ -9,7 +9,7 @@ enum WithholdingRendering {
     ) -> JSONValue {
         .members([
             "bytes": .integer(bytes), "exit_code": .integer(0), "file": .string(file), "id": .string(manifest.id),
-            "manifest_sha256": .string(sha256.description), "output": .string(output), "report": .string(report),
+            "manifest_sha256": .text(sha256), "output": .string(output), "report": .string(report),
             "restored": restored.map(json), "withheld": json(withheld),
         ])
     }
@@ -18,8 +18,7 @@ enum WithholdingRendering {
         .array(
             entries.map {
                 .members([
-                    "path": .string($0.path.description), "sha256": .string($0.sha256.description),
-                    "size": .integer($0.size),
+                    "path": .text($0.path), "sha256": .text($0.sha256), "size": .integer($0.size),
                 ])
             })
     }

@@ -115,7 +115,7 @@ extension CheckFinding.Kind {
 extension CheckFinding {
     fileprivate var json: JSONValue {
         .members([
-            "kind": .string(kind.rawValue), "id": id.map { .string($0) }, "path": .string(path),
+            "kind": .string(kind.rawValue), "id": .text(id), "path": .string(path),
             "message": .string(message), "repaired": .bool(isRepaired),
         ])
     }

@@ -3,8 +3,6 @@ import CaptureBundle
 import CaptureQueue
 import CommandSupport
 import QueueModel
-import Synchronization
-import SystemPackage
 
 struct PushCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
@@ -177,7 +175,7 @@ final class PushTelling {
             worst = ExitStatus.worst([worst, status])
             guard isJSON, let failure = CommandFailure(of: error) else { return }
             try Output.json(
-                .members(["file": .string(file), "error": failure.json, "exit_code": .integer(Int(status.rawValue))]))
+                .members(["file": .string(file), "error": failure.json, "exit_code": .count(status.rawValue)]))
         }
     }
 }
@@ -222,8 +220,8 @@ extension Pushed {
     fileprivate func json(_ file: String) -> JSONValue {
         .members([
             "id": .string(id), "file": .string(file), "outcome": .string(outcome.rawValue),
-            "sha256": .string(sha256.description), "bytes": .integer(byteCount), "verdict": .string(verdict.word),
-            "notes": notes.isEmpty ? nil : .array(notes.map { .string($0) }),
+            "sha256": .text(sha256), "bytes": .integer(byteCount), "verdict": .string(verdict.word),
+            "notes": notes.isEmpty ? nil : .texts(notes),
         ])
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import CaptureBundle
 import CapturePages
-import CaptureQueue
 import CommandSupport
 import PictureClient
 

@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import Synchronization
 
 /// Runs the user's command for events, one after the other, each for a limited time (Spec/capqueue.md section 4). A

@@ -129,9 +129,8 @@ extension QueueConcern {
     func json(_ status: QueueStatus) -> JSONValue {
         let words = words(status)
         return .members([
-            "code": .string(code.rawValue), "count": .integer(count), "destination": destination.map { .string($0) },
-            "exit_code": .integer(Int(self.status.rawValue)), "message": .string(words.found),
-            "next": .string(words.next),
+            "code": .string(code.rawValue), "count": .integer(count), "destination": .text(destination),
+            "exit_code": .count(self.status.rawValue), "message": .string(words.found), "next": .string(words.next),
         ])
     }
 }

@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import CapturePages
 import CaptureQueue
-import CommandSupport
 import PictureClient
 import QueueModel
 import Synchronization

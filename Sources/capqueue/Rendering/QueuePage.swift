@@ -46,7 +46,7 @@ final class QueuePage {
         let captures = try ReportCaptures(.newestFirst)
         try add(records, to: captures)
         let page = ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
-        let summary = QueueSummary(status, folder: queue.folder.path.string)
+        let summary = QueueSummary(status: status, folder: queue.folder.path.string)
         try target.write(page.opening(lead: summary.lead, tiles: summary.tiles))
         try target.write(summary.sections)
         try captures.write(
@@ -85,9 +85,8 @@ final class QueuePage {
                 let own =
                     known[record.sequence].flatMap { $0.holding == record.holding ? $0 : nil }
                     ?? CapturePictures(record, queue, isHurried() ? nil : maker)
-                return (
-                    record.sequence, own, CaptureCard(record, own, path: queue.captures.path(of: record)?.string).entry
-                )
+                let card = CaptureCard(record: record, shown: own, path: queue.captures.path(of: record)?.string)
+                return (record.sequence, own, card.entry)
             },
             deliver: { number, own, entry throws(BundleError) in
                 if keepsPictures { used[number] = own }

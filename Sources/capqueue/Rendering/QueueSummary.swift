@@ -1,4 +1,3 @@
-import CaptureBundle
 import CapturePages
 import CaptureQueue
 import CommandSupport
@@ -6,13 +5,8 @@ import QueueModel
 
 /// The first sections of a page about a queue: totals, what needs a decision, the destinations.
 struct QueueSummary {
-    private let status: QueueStatus
-    private let folder: String
-
-    init(_ status: QueueStatus, folder: String) {
-        self.status = status
-        self.folder = folder
-    }
+    let status: QueueStatus
+    let folder: String
 
     var lead: HTML {
         """

@@ -52,7 +52,9 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func draw(_ look: Result<CaptureLook, BundleError>) throws(BundleError) {
-        if let obstacle = TerminalPicture.obstacle { return diagnostic.note("no picture: \(obstacle)") }
+        guard Style.isWantedOnOutput else {
+            return diagnostic.note("no picture: the picture needs colours, but NO_COLOR is set or TERM is dumb")
+        }
         try Output.write(TerminalPicture.bytes(look.get()))
     }
 }

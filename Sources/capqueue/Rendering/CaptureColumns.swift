@@ -52,10 +52,10 @@ struct CaptureColumns {
         return zip(words, widths).map { $0.withoutMiddle(width: $1) }.joined(separator: " ")
     }
 
-    /// The time without seconds on a terminal, and without the year on a narrow one.
+    /// The time without fractions of a second, without seconds on a terminal, and without the year on a narrow one.
     private func pushed(_ record: CaptureRecord) -> String {
-        let text = Moment.short(record.pushedAt)
-        guard width != nil else { return text }
+        let text = Moment.text(record.pushedAt)
+        guard width != nil else { return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text }
         let minutes = text.cut(to: 16).pieces(by: "T").joined(separator: " ")
         return minutes.without(first: max(0, minutes.utf8.count - widths[2]))
     }
@@ -96,12 +96,6 @@ enum Moment {
     /// RFC 3339 in UTC with milliseconds.
     static func text(_ milliseconds: Int) -> String {
         CaptureTime(milliseconds: milliseconds)?.description ?? "\(milliseconds) ms"
-    }
-
-    /// RFC 3339 in UTC without fractions of a second.
-    static func short(_ milliseconds: Int) -> String {
-        let text = text(milliseconds)
-        return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text
     }
 
     /// A duration in its two largest units.

@@ -42,14 +42,16 @@ struct QueueSummary {
             let words = concern.words(status)
             return "<li><p>\(words.found)</p><p>\(words.advice): <code>\(words.next)</code></p></li>\n"
         }
-        return """
-            <section aria-labelledby="decisions">
-            <h2 id="decisions">Needs a decision</h2>
-            <ul class="steps">
-            \(lines)</ul>
-            </section>
+        return Self.section("decisions", "Needs a decision", "<ul class=\"steps\">\n\(lines)</ul>\n")
+    }
 
-            """
+    private static func section(_ id: HTML, _ title: HTML, _ content: HTML) -> HTML {
+        """
+        <section aria-labelledby="\(id)">
+        <h2 id="\(id)">\(title)</h2>
+        \(content)</section>
+
+        """
     }
 
     private var destinations: HTML {
@@ -72,12 +74,7 @@ struct QueueSummary {
         let content: HTML =
             rows.isEmpty
             ? "<p>None; add one with: <code>capqueue dest add NAME --kind KIND ...</code></p>\n" : table.html(rows)
-        return """
-            <section aria-labelledby="destinations">
-            <h2 id="destinations">Destinations</h2>
-            \(content)</section>
-
-            """
+        return Self.section("destinations", "Destinations", content)
     }
 
     private static func state(of work: DestinationWork) -> String {

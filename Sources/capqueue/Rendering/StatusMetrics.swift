@@ -41,12 +41,15 @@ extension QueueStatus {
 
     private func addDeliveries(to text: inout MetricsText) {
         func each(_ value: (DestinationWork) -> Int) -> [MetricsText.Sample] {
-            work.map { (["destination": $0.name], value($0)) }
+            work.map { (["destination": $0.destination?.name ?? ""], value($0)) }
         }
         text.add(
             "deliveries", "Deliveries to each destination in each state.",
-            work.flatMap { each in
-                DeliveryState.allCases.map { (["destination": each.name, "state": $0.rawValue], each.count([$0])) }
+            work.flatMap { each -> [MetricsText.Sample] in
+                let name = each.destination?.name ?? ""
+                return DeliveryState.allCases.map { state in
+                    (["destination": name, "state": state.rawValue], each.count([state]))
+                }
             })
         text.add("backlog_bytes", "Bytes that wait for each destination.", each(\.backlog.bytes))
         text.add(
@@ -69,23 +72,17 @@ extension QueueStatus {
             "attempts_total", "Attempts to send that ended.",
             traffic.flatMap { each in
                 each.counts.map { (["destination": each.destination, "outcome": $0.outcome], $0.attempts) }
-            }, .counter)
+            }, "counter")
         text.add(
             "sent_bytes_total", "Bytes that were sent, including those of attempts that failed.",
             traffic.map { each in (["destination": each.destination], each.counts.reduce(0) { $0 + $1.bytes }) },
-            .counter)
+            "counter")
         text.addLatencies(traffic)
     }
 }
 
-extension DestinationWork {
-    fileprivate var name: String { destination?.name ?? "" }
-}
-
 /// Lines in the text format of Prometheus.
 private struct MetricsText {
-    enum Kind: String { case gauge, counter }
-
     typealias Sample = (labels: KeyValuePairs<String, String>, value: Int)
 
     var lines: [String] = []
@@ -94,9 +91,9 @@ private struct MetricsText {
         add(name, help, value.map { value -> [Sample] in [([:], value)] } ?? [])
     }
 
-    mutating func add(_ name: String, _ help: String, _ samples: [Sample], _ kind: Kind = .gauge) {
+    mutating func add(_ name: String, _ help: String, _ samples: [Sample], _ kind: String = "gauge") {
         guard !samples.isEmpty else { return }
-        lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind.rawValue)"]
+        lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind)"]
         lines += samples.map { sample in
             let labels = sample.labels.map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ",")
             return "capqueue_\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)"

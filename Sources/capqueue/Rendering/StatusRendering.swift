@@ -68,9 +68,8 @@ extension QueueStatus {
         }
         facts.add(
             "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
-        let codes = concerns.map { ($0.code, $0.destination) }
         func isToldLater(_ code: QueueConcern.Code, _ name: String?) -> Bool {
-            codes.contains { $0.0 == code && $0.1 == name }
+            concerns.contains { $0.code == code && $0.destination == name }
         }
         for each in work {
             guard let destination = each.destination else { continue }

@@ -46,7 +46,9 @@ package enum CommandRunner {
     private static func refuseWrongWord(
         _ root: any ParsableCommand.Type, _ arguments: [String], _ words: OtherWords, _ diagnostic: Diagnostic
     ) {
-        guard let tree = CommandTree(root), let wrong = WrongWord.find(arguments, in: tree, words) else { return }
+        guard let tree = CommandTree(root),
+            let wrong = WordSearch(root: tree, habits: words).wrongWord(arguments)
+        else { return }
         diagnostic.usage(wrong.message, hint: wrong.hint)
         Output.exit(ExitStatus.usage.rawValue)
     }

@@ -108,7 +108,7 @@ extension BundleError {
     /// The error as JSON: `{"code": …, "message": …}`, with `entry`, `file` and the errors found with it if there are any.
     package var json: JSONValue {
         .members([
-            "code": .string(code.rawValue), "entry": entry.map { .string($0) }, "file": file.map { .string($0) },
+            "code": .string(code.rawValue), "entry": .text(entry), "file": .text(file),
             "further": further.isEmpty ? nil : .array(further.map(\.json)), "message": .string(words),
         ])
     }

@@ -7,16 +7,16 @@ package import SystemPackage
 package enum Environment {
     /// The key file: `--key`, else `CAPBUNDLE_KEY`, else the default path.
     package static func keyFile(_ option: String?) -> DeviceKeyFile {
-        DeviceKeyFile(
-            path: option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_KEY")
-                ?? DeviceKeyFile.usualPath)
+        DeviceKeyFile(path: named(option, "CAPBUNDLE_KEY") ?? DeviceKeyFile.usualPath)
     }
 
     /// The key file for RealityCam: `--realitycam-key`, else `CAPBUNDLE_REALITYCAM_KEY`, else the default path.
     package static func realityCamKeyFile(_ option: String?) -> DeviceKeyFile {
-        DeviceKeyFile(
-            path: option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_REALITYCAM_KEY")
-                ?? DeviceKeyFile.usualRealityCamPath)
+        DeviceKeyFile(path: named(option, "CAPBUNDLE_REALITYCAM_KEY") ?? DeviceKeyFile.usualRealityCamPath)
+    }
+
+    private static func named(_ option: String?, _ variable: String) -> FilePath? {
+        option.map { FilePath(file: $0) } ?? ProcessEnvironment.path(variable)
     }
 
     /// The path of the trust file: `--trust`, else `CAPBUNDLE_TRUST`, else
@@ -25,20 +25,14 @@ package enum Environment {
     /// - Parameter warn: Receives a warning if the user named the file and others can change it.
     /// - Throws: `trust.open` if others can change the file at the default path.
     package static func trustPath(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> FilePath {
-        if let path = namedTrustPath(option) {
+        if let path = named(option, "CAPBUNDLE_TRUST") {
             FileAccess.exposure(ofTrustFile: path).map(warn)
             return path
         }
-        if let fault = FileAccess.exposure(ofTrustFile: usualTrustPath) { throw fault }
-        return usualTrustPath
-    }
-
-    private static func namedTrustPath(_ option: String?) -> FilePath? {
-        option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_TRUST")
-    }
-
-    private static var usualTrustPath: FilePath {
-        ProcessEnvironment.folder("XDG_CONFIG_HOME", orInHome: ".config").appending("capbundle/trusted_devices")
+        let folder = ProcessEnvironment.folder("XDG_CONFIG_HOME", orInHome: ".config")
+        let path = folder.appending("capbundle/trusted_devices")
+        if let fault = FileAccess.exposure(ofTrustFile: path) { throw fault }
+        return path
     }
 
     /// Unix time in milliseconds.
@@ -49,7 +43,7 @@ package enum Environment {
     /// - Throws: The errors of `trustPath` and of reading the file.
     package static func trustFile(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> TrustFile {
         let path = try trustPath(option, warn: warn)
-        let isOptional = namedTrustPath(option) == nil
+        let isOptional = named(option, "CAPBUNDLE_TRUST") == nil
         return isOptional && !FileStatus.exists(path) ? TrustFile() : try TrustFile(path: path)
     }
 }

@@ -49,18 +49,16 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
             return
         }
         switch error.code {
-        case .rawCapture, .rawLayout, .rawArchive, .rawFrames, .rawDepth, .rawUnit, .rawTime, .rawPosition:
+        case .rawCapture, .rawLayout, .rawArchive, .rawFrames, .rawDepth, .rawUnit, .rawTime, .rawPosition,
+            .redactPosition, .restoreUnknown:
             self = .rawCapture
-        case .redactPosition, .restoreUnknown: self = .rawCapture
-        case .redactEntry: self = .usage
         case .inputUnreadable, .entryAbsent: self = .noInput
         case .outputExists, .outputUnusable, .trustExists: self = .cannotCreate
         case .inputOutput: self = .inputOutput
-        case .keyOpenToOthers, .keyPassphrase, .trustOpenToOthers: self = .noPermission
-        case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile, .decoderMissing: self = .configuration
-        case .stateOpenToOthers: self = .noPermission
-        case .stateDamaged: self = .configuration
-        case .trustName, .rawClash, .noNames, .requestHeader, .requestSignature: self = .usage
+        case .keyOpenToOthers, .keyPassphrase, .trustOpenToOthers, .stateOpenToOthers: self = .noPermission
+        case .keyMissing, .keyDamaged, .keyState, .keyCounterUsedUp, .trustFile, .decoderMissing, .stateDamaged:
+            self = .configuration
+        case .redactEntry, .trustName, .rawClash, .noNames, .requestHeader, .requestSignature: self = .usage
         default: self = .internalFailure
         }
     }

@@ -5,25 +5,19 @@ package import CaptureDevice
 /// have it, and the hints of the first.
 package struct FindingList {
     private struct Kind {
-        let isError: Bool
-        let weight: Remark.Weight
+        /// nil for an error.
+        let weight: Remark.Weight?
         let message: String
         let hints: [String]
-        var files: [String]
+        var last: String
+        var files: [String] = []
         var fileCount = 1
         var count = 1
-        var last: String
-    }
-
-    /// What makes two findings the same: the word before the message, the code, the message.
-    private struct Key: Hashable {
-        let bytes: [UInt8]
-
-        init(_ words: String...) { bytes = words.flatMap { Array($0.utf8) + [0] } }
     }
 
     private var kinds: [Kind] = []
-    private var places: [Key: Int] = [:]
+    /// The index of each kind, by the bytes that make two findings the same: the word before the message, the code, the message.
+    private var places: [[UInt8]: Int] = [:]
     private static let shown = 3
 
     package init() {}
@@ -36,19 +30,19 @@ package struct FindingList {
             let file = [fault.file.map { $0.isEmpty ? "\"\"" : $0 }, fault.entry].compactMap(\.self)
             add(
                 Kind(
-                    isError: true, weight: .warning, message: fault.words, hints: fault.hints.map(\.sentence),
-                    files: [], last: file.joined(separator: ": ")), Key("error", fault.code.rawValue, fault.message))
+                    weight: nil, message: fault.words, hints: fault.hints.map(\.sentence),
+                    last: file.joined(separator: ": ")), ["error", fault.code.rawValue, fault.message])
         }
     }
 
     package mutating func add(_ remark: Remark) {
         add(
-            Kind(
-                isError: false, weight: remark.weight, message: remark.words, hints: [], files: [],
-                last: remark.file), Key(remark.weight.rawValue, remark.code, remark.message))
+            Kind(weight: remark.weight, message: remark.words, hints: [], last: remark.file),
+            [remark.weight.rawValue, remark.code, remark.message])
     }
 
-    private mutating func add(_ found: Kind, _ key: Key) {
+    private mutating func add(_ found: Kind, _ words: [String]) {
+        let key = words.flatMap { word -> [UInt8] in Array(word.utf8) + [0] }
         guard let index = places[key] else {
             places[key] = kinds.count
             var kind = found
@@ -72,7 +66,7 @@ package struct FindingList {
             let others = more > 0 ? " and \(Quantity.number(more, on: .messages)) more" : ""
             let frames = kind.count == kind.fileCount ? "" : " (\(Quantity.count(kind.count, "frame", on: .messages)))"
             let text = (files.isEmpty ? "" : "\(files)\(others): ") + kind.message + frames
-            diagnostic.finding(kind.isError ? nil : kind.weight, text, hints: kind.hints)
+            diagnostic.finding(kind.weight, text, hints: kind.hints)
         }
         kinds = []
         places = [:]

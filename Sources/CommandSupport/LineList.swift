@@ -27,24 +27,3 @@ package enum LineList {
         return lines
     }
 }
-
-/// Collects output lines and writes many of them at a time.
-package final class OutputBuffer {
-    private var bytes: [UInt8] = []
-
-    package init() {}
-
-    package func line(_ text: String) throws(BundleError) {
-        bytes += text.utf8
-        bytes.append(UInt8(ascii: "\n"))
-        if bytes.count >= 1 << 15 { try flush() }
-    }
-
-    /// Writes the collected lines; call it at the end.
-    package func flush() throws(BundleError) {
-        guard !bytes.isEmpty else { return }
-        let waiting = bytes
-        bytes.removeAll(keepingCapacity: true)
-        try Output.write(waiting)
-    }
-}

@@ -16,6 +16,22 @@ package final class NameList: Sendable {
 
     package init() {}
 
+    /// Returns the bundles that a command reads, one by one.
+    ///
+    /// - Parameters:
+    ///   - names: The names that are arguments; `-` means standard input.
+    ///   - isList: Whether the names are on standard input instead.
+    package static func bundles(
+        _ names: [String], isList: Bool
+    ) -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
+        if isList {
+            let list = NameList()
+            return { list.next()?.map { .file(FilePath(file: $0)) } }
+        }
+        let queue = Mutex(names.makeIterator())
+        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
+    }
+
     /// The next name; nil at the end. Empty names are skipped.
     ///
     /// - Returns: A failure if the name is not UTF-8, is too long or is cut off, or if standard input cannot be read.

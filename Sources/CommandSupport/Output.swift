@@ -6,13 +6,15 @@ import Glibc
 package enum Output {
     /// Writes a line of data. The caller must pass text from a bundle through `Visible.text` first.
     ///
+    /// - Parameter outputs: The outputs of the command. If one of them is standard output (`-`), the line goes to standard
+    ///   error.
     /// - Throws: `io.failed`, so that a full disk does not look like success.
-    package static func line(_ text: String) throws(BundleError) {
-        try write(Array((text + "\n").utf8))
+    package static func line(_ text: String, beside outputs: [String?] = []) throws(BundleError) {
+        if outputs.contains("-") { tell(text) } else { try write(Array((text + "\n").utf8)) }
     }
 
-    package static func json(_ value: JSONValue) throws(BundleError) {
-        try line(jsonText(value))
+    package static func json(_ value: JSONValue, beside outputs: [String?] = []) throws(BundleError) {
+        try line(jsonText(value), beside: outputs)
     }
 
     /// JSON whose strings cannot control a terminal: characters that `Visible` shows as `\u{…}` become JSON escapes.

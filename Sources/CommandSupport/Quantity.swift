@@ -9,10 +9,7 @@ package enum Quantity {
         case output, messages
 
         fileprivate var isTerminal: Bool {
-            switch self {
-            case .output: Quantity.isOutputTerminal
-            case .messages: Quantity.areMessagesOnTerminal
-            }
+            self == .output ? Quantity.isOutputTerminal : Quantity.areMessagesOnTerminal
         }
     }
 

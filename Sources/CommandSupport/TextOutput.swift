@@ -1,12 +1,15 @@
 package import CaptureBundle
-import CaptureNative
 
-/// Writes text to standard output or to a file that appears either complete or not at all.
+/// Collects lines and writes many of them at a time: to standard output, or to a file that appears either complete or not
+/// at all.
 package final class TextOutput {
-    private let target: TextTarget
+    private let target: TextTarget?
     private var waiting: [UInt8] = []
 
-    package init(_ place: OutputPlace) throws(BundleError) { target = try TextTarget(place) }
+    /// - Parameter place: nil for standard output, whose lines need not wait for the last one.
+    package init(_ place: OutputPlace? = nil) throws(BundleError) {
+        target = try place.map { place throws(BundleError) in try TextTarget(place) }
+    }
 
     package func line(_ text: String) throws(BundleError) {
         waiting += text.utf8
@@ -16,12 +19,13 @@ package final class TextOutput {
 
     /// Writes the rest and gives the file its name; call it at the end.
     package func finish() throws(BundleError) {
-        try flush()
-        try target.finish()
+        if !waiting.isEmpty { try flush() }
+        try target?.finish()
     }
 
     private func flush() throws(BundleError) {
-        try target.write(waiting)
+        let bytes = waiting
         waiting.removeAll(keepingCapacity: true)
+        if let target { try target.write(bytes) } else { try Output.write(bytes) }
     }
 }

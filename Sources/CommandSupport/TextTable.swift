@@ -1,5 +1,3 @@
-import CaptureBundle
-
 /// A table with aligned columns.
 package struct TextTable {
     private var rows: [[String]] = []

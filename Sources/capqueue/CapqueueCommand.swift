@@ -1,5 +1,4 @@
 import ArgumentParser
-import CaptureQueue
 import CommandSupport
 import QueueModel
 

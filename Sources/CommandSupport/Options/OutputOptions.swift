@@ -1,7 +1,5 @@
 import ArgumentParser
 package import CaptureBundle
-import CaptureNative
-import SystemPackage
 
 /// The option `--force`, and the output place that follows from it.
 package struct ForceOption: ParsableArguments {

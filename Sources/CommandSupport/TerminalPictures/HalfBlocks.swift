@@ -1,4 +1,3 @@
-import CaptureBundle
 package import PictureClient
 
 /// Draws pictures with the character ▀. Its colour is one pixel, and its background is the pixel below.

@@ -4,18 +4,14 @@ import CaptureBundle
 struct WrongWord {
     let message: String
     let hint: String
-
-    /// The message about the first wrong word of the command line; nil if all words exist.
-    static func find(_ arguments: [String], in tree: CommandTree, _ habits: OtherWords) -> WrongWord? {
-        Search(root: tree, habits: habits).wrongWord(arguments)
-    }
 }
 
 /// Follows the words of a command line through the tree of commands.
-private struct Search {
+struct WordSearch {
     let root: CommandTree
     let habits: OtherWords
 
+    /// The message about the first wrong word of the command line; nil if all words exist.
     func wrongWord(_ arguments: [String]) -> WrongWord? {
         let isHelp = arguments.first == "help"
         var rest = arguments.dropFirst(isHelp ? 1 : 0)

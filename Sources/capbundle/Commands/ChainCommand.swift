@@ -40,15 +40,12 @@ struct ChainCommand: ManyNamesCommand {
 
     func validate() throws {
         try list.validate(names: names, of: "bundle or folder (- for a pipe)")
-        if names.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- means standard input and can be given only once")
-        }
     }
 
     func run() throws {
         let devices = DeviceNames(try trust.file(warn: diagnostic.warning))
         let chains = ChainCollection()
-        let page = try ChainRendering(quiet ? .none : format.json ? .json : .text, devices, chains)
+        let page = quiet ? nil : try ChainRendering(isJSON: format.json, devices, chains)
         var counts = try read(into: chains, page)
         try chains.walk { event throws(BundleError) in
             switch event {
@@ -56,14 +53,14 @@ struct ChainCommand: ManyNamesCommand {
             case .end(let summary): counts.faults += summary.faults
             default: break
             }
-            try page.add(event)
+            try page?.add(event)
         }
-        try page.finish(counts)
+        try page?.finish(counts)
         if counts.status != .success { throw counts.status }
     }
 
     /// Reads the heads of all bundles.
-    private func read(into chains: ChainCollection, _ page: ChainRendering) throws -> ChainCounts {
+    private func read(into chains: ChainCollection, _ page: ChainRendering?) throws -> ChainCounts {
         let found = BundleNames(names, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: !quiet)
         defer { progress.end() }
@@ -80,13 +77,13 @@ struct ChainCommand: ManyNamesCommand {
                 counts.faulty += 1
                 let verdict = Verdict.worst(of: faults)
                 counts.statuses.insert(ExitStatus(verdict))
-                try progress.around { () throws(BundleError) in try page.add(head.file, faults: faults, verdict) }
+                try progress.around { () throws(BundleError) in try page?.add(head.file, faults: faults, verdict) }
             case .unreadable(let error):
                 counts.unreadable += 1
                 counts.statuses.insert(ExitStatus(error))
                 try progress.around { () throws(BundleError) in
                     diagnostic.error(error)
-                    try page.add(head.file, error)
+                    try page?.add(head.file, error)
                 }
             }
         }

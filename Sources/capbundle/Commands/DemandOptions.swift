@@ -51,6 +51,4 @@ struct DemandOptions: ParsableArguments {
 
     @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
     var quiet = false
-
-    func policy() throws -> VerificationPolicy { try requirements.policy() }
 }

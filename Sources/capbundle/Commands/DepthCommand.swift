@@ -51,7 +51,7 @@ struct DepthCommand: ParsableCommand {
     }
 
     func run() throws {
-        do throws(BundleError) {
+        try format.reporting(DepthRendering.report, of: file, to: image) { () throws(BundleError) in
             let path = FilePath(file: file)
             let target = try image.map { image throws(BundleError) in
                 try TextTarget(force.place(image), reading: CaptureLook.files(of: path))
@@ -59,11 +59,6 @@ struct DepthCommand: ParsableCommand {
             let look = try CaptureLook.read(path, withPhoto: image != nil, options: raw.options())
             if let target { try draw(look, target) }
             try tell(look.depth)
-        } catch {
-            if format.json {
-                try report(ReportRendering.json(file, error, ExitStatus(error), report: DepthRendering.report))
-            }
-            throw error
         }
     }
 
@@ -78,15 +73,10 @@ struct DepthCommand: ParsableCommand {
 
     private func tell(_ depth: DepthSamples) throws(BundleError) {
         if format.json {
-            try report(DepthRendering.json(file, depth, image: image))
+            try Output.json(DepthRendering.json(file, depth, image: image), beside: [image])
         } else if image != "-" {
             try Output.line(DepthRendering.page(file, depth).joined(separator: "\n"))
         }
         if let image, image != "-", !format.json { diagnostic.note("wrote \(image)") }
-    }
-
-    /// Prints the JSON report. If the picture goes to standard output, the report goes to standard error.
-    private func report(_ json: JSONValue) throws(BundleError) {
-        if image == "-" { Output.tell(Output.jsonText(json)) } else { try Output.json(json) }
     }
 }

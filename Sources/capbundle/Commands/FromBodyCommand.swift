@@ -36,31 +36,23 @@ struct FromBodyCommand: ParsableCommand {
 
     func run() throws {
         let receiver = BundleReceiver(
-            trust: try trust.file(warn: diagnostic.warning), policy: try demands.policy())
-        let received: BundleReceiver.Received
-        do {
-            received = try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
-        } catch {
-            if format.json && !demands.quiet { try tell([Output.jsonText(failure(error))]) }
-            throw error
+            trust: try trust.file(warn: diagnostic.warning), policy: try demands.requirements.policy())
+        let received = try format.reporting(
+            Self.name, of: body, to: output, isQuiet: demands.quiet
+        ) { () throws(BundleError) in
+            try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
         }
         if !demands.quiet {
             let text =
                 format.json
-                ? [Output.jsonText(json(received))] : ReportRendering.page(body, received.report)
-            try tell(text)
+                ? Output.jsonText(json(received))
+                : ReportRendering.page(body, received.report).joined(separator: "\n")
+            try Output.line(text, beside: [output])
             received.report.faults.forEach(diagnostic.hints)
             diagnostic.note(received.isKept ? "wrote \(output)" : "nothing was written to \(output)")
         }
         let status = ExitStatus(received.report.verdict)
         if status != .success { throw status }
-    }
-
-    /// Prints the report. If the bundle goes to standard output, the report goes to standard error.
-    private func tell(_ lines: [String]) throws(BundleError) {
-        for line in lines {
-            if output == "-" { Output.tell(line) } else { try Output.line(line) }
-        }
     }
 
     private static let name = "capture-bundle/from-body/1"
@@ -69,9 +61,5 @@ struct FromBodyCommand: ParsableCommand {
         var members = ReportRendering.json(body, received.report, name: Self.name).members ?? []
         if received.isKept { members.append(.init("output", .string(output))) }
         return .object(members)
-    }
-
-    private func failure(_ error: BundleError) -> JSONValue {
-        ReportRendering.json(body, error, ExitStatus(error), report: Self.name)
     }
 }

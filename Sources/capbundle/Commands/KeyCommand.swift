@@ -80,9 +80,8 @@ struct KeyCommand: ParsableCommand {
             if format.json {
                 try Output.json(
                     .members([
-                        "chain": hasChain ? state.chain.json : nil, "counter": .integer(Int(state.counter)),
-                        "key_id": .string(state.keyID.description),
-                        "path": .string(key.file.path.string),
+                        "chain": hasChain ? state.chain.json : nil, "counter": .count(state.counter),
+                        "key_id": .text(state.keyID), "path": .string(key.file.path.string),
                     ]))
                 return
             }
@@ -136,13 +135,13 @@ extension ChainRecord {
     fileprivate var json: JSONValue {
         .members([
             "pending": pending.isEmpty ? nil : .array(pending.map(Self.json)),
-            "seq": last.map { .integer($0.seq) },
+            "seq": .count(last?.seq),
         ])
     }
 
     private static func json(_ pending: PendingLink) -> JSONValue {
         .members([
-            "seq": .integer(pending.link.seq), "target": pending.files.map { .string($0.target.string) },
+            "seq": .integer(pending.link.seq), "target": .text(pending.files?.target.string),
         ])
     }
 }

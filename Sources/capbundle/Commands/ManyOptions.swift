@@ -17,10 +17,14 @@ struct NameOptions: ParsableArguments {
     static let noNames = BundleError(
         .noNames, "no names were read, expected names that end with NUL", file: "standard input")
 
-    func validate(names: [String], of noun: String) throws {
+    /// - Parameter takesPipe: Whether `-` means standard input, which can be read only once.
+    func validate(names: [String], of noun: String, takesPipe: Bool = true) throws {
         if from0 && !names.isEmpty { throw ValidationError("give either names or --from0, not both") }
         if !from0 && names.isEmpty { throw ValidationError("give at least one \(noun), or --from0") }
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs is \(jobs), expected 1 to 1024") }
+        if takesPipe && names.count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("- means standard input and can be given only once")
+        }
     }
 }
 
@@ -30,10 +34,4 @@ struct ManyOptions: ParsableArguments {
 
     @Flag(help: "Stop at the first failure.")
     var failFast = false
-
-    var from0: Bool { list.from0 }
-    var jobs: Int? { list.jobs }
-    static var noNames: BundleError { NameOptions.noNames }
-
-    func validate(names: [String], of noun: String) throws { try list.validate(names: names, of: noun) }
 }

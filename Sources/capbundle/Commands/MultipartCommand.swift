@@ -54,12 +54,7 @@ struct MultipartCommand: ParsableCommand {
         let body = try written()
         BodyRendering.remarks(output, body)
         if format.json {
-            let json = BodyRendering.json(output, body, headers: headers.path)
-            if [output, headers.path].contains("-") {
-                Output.tell(Output.jsonText(json))
-            } else {
-                try Output.json(json)
-            }
+            try Output.json(BodyRendering.json(output, body, headers: headers.path), beside: [output, headers.path])
         } else {
             diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount, on: .messages))")
         }

@@ -83,14 +83,14 @@ struct PackCommand: ManyNamesCommand {
     @OptionGroup var key: KeyOptions
     @OptionGroup var passphrase: PassphraseOptions
 
-    private var options: RawCaptureOptions {
+    private func options() throws -> RawCaptureOptions {
         var options = raw.options(withoutDepth: noDepth, location: location)
-        options.withholdable = withholdable.selection
+        options.withholdable = try withholdable.selection()
         return options
     }
 
     func validate() throws {
-        try many.validate(names: names, of: "raw folder")
+        try many.list.validate(names: names, of: "raw folder", takesPipe: false)
         if raw.files.photo != nil && raw.files.depth == nil && !noDepth {
             throw ValidationError("--photo needs --depth PATTERN, or --no-depth")
         }
@@ -99,7 +99,7 @@ struct PackCommand: ManyNamesCommand {
 
     private func validateOne() throws {
         guard names.count == 1 else {
-            if many.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
+            if many.list.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
             let several = "several captures need --out-dir DIR"
             guard output == nil, names.count == 2, FolderContents(FilePath(names[1])) == nil else {
                 throw ValidationError(several)
@@ -125,11 +125,12 @@ struct PackCommand: ManyNamesCommand {
     func run() throws {
         let packer = Packer(
             key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
-        withholdable.warn()
-        if let outDir { try packMany(into: outDir, packer) } else { try packOne(names[0], packer) }
+        try withholdable.warn()
+        let options = try options()
+        if let outDir { try packMany(into: outDir, packer, options) } else { try packOne(names[0], packer, options) }
     }
 
-    private func packOne(_ raw: String, _ packer: Packer) throws {
+    private func packOne(_ raw: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
         do throws(BundleError) {
             let body = try multipart.map { path throws(BundleError) in
                 Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))
@@ -170,16 +171,12 @@ struct PackCommand: ManyNamesCommand {
 
     /// Prints the JSON report. If a bundle or a body goes to standard output, the report goes to standard error.
     private func report(_ json: JSONValue) throws(BundleError) {
-        if [output, multipart, headers.path].contains("-") && !dryRun {
-            Output.tell(Output.jsonText(json))
-        } else {
-            try Output.json(json)
-        }
+        try Output.json(json, beside: dryRun ? [] : [output, multipart, headers.path])
     }
 }
 
 extension PackCommand {
-    private func packMany(into folder: String, _ packer: Packer) throws {
+    private func packMany(into folder: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
         let run = try PackingRun(
             allNames(), into: FilePath(folder), replaces: force.force, packer: packer, options: options)
         run.remarks.forEach(diagnostic.remark)
@@ -194,7 +191,7 @@ extension PackCommand {
         }
         var findings = FindingList()
         try run.pack(
-            threads: many.jobs, stopsAtFailure: many.failFast, isDryRun: dryRun, onRemark: tellRemark
+            threads: many.list.jobs, stopsAtFailure: many.failFast, isDryRun: dryRun, onRemark: tellRemark
         ) { item, result throws(BundleError) in
             let status: ExitStatus
             switch result {
@@ -226,11 +223,11 @@ extension PackCommand {
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
     private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
-        guard many.from0 else { return names.map { .success(FilePath($0)) } }
+        guard many.list.from0 else { return names.map { .success(FilePath($0)) } }
         let list = NameList()
         var names: [Result<FilePath, BundleError>] = []
         while let name = list.next() { names.append(name.map { FilePath($0) }) }
-        if names.isEmpty { throw ManyOptions.noNames }
+        if names.isEmpty { throw NameOptions.noNames }
         return names
     }
 

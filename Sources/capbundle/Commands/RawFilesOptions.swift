@@ -1,7 +1,6 @@
 import ArgumentParser
 import CaptureBundle
 import CaptureImport
-import CommandSupport
 
 /// The options that say which files of a raw capture are its photo and its depth map, and how these are read
 /// (Spec/raw-captures.md sections 2 to 4).

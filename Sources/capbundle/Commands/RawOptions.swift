@@ -1,7 +1,6 @@
 import ArgumentParser
 import CaptureBundle
 import CaptureImport
-import CommandSupport
 
 /// The options of `pack` for raw captures of other layouts (Spec/raw-captures.md).
 struct RawOptions: ParsableArguments {

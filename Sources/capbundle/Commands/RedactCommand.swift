@@ -53,16 +53,15 @@ struct RedactCommand: ParsableCommand {
         let redactor = Redactor(
             withholding: try WithholdingWords.selection(withhold, of: "--withhold"),
             keepsPhotoLocation: keepPhotoLocation)
-        let redacted: Redactor.Redacted
-        do throws(BundleError) {
-            redacted = try redactor.redact(BundleSource(path: FilePath(file: file)), to: force.place(output))
-        } catch {
-            if format.json { try WithholdingRendering.tell(.failure(error, of: file, "redact"), output) }
-            throw error
+        let report = "capture-bundle/redact/1"
+        let redacted = try format.reporting(report, of: file, to: output) { () throws(BundleError) in
+            try redactor.redact(BundleSource(path: FilePath(file: file)), to: force.place(output))
         }
         if format.json {
-            try WithholdingRendering.tell(.redacted(redacted, of: file, output), output)
-            return
+            let json = WithholdingRendering.json(
+                report, file, output, redacted.manifest, redacted.manifestSHA256, redacted.byteCount,
+                withheld: (redacted.withheld + redacted.withheldBefore).sorted { $0.path < $1.path })
+            return try Output.json(json, beside: [output])
         }
         let size = Quantity.bytes(redacted.byteCount, on: .messages)
         let now = redacted.withheld.isEmpty ? "" : ", without \(WithholdingRendering.names(redacted.withheld))"

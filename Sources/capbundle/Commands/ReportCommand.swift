@@ -3,7 +3,6 @@ import CaptureBundle
 import CapturePages
 import CommandSupport
 import PictureClient
-import SystemPackage
 
 struct ReportCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
@@ -50,9 +49,6 @@ struct ReportCommand: ManyNamesCommand {
 
     func validate() throws {
         try list.validate(names: names, of: "bundle or folder (- for a pipe)")
-        if names.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- means standard input and can be given only once")
-        }
         if csv == "-" && output == "-" { throw ValidationError("-o and --csv cannot both be -") }
         try requirements.refuseFresh()
         try refuseTerminal(output, "a page")

@@ -44,17 +44,16 @@ struct RestoreCommand: ParsableCommand {
     }
 
     func run() throws {
-        let restored: Restorer.Restored
-        do throws(BundleError) {
-            restored = try Restorer(kept: kept.map { FilePath(file: $0) })
+        let report = "capture-bundle/restore/1"
+        let restored = try format.reporting(report, of: file, to: output) { () throws(BundleError) in
+            try Restorer(kept: kept.map { FilePath(file: $0) })
                 .restore(BundleSource(path: FilePath(file: file)), to: force.place(output))
-        } catch {
-            if format.json { try WithholdingRendering.tell(.failure(error, of: file, "restore"), output) }
-            throw error
         }
         if format.json {
-            try WithholdingRendering.tell(.restored(restored, of: file, output), output)
-            return
+            let json = WithholdingRendering.json(
+                report, file, output, restored.manifest, restored.manifestSHA256, restored.byteCount,
+                restored: restored.restored, withheld: restored.withheld)
+            return try Output.json(json, beside: [output])
         }
         let size = Quantity.bytes(restored.byteCount, on: .messages)
         let names = WithholdingRendering.names(restored.restored)

@@ -34,22 +34,11 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let inspection: Inspection
-        var look: Result<CaptureLook, BundleError>?
-        do {
+        let (inspection, look) = try format.reporting("capture-bundle/show/1", of: file) { () throws(BundleError) in
             let source = try BundleSource(path: FilePath(file: file))
-            if picture {
-                let found = try CaptureLook.inspect(source)
-                (inspection, look) = (found.inspection, found.look)
-            } else {
-                inspection = try Inspection(source)
-            }
-        } catch {
-            if format.json {
-                let report = "capture-bundle/show/1"
-                try Output.json(ReportRendering.json(file, error, ExitStatus(error), report: report))
-            }
-            throw error
+            if !picture { return (try Inspection(source), nil as Result<CaptureLook, BundleError>?) }
+            let found = try CaptureLook.inspect(source)
+            return (found.inspection, found.look)
         }
         if format.json {
             try Output.json(InspectionRendering.json(file, inspection))
@@ -63,7 +52,9 @@ struct ShowCommand: ParsableCommand {
     }
 
     private func draw(_ look: Result<CaptureLook, BundleError>) throws(BundleError) {
-        if let obstacle = TerminalPicture.obstacle { return diagnostic.note("no picture: \(obstacle)") }
+        guard Style.isWantedOnOutput else {
+            return diagnostic.note("no picture: the picture needs colours, but NO_COLOR is set or TERM is dumb")
+        }
         try Output.write(TerminalPicture.bytes(look.get()))
     }
 }

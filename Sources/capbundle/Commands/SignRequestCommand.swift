@@ -83,8 +83,7 @@ struct SignRequestCommand: ParsableCommand {
             let headers = signature.headers.map { JSONValue.Member($0.name, .string($0.value)) }
             try Output.json(
                 .members([
-                    "body_sha256": .string(hash.description), "headers": .object(headers),
-                    "key_id": .string(point.keyID.description),
+                    "body_sha256": .text(hash), "headers": .object(headers), "key_id": .text(point.keyID),
                 ]))
         }
     }

@@ -174,10 +174,9 @@ extension TrustedDeviceLine {
 
     var json: JSONValue {
         .members([
-            "key_id": .string(point.keyID.description), "level": .string(level.rawValue), "name": .string(name),
-            "revoked": .bool(isRevoked), "rpid": rpID.map { .string($0.text) },
-            "valid_after": validAfter.map { .string($0.description) },
-            "valid_before": validBefore.map { .string($0.description) },
+            "key_id": .text(point.keyID), "level": .string(level.rawValue), "name": .string(name),
+            "revoked": .bool(isRevoked), "rpid": .text(rpID?.text), "valid_after": .text(validAfter),
+            "valid_before": .text(validBefore),
         ])
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CaptureBundle
 import CommandSupport
-import Synchronization
 import SystemPackage
 
 struct VerifyCommand: ManyNamesCommand {
@@ -45,10 +44,7 @@ struct VerifyCommand: ManyNamesCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try many.validate(names: names, of: "bundle (- for a pipe)")
-        if names.count(where: { $0 == "-" }) > 1 {
-            throw ValidationError("- means standard input and can be given only once")
-        }
+        try many.list.validate(names: names, of: "bundle (- for a pipe)")
         if state == "-" { throw ValidationError("--state needs the path of a folder, and - is not one") }
         if state == nil && demands.requirements.requiresFresh {
             throw ValidationError("--require fresh needs --state DIR, a folder that remembers the bundles")
@@ -58,7 +54,7 @@ struct VerifyCommand: ManyNamesCommand {
     func run() throws {
         let verifier = Verifier(
             trust: try trust.file(warn: diagnostic.warning),
-            policy: try demands.policy(), state: try openState())
+            policy: try demands.requirements.policy(), state: try openState())
         let status = try names.count == 1 ? verifyOne(names[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }
     }
@@ -71,13 +67,12 @@ struct VerifyCommand: ManyNamesCommand {
     }
 
     private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
-        let report: VerificationReport
-        do {
-            report = try verifier.verify(BundleSource(path: FilePath(file: file)))
-        } catch {
-            return try tell(.failure(error), of: file)
+        let result = Result { () throws(BundleError) in try verifier.verify(BundleSource(path: FilePath(file: file))) }
+        guard case .success(let report) = result, !demands.quiet && !format.json else {
+            let told = Told(.init(file: file, result: result), quiet: demands.quiet, json: format.json)
+            try told.say()
+            return told.status
         }
-        guard !demands.quiet && !format.json else { return try tell(.success(report), of: file) }
         try Output.line(ReportRendering.page(file, report).joined(separator: "\n"))
         report.faults.forEach(diagnostic.hints)
         if report.verdict == .unknownDevice && file != "-" {
@@ -93,21 +88,14 @@ struct VerifyCommand: ManyNamesCommand {
         return ExitStatus(report.verdict)
     }
 
-    private func tell(
-        _ result: Result<VerificationReport, BundleError>, of file: String
-    ) throws(BundleError) -> ExitStatus {
-        let told = Told(.init(file: file, result: result), quiet: demands.quiet, json: format.json)
-        try told.say()
-        return told.status
-    }
-
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
-        let progress = Progress("bundle", total: many.from0 ? nil : names.count, isWanted: !demands.quiet)
+        let progress = Progress("bundle", total: many.list.from0 ? nil : names.count, isWanted: !demands.quiet)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         let (quiet, json) = (demands.quiet, format.json)
         try verifier.verifyAll(
-            threads: many.jobs, group: many.failFast ? 1 : CounterState.bundlesPerSync, next: places(),
+            threads: many.list.jobs, group: many.failFast ? 1 : CounterState.bundlesPerSync,
+            next: NameList.bundles(names, isList: many.list.from0),
             prepare: { Told($0, quiet: quiet, json: json) },
             deliver: { told throws(BundleError) in
                 if told.error == nil && !Output.isTerminal {
@@ -120,22 +108,13 @@ struct VerifyCommand: ManyNamesCommand {
                 return told.status == .success || !many.failFast
             })
         progress.end()
-        if counts.isEmpty { throw ManyOptions.noNames }
+        if counts.isEmpty { throw NameOptions.noNames }
         if !demands.quiet && !format.json { try Output.line(Self.summary(counts)) }
         let worst = ExitStatus.worst(counts.keys)
         if many.failFast && worst != .success && !demands.quiet {
             diagnostic.note("stopped at the first bundle that is not verified")
         }
         return worst
-    }
-
-    private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
-        if many.from0 {
-            let list = NameList()
-            return { list.next()?.map { .file(FilePath(file: $0)) } }
-        }
-        let queue = Mutex(names.makeIterator())
-        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 
     private static func summary(_ counts: [ExitStatus: Int]) -> String {
@@ -155,23 +134,17 @@ private struct Told: Sendable {
     let error: BundleError?
 
     init(_ outcome: Verifier.Outcome, quiet: Bool, json: Bool) {
+        let file = outcome.file
         switch outcome.result {
         case .failure(let failure):
-            error = failure
-            status = ExitStatus(failure)
-            bytes = 0
-            line = json && !quiet ? Output.jsonText(ReportRendering.json(outcome.file, failure, status)) : nil
+            (error, status, bytes) = (failure, ExitStatus(failure), 0)
+            line = json && !quiet ? Output.jsonText(ReportRendering.json(file, failure)) : nil
         case .success(let report):
-            error = nil
-            status = ExitStatus(report.verdict)
-            bytes = report.bytes
-            if quiet {
-                line = nil
-            } else if json {
-                line = Output.jsonText(ReportRendering.json(outcome.file, report))
-            } else {
-                line = ReportRendering.line(outcome.file, report)
+            (error, status, bytes) = (nil, ExitStatus(report.verdict), report.bytes)
+            let text = {
+                json ? Output.jsonText(ReportRendering.json(file, report)) : ReportRendering.line(file, report)
             }
+            line = quiet ? nil : text()
         }
     }
 

@@ -39,17 +39,15 @@ struct WithholdableOption: ParsableArguments {
         completion: WithholdingWords.completion)
     var withholdable: [String] = []
 
-    func validate() throws { _ = try parsed() }
+    func validate() throws { _ = try selection() }
 
-    private func parsed() throws -> EntrySelection {
+    func selection() throws -> EntrySelection {
         try WithholdingWords.selection(withholdable, of: "--withholdable")
     }
 
-    var selection: EntrySelection { (try? parsed()) ?? EntrySelection() }
-
     /// Warns once in a run, and not for each capture.
-    func warn() {
-        guard selection.hasMoreThanThePosition else { return }
+    func warn() throws {
+        guard try selection().hasMoreThanThePosition else { return }
         diagnostic.warning(
             "a withheld entry keeps its hash in the bundle, and only the hash of location.json is salted: whoever "
                 + "guesses all bytes of another entry can check the guess")

@@ -6,7 +6,7 @@ enum BodyRendering {
     static func json(_ output: String, _ body: MultipartBody, headers: String?) -> JSONValue {
         .members([
             "bytes": .integer(body.byteCount), "content_type": .string(body.contentType),
-            "headers": headers.map { .string($0) }, "id": .string(body.manifest.id), "output": .string(output),
+            "headers": .text(headers), "id": .string(body.manifest.id), "output": .string(output),
         ])
     }
 

@@ -1,6 +1,5 @@
 import CaptureBundle
 import CapturePages
-import CommandSupport
 
 /// Makes the card and the row of a bundle that could be read, with any verdict.
 struct BundleCard {
@@ -31,7 +30,7 @@ struct BundleCard {
         let signer = report.trustedDevice.map { "signed by \($0.name)" } ?? "signed by a device that you do not trust"
         // What was replaced says more to people than two hashes, so it comes first.
         card.findings = ReportRendering.origin(report, signed: signer).reversed().map { "\($0)" }
-        if kind.isIncomplete {
+        if kind == .incomplete {
             card.findings.append("withheld: \(report.withheld.map(\.description).joined(separator: ", "))")
         }
         card.findings += report.faults.map { "\(ReportRendering.finding($0))" }

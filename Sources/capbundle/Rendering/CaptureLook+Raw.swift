@@ -14,11 +14,10 @@ extension CaptureLook {
     /// - Throws: The worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a raw capture;
     ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
     static func read(
-        _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions = RawCaptureOptions(),
-        _ decoder: PictureDecoder = PictureDecoder()
+        _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions
     ) throws(BundleError) -> CaptureLook {
         if let source = try bundle(path) { return try read(source, withPhoto: withPhoto) }
-        return try read(raw: path, withPhoto, options, decoder)
+        return try read(raw: path, withPhoto, options)
     }
 
     /// The files that `read` opens for a path, if their names are known before reading.
@@ -44,7 +43,7 @@ extension CaptureLook {
     }
 
     private static func read(
-        raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+        raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions
     ) throws(BundleError) -> CaptureLook {
         // A picture needs neither time nor model, so fixed values replace those that no file gives.
         var options = options
@@ -53,6 +52,7 @@ extension CaptureLook {
         options.deviceModel = options.deviceModel ?? "unknown"
         let kind = FileKind(file: path)
         options.convertsPhoto = options.patterns != nil || kind?.family == .heif || kind?.isPNG == true
+        let decoder = PictureDecoder()
         let source = try RawSource.open(path, options, decoder)
         guard let frame = source.frames.first, source.frames.count == 1 else {
             let numbers = source.frames.prefix(4).compactMap { $0.number.map(String.init) }

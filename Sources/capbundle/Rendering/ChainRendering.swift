@@ -3,9 +3,7 @@ import CommandSupport
 
 /// Prints the chains of devices as text or as JSON (Spec/command-line.md section 3).
 final class ChainRendering {
-    enum Form { case text, json, none }
-
-    private let form: Form
+    private let isJSON: Bool
     private let devices: DeviceNames
     private let chains: ChainCollection
     private let output: TextOutput
@@ -17,8 +15,8 @@ final class ChainRendering {
     /// The maximum number of faults in the summary of a device.
     private static let faultLimit = 1000
 
-    init(_ form: Form, _ devices: DeviceNames, _ chains: ChainCollection) throws(BundleError) {
-        self.form = form
+    init(isJSON: Bool, _ devices: DeviceNames, _ chains: ChainCollection) throws(BundleError) {
+        self.isJSON = isJSON
         self.devices = devices
         self.chains = chains
         output = try TextOutput(.standardOutput)
@@ -26,45 +24,35 @@ final class ChainRendering {
 
     /// A file that is not a bundle, or whose signature is wrong.
     func add(_ file: String, faults: [BundleError], _ verdict: Verdict) throws(BundleError) {
-        switch form {
-        case .text:
+        guard isJSON else {
             let words = Style.bad.output(ReportRendering.words(verdict))
-            try output.line("\(Visible.text(file)): \(words): \(ReportRendering.codes(faults))")
-        case .json:
-            try write(
-                .members([
-                    "exit_code": .integer(verdict.rawValue), "faults": .array(faults.map(\.json)),
-                    "file": .string(file), "report": Self.report,
-                ]))
-        case .none: break
+            return try output.line("\(Visible.text(file)): \(words): \(ReportRendering.codes(faults))")
         }
+        try write(
+            .members([
+                "exit_code": .integer(verdict.rawValue), "faults": .array(faults.map(\.json)), "file": .string(file),
+                "report": Self.report,
+            ]))
     }
 
     /// A file that cannot be read.
     func add(_ file: String, _ error: BundleError) throws(BundleError) {
-        guard form == .json else { return }
-        try write(ReportRendering.json(file, error, ExitStatus(error), report: Self.name))
+        if isJSON { try write(ReportRendering.json(file, error, report: Self.name)) }
     }
 
     func add(_ event: ChainWalk.Event) throws(BundleError) {
-        switch form {
-        case .text: try addText(event)
-        case .json: try addJSON(event)
-        case .none: break
-        }
+        if isJSON { try addJSON(event) } else { try addText(event) }
     }
 
     func finish(_ counts: ChainCounts) throws(BundleError) {
-        switch form {
-        case .text:
+        if isJSON {
+            try write(counts.json)
+        } else {
             try output.line(counts.summary)
             try output.line("contents: not checked; use \"capbundle verify\"")
             if counts.copies > 0 {
-                try output.line(
-                    "newer links cannot be seen here: compare with \"capbundle key show\" on the device")
+                try output.line("newer links cannot be seen here: compare with \"capbundle key show\" on the device")
             }
-        case .json: try write(counts.json)
-        case .none: break
         }
         try output.finish()
     }
@@ -126,18 +114,17 @@ final class ChainRendering {
         case .link(let link):
             try write(
                 .members([
-                    "captured_at": link.capturedAt.map { .string($0.description) }, "copies": .integer(link.copies),
-                    "counter": .integer(Int(link.counter)), "device": name(link.key),
-                    "file": .string(try chains.file(link.name)), "key_id": .string(link.key.description),
-                    "manifest_sha256": .string(link.manifestSHA256.description), "report": Self.report,
-                    "seq": .integer(link.seq),
+                    "captured_at": .text(link.capturedAt), "copies": .integer(link.copies),
+                    "counter": .count(link.counter), "device": name(link.key),
+                    "file": .string(try chains.file(link.name)), "key_id": .text(link.key),
+                    "manifest_sha256": .text(link.manifestSHA256), "report": Self.report, "seq": .integer(link.seq),
                 ]))
         case .fault(let fault):
             guard faults.count < Self.faultLimit else { return }
             let files = try chains.files(fault)
             faults.append(
                 .members([
-                    "code": .string(fault.code.rawValue), "files": .array(files.map { .string($0) }),
+                    "code": .string(fault.code.rawValue), "files": .texts(files),
                     "first": .integer(fault.seqs.lowerBound), "last": .integer(fault.seqs.upperBound),
                     "message": .string(fault.message(files)),
                 ]))
@@ -155,9 +142,8 @@ final class ChainRendering {
                 .members(["count": .integer(summary.earlierTimes), "first": .integer($0)])
             },
             "fault_count": .integer(summary.faults), "faults": .array(faults), "first": .integer(summary.first),
-            "key_id": .string(summary.key.description), "last": .integer(summary.last),
-            "links": .integer(summary.links), "missing": .integer(summary.missing), "report": Self.report,
-            "trusted": .string(trusted),
+            "key_id": .text(summary.key), "last": .integer(summary.last), "links": .integer(summary.links),
+            "missing": .integer(summary.missing), "report": Self.report, "trusted": .string(trusted),
         ])
     }
 }
@@ -190,9 +176,8 @@ struct ChainCounts {
     var json: JSONValue {
         .members([
             "bundles": .integer(bundles), "contents": .string("not-checked"), "devices": .integer(devices),
-            "exit_code": .integer(Int(status.rawValue)), "faulty": .integer(faulty),
-            "report": .string(ChainRendering.name), "unreadable": .integer(unreadable),
-            "without_link": .integer(withoutLink),
+            "exit_code": .count(status.rawValue), "faulty": .integer(faulty), "report": .string(ChainRendering.name),
+            "unreadable": .integer(unreadable), "without_link": .integer(withoutLink),
         ])
     }
 }

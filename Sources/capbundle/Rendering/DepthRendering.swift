@@ -6,9 +6,12 @@ import CommandSupport
 enum DepthRendering {
     static let report = "capture-bundle/depth/1"
 
-    private static let percentiles: [(percent: Int, name: String)] = [
-        (2, "p02_m"), (25, "p25_m"), (75, "p75_m"), (98, "p98_m"),
-    ]
+    private static func percentiles(of depth: DepthSamples) -> [(percent: Int, name: String, value: Float)] {
+        let sorted = depth.isComplete ? depth.measured : []
+        return [(2, "p02_m"), (25, "p25_m"), (75, "p75_m"), (98, "p98_m")].compactMap { percent, name in
+            DepthGrid.percentile(percent, of: sorted).map { (percent, name, $0) }
+        }
+    }
 
     static func page(_ file: String, _ depth: DepthSamples) -> [String] {
         ["\(Visible.text(file)): \(headline(depth.analysis))"] + statistics(depth).lines + analysis(depth)
@@ -16,14 +19,14 @@ enum DepthRendering {
 
     private static func headline(_ analysis: DepthAnalysis?) -> String {
         guard let analysis else { return "a RealityCam server refuses this size" }
-        switch analysis.verdict {
-        case .pass: return "a RealityCam server would say: \(Style.good.output("real scene"))"
-        case .fail:
-            let failures = analysis.failures.map(word).joined(separator: ", ")
-            return "a RealityCam server would say: \(Style.bad.output("not a real scene")): \(failures)"
-        case .unavailable:
-            return "a RealityCam server would say: depth analysis \(Style.doubtful.output("unavailable"))"
-        }
+        let words =
+            switch analysis.verdict {
+            case .pass: Style.good.output("real scene")
+            case .fail:
+                "\(Style.bad.output("not a real scene")): \(analysis.failures.map(word).joined(separator: ", "))"
+            case .unavailable: "depth analysis \(Style.doubtful.output("unavailable"))"
+            }
+        return "a RealityCam server would say: \(words)"
     }
 
     /// Why a condition is not met.
@@ -41,20 +44,15 @@ enum DepthRendering {
         let statistics = depth.statistics
         table.add("samples", "\(depth.size)")
         table.add("measured", percent(statistics.measuredShare))
-        if statistics.meaningless > 0 {
-            table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
-        }
+        addMeaningless(statistics, to: &table)
         table.add("nearest", metres(statistics.minimum))
-        let sorted = depth.isComplete ? depth.measured : []
-        func add(_ places: [(percent: Int, name: String)]) {
-            for place in places {
-                guard let value = DepthGrid.percentile(place.percent, of: sorted) else { continue }
-                table.add("nearest \(place.percent) %", "up to \(metres(value))")
-            }
+        let shares = percentiles(of: depth)
+        func add(_ shares: some Sequence<(percent: Int, name: String, value: Float)>) {
+            for share in shares { table.add("nearest \(share.percent) %", "up to \(metres(share.value))") }
         }
-        add(percentiles.filter { $0.percent < 50 })
-        table.add("median", depth.isComplete ? metres(statistics.median) : "not computed (too many samples)")
-        add(percentiles.filter { $0.percent > 50 })
+        add(shares.filter { $0.percent < 50 })
+        table.add("median", median(statistics, isComplete: depth.isComplete))
+        add(shares.filter { $0.percent > 50 })
         table.add("farthest", metres(statistics.maximum))
         table.add("plausible", depth.implausibility.map { "NO: \($0)" } ?? "yes, this can be metres")
         return table
@@ -90,38 +88,40 @@ enum DepthRendering {
             + table.lines
     }
 
-    private static func metres(_ value: Float?) -> String { value.map { metres(Double($0)) } ?? "no measured sample" }
+    static func addMeaningless(_ statistics: DepthStatistics, to table: inout TextTable) {
+        guard statistics.meaningless > 0 else { return }
+        table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
+    }
+
+    static func median(_ statistics: DepthStatistics, isComplete: Bool) -> String {
+        isComplete ? metres(statistics.median) : "not computed (too many samples)"
+    }
+
+    static func metres(_ value: Float?) -> String { value.map { metres(Double($0)) } ?? "no measured sample" }
 
     private static func metres(_ value: Double) -> String { Rounded.decimal(value, places: 3) + " m" }
 
-    private static func percent(_ share: Double) -> String { Rounded.decimal(share * 100, places: 1) + " %" }
+    static func percent(_ share: Double) -> String { Rounded.decimal(share * 100, places: 1) + " %" }
 
     static func json(_ file: String, _ depth: DepthSamples, image: String? = nil) -> JSONValue {
         .members([
             "depth": .members(["height": .integer(depth.size.height), "width": .integer(depth.size.width)]),
-            "depth_statistics": statisticsJSON(depth),
-            "exit_code": .integer(0),
-            "file": .string(file),
-            "image": image.map { .string($0) },
-            "plausible": .bool(depth.isPlausible),
-            "realitycam": depth.analysis.map(analysisJSON),
-            "report": .string(report),
+            "depth_statistics": statisticsJSON(depth), "exit_code": .integer(0), "file": .string(file),
+            "image": .text(image), "plausible": .bool(depth.isPlausible),
+            "realitycam": depth.analysis.map(analysisJSON), "report": .string(report),
         ])
     }
 
     private static func statisticsJSON(_ depth: DepthSamples) -> JSONValue {
-        let sorted = depth.isComplete ? depth.measured : []
-        let more = percentiles.compactMap { place in
-            DepthGrid.percentile(place.percent, of: sorted).map { JSONValue.Member(place.name, .real($0)) }
-        }
+        let more = percentiles(of: depth).map { JSONValue.Member($0.name, .real($0.value)) }
         return .object((InspectionRendering.statistics(depth.statistics).members ?? []) + more)
     }
 
     private static func analysisJSON(_ analysis: DepthAnalysis) -> JSONValue {
         .members([
             "edge_coherence": analysis.measures.map { .real($0.edgeCoherence) },
-            "failed": .array(analysis.failures.map { .string($0.rawValue) }),
-            "layers": analysis.measures.map { .integer($0.layers) },
+            "failed": .texts(analysis.failures.map(\.rawValue)),
+            "layers": .count(analysis.measures?.layers),
             "mean_m": analysis.measures.map { .real($0.mean) },
             "near_median_share": analysis.measures.map { .real($0.nearMedianShare) },
             "range_m": analysis.measures.map { .real($0.range) },

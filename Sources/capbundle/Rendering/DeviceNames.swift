@@ -2,25 +2,18 @@ import CaptureBundle
 
 /// The names of the devices in a trust file, for output that does not judge trust.
 struct DeviceNames: Sendable {
-    struct Device: Sendable {
-        let name: String
-        let isRevoked: Bool
-    }
-
-    private var devices: [Digest: Device] = [:]
+    private var devices: [Digest: TrustedDeviceLine] = [:]
 
     init(_ trust: TrustFile) {
         for line in trust.devices {
             let known = devices[line.point.keyID]
-            if known == nil || line.isRevoked && known?.isRevoked == false {
-                devices[line.point.keyID] = Device(name: line.name, isRevoked: line.isRevoked)
-            }
+            if known == nil || line.isRevoked && known?.isRevoked == false { devices[line.point.keyID] = line }
         }
     }
 
     /// The device with this key id; nil if the trust file does not name the key. A revoked line decides, as it does for
     /// a verdict.
-    func device(_ key: Digest) -> Device? { devices[key] }
+    func device(_ key: Digest) -> TrustedDeviceLine? { devices[key] }
 
     /// The device in words, without its key id.
     func words(_ key: Digest) -> String {

@@ -79,46 +79,37 @@ enum InspectionRendering {
             table.add("values", "could not be read")
             return table
         }
-        func metres(_ value: Float?) -> String {
-            value.map { Rounded.decimal(Double($0), places: 3) + " m" } ?? "no measured sample"
-        }
-        table.add("nearest", metres(statistics.minimum))
-        let isTooLarge = statistics.samples > DepthStatistics.medianLimit
-        table.add("median", isTooLarge ? "not computed (too many samples)" : metres(statistics.median))
-        table.add("farthest", metres(statistics.maximum))
-        table.add("missing", Rounded.decimal(statistics.missingShare * 100, places: 1) + " %")
-        if statistics.meaningless > 0 {
-            table.add("meaningless", Quantity.count(statistics.meaningless, "sample") + " (negative or infinite)")
-        }
+        let isComplete = statistics.samples <= DepthStatistics.medianLimit
+        table.add("nearest", DepthRendering.metres(statistics.minimum))
+        table.add("median", DepthRendering.median(statistics, isComplete: isComplete))
+        table.add("farthest", DepthRendering.metres(statistics.maximum))
+        table.add("missing", DepthRendering.percent(statistics.missingShare))
+        DepthRendering.addMeaningless(statistics, to: &table)
         return table
     }
 
     static func json(_ file: String, _ inspection: Inspection) -> JSONValue {
-        var members = ReportRendering.json(file, inspection.report).members ?? []
-        members.removeAll { ["report", "not_checked"].contains($0.name) }
-        members.append(.init("report", .string("capture-bundle/show/1")))
-        if !inspection.unsignedEntries.isEmpty {
-            let list = inspection.unsignedEntries.map { entry in
-                JSONValue.members(["name": .string(entry.name), "size": .integer(entry.size)])
-            }
-            members.append(.init("unsigned_entries", .array(list)))
+        let members = (ReportRendering.json(file, inspection.report).members ?? []).filter {
+            !["report", "not_checked"].contains($0.name)
         }
-        if let depth = inspection.depth { members.append(.init("depth_statistics", statistics(depth))) }
-        if let position = inspection.position {
-            let location: JSONValue = .members([
-                "latitude": .number(position.latitude), "longitude": .number(position.longitude),
-            ])
-            members.append(.init("location", location))
+        let entries = inspection.unsignedEntries.map { entry in
+            JSONValue.members(["name": .string(entry.name), "size": .integer(entry.size)])
         }
-        return .object(members)
+        let own = JSONValue.members([
+            "report": .string("capture-bundle/show/1"), "unsigned_entries": entries.isEmpty ? nil : .array(entries),
+            "depth_statistics": inspection.depth.map(statistics),
+            "location": inspection.position.map {
+                .members(["latitude": .number($0.latitude), "longitude": .number($0.longitude)])
+            },
+        ])
+        return .object(members + (own.members ?? []))
     }
 
     static func statistics(_ depth: DepthStatistics) -> JSONValue {
         .members([
             "maximum_m": depth.maximum.map(JSONValue.real), "meaningless": .integer(depth.meaningless),
             "median_m": depth.median.map(JSONValue.real), "minimum_m": depth.minimum.map(JSONValue.real),
-            "missing": .integer(depth.missing),
-            "missing_share": .real((depth.missingShare * 1e6).rounded() / 1e6),
+            "missing": .integer(depth.missing), "missing_share": .real((depth.missingShare * 1e6).rounded() / 1e6),
             "samples": .integer(depth.samples),
         ])
     }

@@ -10,20 +10,20 @@ enum PackRendering {
         .members([
             "body": body,
             "bytes": .integer(packed.byteCount),
-            "captured_at": .string(packed.manifest.capturedAt.description),
+            "captured_at": .text(packed.manifest.capturedAt),
             "chain": packed.manifest.chain.map {
-                .members(["prev": $0.prev.map { .string($0.description) }, "seq": .integer($0.seq)])
+                .members(["prev": .text($0.prev), "seq": .integer($0.seq)])
             },
-            "counter": packed.counter.map { .integer(Int($0)) },
+            "counter": .count(packed.counter),
             "dry_run": isDryRun ? .bool(true) : nil,
-            "entries": .array(packed.manifest.entries.map { .string($0.path.description) }),
+            "entries": .texts(packed.manifest.entries.map(\.path.description)),
             "exit_code": .integer(0),
-            "frame": packed.frame.map { .string($0) },
+            "frame": .text(packed.frame),
             "id": .string(packed.id),
-            "key_id": .string(packed.manifest.device.keyID.description),
+            "key_id": .text(packed.manifest.device.keyID),
             "layout": .string(packed.layout),
-            "manifest_sha256": .string(packed.manifestSHA256.description),
-            "output": output.map { .string($0) },
+            "manifest_sha256": .text(packed.manifestSHA256),
+            "output": .text(output),
             "packed_before": packed.wasPackedBefore ? .bool(true) : nil,
             "raw": .string(raw),
             "remarks": .array(packed.remarks.map(json)),
@@ -34,7 +34,7 @@ enum PackRendering {
     static func json(_ raw: String, frame: String? = nil, _ error: BundleError) -> JSONValue {
         .members([
             "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)),
-            "frame": frame.map { .string($0) }, "raw": .string(raw),
+            "frame": .text(frame), "raw": .string(raw),
         ])
     }
 

@@ -36,10 +36,10 @@ enum ReportRendering {
         case .verified:
             let past = report.isSeenBefore == true ? ", seen before" : ""
             return "\(name): \(Style.good.output(verdict))\(signer)\(past)\(allowed(report))"
-        case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report))"
-        case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report))"
+        case .unacceptable: return "\(name): \(Style.bad.output(verdict))\(signer): \(codes(report.faults))"
+        case .altered, .malformed: return "\(name): \(Style.bad.output(verdict)): \(codes(report.faults))"
         case .unknownDevice:
-            return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report))\(allowed(report))"
+            return "\(name): sound, but \(Style.doubtful.output(verdict)): \(codes(report.faults))\(allowed(report))"
         }
     }
 
@@ -78,8 +78,6 @@ enum ReportRendering {
         return Visible.text("\(place)\(error.words) [\(error.code.rawValue)]")
     }
 
-    static func codes(_ report: VerificationReport) -> String { codes(report.faults) }
-
     static func codes(_ faults: [BundleError]) -> String {
         faults.map { fault in
             Visible.text(fault.entry.map { "\($0) [\(fault.code.rawValue)]" } ?? "[\(fault.code.rawValue)]")
@@ -115,7 +113,7 @@ enum ReportRendering {
             "exit_code": .integer(report.verdict.rawValue),
             "faults": .array(report.faults.map(\.json)),
             "file": .string(file),
-            "not_checked": .array(report.notChecked.map { .string($0) }),
+            "not_checked": .texts(report.notChecked),
             "report": .string(name),
             "seen_before": report.isSeenBefore.map { .bool($0) },
             "verdict": .string(report.verdict.word),
@@ -124,11 +122,9 @@ enum ReportRendering {
     }
 
     /// The JSON for a file that could not be read at all.
-    static func json(
-        _ file: String, _ error: BundleError, _ status: ExitStatus, report: String = "capture-bundle/verify/1"
-    ) -> JSONValue {
+    static func json(_ file: String, _ error: BundleError, report: String = "capture-bundle/verify/1") -> JSONValue {
         .members([
-            "error": error.json, "exit_code": .integer(Int(status.rawValue)), "file": .string(file),
+            "error": error.json, "exit_code": .integer(Int(ExitStatus(error).rawValue)), "file": .string(file),
             "report": .string(report),
         ])
     }
@@ -136,33 +132,51 @@ enum ReportRendering {
     private static func bundle(_ report: VerificationReport) -> JSONValue? {
         guard let manifest = report.manifest else { return nil }
         return .members([
-            "captured_at": .string(manifest.capturedAt.description),
-            "captured_at_as_written": report.metadata.map { .string($0.capturedAtText) },
+            "captured_at": .text(manifest.capturedAt),
+            "captured_at_as_written": .text(report.metadata?.capturedAtText),
             "depth": manifest.depth.map {
                 .members(["height": .integer($0.size.height), "width": .integer($0.size.width)])
             },
-            "device_model": report.metadata.map { .string($0.deviceModel) },
+            "device_model": .text(report.metadata?.deviceModel),
             "id": .string(manifest.id),
-            "manifest_sha256": report.manifestSHA256.map { .string($0.description) },
+            "manifest_sha256": .text(report.manifestSHA256),
         ])
     }
 
     private static func device(_ report: VerificationReport) -> JSONValue? {
         guard let manifest = report.manifest else { return nil }
         return .members([
-            "counter": report.authenticatorData.map { .integer(Int($0.counter)) },
-            "key_id": .string(manifest.device.keyID.description),
+            "counter": .count(report.authenticatorData?.counter),
+            "key_id": .text(manifest.device.keyID),
             "kind": report.authenticatorData.map { .string($0.kind == .apple ? "apple" : "disk") },
-            "level": report.trustedDevice.map { .string($0.level.rawValue) },
-            "name": report.trustedDevice.map { .string($0.name) },
+            "level": .text(report.trustedDevice?.level.rawValue),
+            "name": .text(report.trustedDevice?.name),
         ])
     }
 
     private static func entry(_ entry: ManifestEntry, _ status: VerificationReport.EntryStatus) -> JSONValue {
         .members([
-            "media_type": .string(entry.mediaType), "path": .string(entry.path.description),
-            "role": .string(entry.role.rawValue), "sha256": .string(entry.sha256.description),
-            "size": .integer(entry.size), "status": .string(status.rawValue),
+            "media_type": .string(entry.mediaType), "path": .text(entry.path), "role": .string(entry.role.rawValue),
+            "sha256": .text(entry.sha256), "size": .integer(entry.size), "status": .string(status.rawValue),
         ])
+    }
+}
+
+extension JSONOption {
+    /// Runs `body`. With `--json`, a failure is also printed as a report.
+    ///
+    /// - Parameter output: The output of the command.
+    func reporting<Value>(
+        _ report: String, of file: String, to output: String? = nil, isQuiet: Bool = false,
+        _ body: () throws(BundleError) -> Value
+    ) throws(BundleError) -> Value {
+        do {
+            return try body()
+        } catch {
+            if json && !isQuiet {
+                try Output.json(ReportRendering.json(file, error, report: report), beside: [output])
+            }
+            throw error
+        }
     }
 }

@@ -19,41 +19,21 @@ struct ReportedBundle: Sendable {
             }
         }
 
-        /// Whether entries were withheld, which the user allows.
-        var isIncomplete: Bool { self == .incomplete }
+        var words: String { look.words }
+        var tone: Tone { look.tone }
+        var group: ReportKind { ReportKind(rank: rawValue, name: look.name) }
 
-        var words: String {
-            switch self {
-            case .unreadable: "not readable"
-            case .malformed: ReportRendering.words(.malformed)
-            case .altered: ReportRendering.words(.altered)
-            case .unknownDevice: "sound, but \(ReportRendering.words(.unknownDevice))"
-            case .unacceptable: ReportRendering.words(.unacceptable)
-            case .incomplete: "\(ReportRendering.words(.verified)), entries withheld"
-            case .verified: ReportRendering.words(.verified)
+        private var look: (words: String, tone: Tone, name: StaticString) {
+            let words = ReportRendering.words
+            return switch self {
+            case .unreadable: ("not readable", .bad, "unreadable")
+            case .malformed: (words(.malformed), .bad, "malformed")
+            case .altered: (words(.altered), .bad, "altered")
+            case .unknownDevice: ("sound, but \(words(.unknownDevice))", .doubtful, "unknown-device")
+            case .unacceptable: (words(.unacceptable), .doubtful, "unacceptable")
+            case .incomplete: ("\(words(.verified)), entries withheld", .doubtful, "withheld")
+            case .verified: (words(.verified), .good, "verified")
             }
-        }
-
-        var tone: Tone {
-            switch self {
-            case .unreadable, .malformed, .altered: .bad
-            case .unknownDevice, .unacceptable, .incomplete: .doubtful
-            case .verified: .good
-            }
-        }
-
-        var group: ReportKind {
-            let name: StaticString =
-                switch self {
-                case .unreadable: "unreadable"
-                case .malformed: "malformed"
-                case .altered: "altered"
-                case .unknownDevice: "unknown-device"
-                case .unacceptable: "unacceptable"
-                case .incomplete: "withheld"
-                case .verified: "verified"
-                }
-            return ReportKind(rank: rawValue, name: name)
         }
     }
 
@@ -83,42 +63,30 @@ struct ReportedBundle: Sendable {
         file = outcome.file
         switch outcome.result {
         case .success(let view):
-            let page = BundleCard(view, pictures)
-            entry = page.entry
+            entry = BundleCard(view, pictures).entry
             line = CSVLine(Self.cells(view)).bytes
-            word = view.report.verdict.word
-            kind = .of(view.report)
-            status = ExitStatus(view.report.verdict)
-            bytes = view.report.bytes
-            error = nil
+            (word, kind, status) = (view.report.verdict.word, .of(view.report), ExitStatus(view.report.verdict))
+            (bytes, error) = (view.report.bytes, nil)
             notProven = view.report.notChecked
             link = LinkRecord(view.report)
         case .failure(let failure):
             entry = Self.entry(outcome.file, failure)
-            status = ExitStatus(failure)
-            line =
-                CSVLine(
-                    [outcome.file, Self.unreadable, String(status.rawValue)]
-                        + Array(repeating: "", count: Self.columns.count - 4) + [failure.code.rawValue]
-                ).bytes
-            word = Self.unreadable
-            kind = .unreadable
-            bytes = 0
-            error = failure
-            notProven = []
-            link = nil
+            (word, kind, status) = (Self.unreadable, .unreadable, ExitStatus(failure))
+            (bytes, error) = (0, failure)
+            let blank = Array(repeating: "", count: Self.columns.count - 4)
+            line = CSVLine([file, word, String(status.rawValue)] + blank + [failure.code.rawValue]).bytes
+            (notProven, link) = ([], nil)
         }
     }
 
     /// The entry for a file that cannot be read.
     private static func entry(_ file: String, _ failure: BundleError) -> ReportEntry {
-        var card = ReportCard(Kind.unreadable.tone, Kind.unreadable.words, title: name(of: file))
+        let kind = Kind.unreadable
+        var card = ReportCard(kind.tone, kind.words, title: name(of: file))
         card.findings = ["\(failure.words) [\(failure.code.rawValue)]"]
         card.facts.add("File", "\(foreign: file)")
-        let blank: HTML = "—"
-        let kind = Kind.unreadable
         let row = table.linked(
-            ["unknown", kind.tone.mark(kind.words)] + Array(repeating: blank, count: 5)
+            ["unknown", kind.tone.mark(kind.words)] + Array(repeating: "—", count: 5)
                 + ["\(foreign: file)", "\(failure.code.rawValue)"])
         return ReportEntry(time: nil, kind: kind.group, card: card, row: row)
     }

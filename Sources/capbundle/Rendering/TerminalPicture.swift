@@ -6,11 +6,6 @@ import SystemPackage
 
 /// Draws the photo and the depth map of a capture on the terminal.
 enum TerminalPicture {
-    /// The reason why no picture is drawn; nil if the terminal can show one.
-    static var obstacle: String? {
-        Style.isWantedOnOutput ? nil : "the picture needs colours, but NO_COLOR is set or TERM is dumb"
-    }
-
     /// The bytes that draw the pictures.
     static func bytes(_ look: CaptureLook) throws(BundleError) -> [UInt8] {
         let decoder = PictureDecoder()

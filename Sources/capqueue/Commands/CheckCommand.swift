@@ -115,7 +115,7 @@ extension CheckFinding.Kind {
 extension CheckFinding {
     fileprivate var json: JSONValue {
         .members([
-            "kind": .string(kind.rawValue), "id": id.map { .string($0) }, "path": .string(path),
+            "kind": .string(kind.rawValue), "id": .text(id), "path": .string(path),
             "message": .string(words), "repaired": .bool(isRepaired),
         ])
     }
@@ -155,11 +155,11 @@ struct SalvageCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        let output = OutputBuffer()
+        let output = try TextOutput()
         let result = try UploadQueue.salvage(queue.folder, releases: release, isForced: force) { id in
             try output.line(format.json ? Output.jsonText(.members(["id": .string(id)])) : id)
         }
-        try output.flush()
+        try output.finish()
         if let old = result.oldDatabase { diagnostic.note("the old database is \(old)") }
         for path in result.damaged { diagnostic.warning("\(path): is damaged and was set aside") }
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }

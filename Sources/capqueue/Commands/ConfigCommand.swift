@@ -1,8 +1,8 @@
-import ArgumentParser
+public import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
-import QueueModel
+public import QueueModel
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +23,7 @@ struct ConfigCommand: ParsableCommand {
             """)
 
     @Argument(help: "retention, warn-at, limit, free-floor, evict-uploaded, require-trusted or inbox.")
-    var name: SettingName?
+    var name: QueueSettings.Name?
 
     @Argument(help: "The new value.")
     var value: String?
@@ -42,15 +42,15 @@ struct ConfigCommand: ParsableCommand {
     func run() throws {
         if let name, unset || value != nil {
             return try queue.with(createIfMissing: true) { queue in
-                try queue.set(name.name, value)
-                diagnostic.note("\(name.name.rawValue) is \(try queue.settings().text(name.name))")
+                try queue.set(name, value)
+                diagnostic.note("\(name.rawValue) is \(try queue.settings().text(name))")
             }
         }
         let (settings, room) = try queue.with { (try $0.settings(), try $0.upkeep.diskRoom()) }
         if format.json {
-            return try Output.json(settings.json(name.map { [$0.name] } ?? QueueSettings.Name.allCases, room))
+            return try Output.json(settings.json(name.map { [$0] } ?? QueueSettings.Name.allCases, room))
         }
-        if let name { return try Output.line(settings.text(name.name)) }
+        if let name { return try Output.line(settings.text(name)) }
         for name in QueueSettings.Name.allCases { try Output.line("\(name.rawValue) \(settings.text(name))") }
     }
 }
@@ -74,15 +74,4 @@ extension QueueSettings {
     }
 }
 
-/// The name of a setting on the command line.
-struct SettingName: ExpressibleByArgument {
-    let name: QueueSettings.Name
-
-    init?(argument: String) {
-        guard let name = QueueSettings.Name(rawValue: argument) else { return nil }
-        self.name = name
-    }
-
-    static var allValueStrings: [String] { QueueSettings.Name.allCases.map(\.rawValue) }
-    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
-}
+extension QueueSettings.Name: ExpressibleByArgument {}

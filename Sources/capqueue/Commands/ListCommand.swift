@@ -42,7 +42,7 @@ struct ListCommand: ParsableCommand {
     }
 
     func run() throws {
-        let output = OutputBuffer()
+        let output = try TextOutput()
         var chosen = filter.filter
         chosen.destination = dest
         var count = 0
@@ -59,7 +59,7 @@ struct ListCommand: ParsableCommand {
                 return true
             }
         }
-        try output.flush()
+        try output.finish()
         if count == 0 && Output.isTerminal && !format.json { diagnostic.note("no captures") }
     }
 }

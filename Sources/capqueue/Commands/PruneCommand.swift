@@ -71,7 +71,7 @@ struct PruneCommand: ParsableCommand {
         options.acceptsParts = acceptParts
         if !ids.isEmpty { options.only = ids == ["-"] ? try LineList.read() : ids }
         options.isDryRun = dryRun
-        let output = OutputBuffer()
+        let output = try TextOutput()
         let result = try queue.with(changes: true) { queue in
             if acceptClock { try queue.upkeep.acceptClock() }
             return try queue.upkeep.prune(options) { id, bytes in
@@ -80,7 +80,7 @@ struct PruneCommand: ParsableCommand {
                     format.json ? Output.jsonText(.members(["id": .string(id), "bytes": .integer(bytes)])) : id)
             }
         }
-        try output.flush()
+        try output.finish()
         if let doubt = result.clockDoubt {
             diagnostic.warning(
                 "the clock differs by \(Moment.age(doubt)) from the expected time; deletion is delayed because of that"

@@ -3,8 +3,6 @@ import CaptureBundle
 import CaptureQueue
 import CommandSupport
 import QueueModel
-import Synchronization
-import SystemPackage
 
 struct PushCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
@@ -72,22 +70,13 @@ struct PushCommand: ManyNamesCommand {
         options.isByReference = reference
         let telling = PushTelling(isQuiet: quiet, isJSON: format.json, requiresTrust: push.requireTrusted)
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            try queue.push(next: places(), options: options) { try telling.say($0, $1) }
+            try queue.push(next: NameList.bundles(names, isList: from0), options: options) { try telling.say($0, $1) }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if telling.isEmpty {
             throw BundleError(.noNames, "no names were read; each name must end with NUL", file: "standard input")
         }
         if telling.worst != .success { throw telling.worst }
-    }
-
-    private func places() -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
-        if from0 {
-            let list = NameList()
-            return { list.next()?.map { .file(FilePath(file: $0)) } }
-        }
-        let queue = Mutex(names.makeIterator())
-        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
     }
 }
 
@@ -189,7 +178,7 @@ final class PushTelling {
             worst = ExitStatus.worst([worst, status])
             guard isJSON, let failure = CommandFailure(of: error) else { return }
             try Output.json(
-                .members(["file": .string(file), "error": failure.json, "exit_code": .integer(Int(status.rawValue))]))
+                .members(["file": .string(file), "error": failure.json, "exit_code": .count(status.rawValue)]))
         }
     }
 }
@@ -248,8 +237,8 @@ extension Pushed {
     fileprivate func json(_ file: String) -> JSONValue {
         .members([
             "id": .string(id), "file": .string(file), "outcome": .string(outcome.rawValue),
-            "sha256": .string(sha256.description), "bytes": .integer(byteCount), "verdict": .string(verdict.word),
-            "notes": notes.isEmpty ? nil : .array(remarks.map { .string($0) }),
+            "sha256": .text(sha256), "bytes": .integer(byteCount), "verdict": .string(verdict.word),
+            "notes": notes.isEmpty ? nil : .texts(remarks),
         ])
     }
 }

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CaptureQueue
-import CommandSupport
 import QueueModel
 import SystemPackage
 

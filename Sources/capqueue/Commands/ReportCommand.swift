@@ -1,7 +1,5 @@
 import ArgumentParser
-import CaptureBundle
 import CapturePages
-import CaptureQueue
 import CommandSupport
 import PictureClient
 
@@ -31,7 +29,7 @@ struct ReportCommand: ParsableCommand {
     var limit = 1000
 
     @Option(help: ArgumentHelp("The title of the page.", valueName: "text"))
-    var title = QueuePage.title
+    var title = QueuePage.usualTitle
 
     @OptionGroup var force: ForceOption
     @OptionGroup var queue: QueueOptions
@@ -45,7 +43,7 @@ struct ReportCommand: ParsableCommand {
         let place = try force.place(output)
         try queue.with { queue in
             let pictures = BundlePictures()
-            let page = QueuePage(queue, title: title, limit: limit, pictures)
+            var page = QueuePage(queue: queue, title: title, limit: limit, pictures: pictures)
             try page.write(to: place)
             if let failure = pictures.failure {
                 diagnostic.warning(

@@ -83,10 +83,9 @@ struct SessionCommand: ParsableCommand {
 extension Session {
     fileprivate var json: JSONValue {
         .members([
-            "name": .string(name), "opened_at": .string(Moment.text(openedAt)),
-            "ended_at": endedAt.map { .string(Moment.text($0)) }, "incomplete": .bool(isIncomplete),
-            "due": .bool(isDue), "told": .bool(isTold),
-            "captures": .integer(count), "landed": .integer(landed),
+            "name": .string(name), "opened_at": .moment(openedAt), "ended_at": .moment(endedAt),
+            "incomplete": .bool(isIncomplete), "due": .bool(isDue), "told": .bool(isTold), "captures": .integer(count),
+            "landed": .integer(landed),
         ])
     }
 }

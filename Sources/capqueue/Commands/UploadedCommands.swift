@@ -89,7 +89,7 @@ struct ExportCommand: ParsableCommand {
                     try target.line(
                         Output.jsonText(
                             .members([
-                                "id": .string(record.id), "sha256": .string(record.sha256.description),
+                                "id": .string(record.id), "sha256": .text(record.sha256),
                                 "bytes": .integer(record.byteCount), "path": .string(path.string),
                             ])))
                 }

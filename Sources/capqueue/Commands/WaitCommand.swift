@@ -68,7 +68,7 @@ struct WaitCommand: ParsableCommand {
         while true {
             left = try left.filter { id in
                 let state = try queue.captures.find(id).state
-                guard Self.isDecided(state) else { return true }
+                if DeliveryState.waiting.contains(state) || state == .held { return true }
                 try Output.line(text(id, state))
                 if DeliveryState.failedForGood.contains(state) { worst = .failedForGood }
                 return false
@@ -92,12 +92,12 @@ struct WaitCommand: ParsableCommand {
             isLate ? noteLeft(left) : pause(until: end)
         }
         var worst = isLate ? ExitStatus.workLeft : .success
-        let output = OutputBuffer()
+        let output = try TextOutput()
         for (id, state) in try queue.captures.ended(session: session, since: mark) {
             try output.line(text(id, state))
             if DeliveryState.failedForGood.contains(state) { worst = ExitStatus.worst([worst, .failedForGood]) }
         }
-        try output.flush()
+        try output.finish()
         return worst
     }
 
@@ -113,14 +113,8 @@ struct WaitCommand: ParsableCommand {
     }
 
     private func noteLeft(_ count: Int) {
-        let isOne = count == 1
-        diagnostic.note(
-            "\(Quantity.count(count, "capture", on: .messages)) \(isOne ? "is" : "are") not uploaded yet; "
-                + "see: capqueue status")
-    }
-
-    private static func isDecided(_ state: DeliveryState) -> Bool {
-        !DeliveryState.waiting.contains(state) && state != .held
+        let captures = Quantity.count(count, "capture is", "captures are", on: .messages)
+        diagnostic.note("\(captures) not uploaded yet; see: capqueue status")
     }
 
     /// Checks five times a second, because this process is not notified of changes by others.

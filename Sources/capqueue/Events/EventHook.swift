@@ -1,7 +1,6 @@
 import CaptureBundle
 import CaptureNative
 import QueueModel
-import QueueTransports
 import Synchronization
 
 /// Runs the user's command for events, one after the other, each for a limited time (Spec/capqueue.md section 4). A
@@ -46,8 +45,7 @@ final class EventHook: Sendable {
     /// Starts the thread at the first event and not earlier. A thread inherits the blocked signals of the thread that
     /// starts it, and a run blocks its stop signals (`StopSignals`) only after this object was made.
     private func start() {
-        let isStarted = Thread.start { self.work() }
-        if !isStarted { state.withLock { $0.isOver = true } }
+        if !Thread.start({ self.work() }) { state.withLock { $0.isOver = true } }
     }
 
     /// Waits until the command has run for all events.

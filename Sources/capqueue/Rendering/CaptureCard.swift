@@ -1,21 +1,14 @@
 import CaptureBundle
 import CapturePages
-import CaptureQueue
 import CommandSupport
 import QueueModel
 
 /// Makes the card and the row of a capture in a queue.
 struct CaptureCard {
-    private let record: CaptureRecord
-    private let shown: CapturePictures
-    private let path: String?
-
-    /// - Parameter path: The path of the stored bundle; nil if the queue has no file for it.
-    init(_ record: CaptureRecord, _ shown: CapturePictures, path: String?) {
-        self.record = record
-        self.shown = shown
-        self.path = path
-    }
+    let record: CaptureRecord
+    let shown: CapturePictures
+    /// The path of the stored bundle; nil if the queue has no file for it.
+    let path: String?
 
     var entry: ReportEntry {
         ReportEntry(time: record.pushedAt, kind: record.state.tone.kind, card: card, row: row)

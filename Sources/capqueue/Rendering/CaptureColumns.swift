@@ -1,6 +1,5 @@
 import CaptureBundle
 import CapturePages
-import CaptureQueue
 import CommandSupport
 import QueueModel
 
@@ -8,27 +7,19 @@ import QueueModel
 struct CaptureColumns {
     /// Of the terminal; nil for a pipe, where everything is whole.
     private let width: Int?
-    private let widths: Widths
-
-    /// The widths of all columns except the last one.
-    private struct Widths {
-        let id, state, pushed, bytes, tries: Int
-
-        static let pipe = Widths(id: 36, state: 18, pushed: 20, bytes: 13, tries: 5)
-        static let terminal = Widths(id: 8, state: 18, pushed: 16, bytes: 9, tries: 5)
-        /// Leaves room for the last column on a terminal of 60 columns.
-        static let narrow = Widths(id: 8, state: 12, pushed: 11, bytes: 9, tries: 3)
-    }
+    /// The widths of all columns except the last one: id, state, time, bytes, tries.
+    private let widths: [Int]
 
     init() {
         width = Output.columns
-        widths = width.map { $0 < 80 ? .narrow : .terminal } ?? .pipe
+        // A narrow terminal of 60 columns has room for the last column too.
+        widths = width.map { $0 < 80 ? [8, 12, 11, 9, 3] : [8, 18, 16, 9, 5] } ?? [36, 18, 20, 13, 5]
     }
 
     /// The header line; nil if the output is not a terminal.
     var header: String? {
         guard width != nil else { return nil }
-        return line(["ID", "STATE", "PUSHED", "SIZE", widths.tries < 5 ? "TRY" : "TRIES", "TO"])
+        return line(["ID", "STATE", "PUSHED", "SIZE", widths[4] < 5 ? "TRY" : "TRIES", "TO"])
     }
 
     func line(_ record: CaptureRecord) -> String {
@@ -42,10 +33,9 @@ struct CaptureColumns {
     }
 
     private func line(_ cells: [String]) -> String {
-        let text = [
-            padded(cells[0], widths.id), padded(cells[1], widths.state), padded(cells[2], widths.pushed),
-            leading(cells[3], widths.bytes), leading(cells[4], widths.tries),
-        ].joined(separator: " ")
+        let text = zip(cells, widths).enumerated().map { index, cell in
+            index < 3 ? padded(cell.0, cell.1) : leading(cell.0, cell.1)
+        }.joined(separator: " ")
         let target = Array(cells.dropFirst(5))
         guard let width else { return "\(text)  \(target.joined(separator: " "))" }
         return "\(text)  \(Self.shortened(target, to: width - text.width - 2))"
@@ -62,12 +52,12 @@ struct CaptureColumns {
         return zip(words, widths).map { $0.withoutMiddle(width: $1) }.joined(separator: " ")
     }
 
-    /// The time without seconds on a terminal, and without the year on a narrow one.
+    /// The time without fractions of a second, without seconds on a terminal, and without the year on a narrow one.
     private func pushed(_ record: CaptureRecord) -> String {
-        let text = Moment.short(record.pushedAt)
-        guard width != nil else { return text }
+        let text = Moment.text(record.pushedAt)
+        guard width != nil else { return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text }
         let minutes = text.cut(to: 16).pieces(by: "T").joined(separator: " ")
-        return minutes.without(first: max(0, minutes.utf8.count - widths.pushed))
+        return minutes.without(first: max(0, minutes.utf8.count - widths[2]))
     }
 
     /// The first group of the id. An id with a number, such as `.2`, stays whole.
@@ -108,12 +98,6 @@ enum Moment {
         CaptureTime(milliseconds: milliseconds)?.description ?? "\(milliseconds) ms"
     }
 
-    /// RFC 3339 in UTC without fractions of a second.
-    static func short(_ milliseconds: Int) -> String {
-        let text = text(milliseconds)
-        return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text
-    }
-
     /// A duration in its two largest units.
     static func age(_ milliseconds: Int) -> String {
         let seconds = max(0, milliseconds) / 1000
@@ -124,4 +108,9 @@ enum Moment {
         default: return "\(seconds / 86_400) d \(seconds / 3600 % 24) h"
         }
     }
+}
+
+extension JSONValue {
+    /// The time in Unix milliseconds as RFC 3339; nil for none.
+    static func moment(_ milliseconds: Int?) -> JSONValue? { milliseconds.map { .string(Moment.text($0)) } }
 }

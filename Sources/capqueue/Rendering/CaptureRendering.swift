@@ -8,14 +8,11 @@ extension CaptureRecord {
     func json(path: String?) -> JSONValue {
         .members([
             "id": .string(id), "bundle_id": .string(bundleID), "state": .string(state.rawValue),
-            "sha256": .string(sha256.description), "manifest_sha256": .string(manifestSHA256.description),
-            "bytes": .integer(byteCount), "captured_at": .string(capturedAt.description),
-            "device": .string(device.description), "verdict": .string(verdict),
-            "pushed_at": .string(Moment.text(pushedAt)),
-            "session": session.map { .string($0) }, "priority": .integer(priority),
-            "not_before": notBefore.map { .string(Moment.text($0)) }, "holding": .string(holding.rawValue),
-            "path": path.map { .string($0) }, "finished_at": finishedAt.map { .string(Moment.text($0)) },
-            "removed_at": removedAt.map { .string(Moment.text($0)) },
+            "sha256": .text(sha256), "manifest_sha256": .text(manifestSHA256), "bytes": .integer(byteCount),
+            "captured_at": .text(capturedAt), "device": .text(device), "verdict": .string(verdict),
+            "pushed_at": .moment(pushedAt), "session": .text(session), "priority": .integer(priority),
+            "not_before": .moment(notBefore), "holding": .string(holding.rawValue), "path": .text(path),
+            "finished_at": .moment(finishedAt), "removed_at": .moment(removedAt),
             "deliveries": .array(deliveries.map(\.json)),
         ])
     }
@@ -55,13 +52,10 @@ extension CaptureRecord {
 extension DeliveryRecord {
     var json: JSONValue {
         .members([
-            "destination": destination.map { .string($0) }, "state": .string(state.rawValue),
-            "attempts": .integer(attempts), "due_at": isWaiting ? .string(Moment.text(dueAt)) : nil,
-            "completed_at": completedAt.map { .string(Moment.text($0)) }, "receipt": receipt.map { .string($0) },
-            "remote_id": remoteID.map { .string($0) }, "remote_url": remoteURL.map { .string($0) },
-            "error": errorCode.map { code in
-                .members(["code": .string(code), "message": errorMessage.map { .string($0) }])
-            },
+            "destination": .text(destination), "state": .string(state.rawValue), "attempts": .integer(attempts),
+            "due_at": isWaiting ? .moment(dueAt) : nil, "completed_at": .moment(completedAt), "receipt": .text(receipt),
+            "remote_id": .text(remoteID), "remote_url": .text(remoteURL),
+            "error": .error(errorCode, errorMessage),
         ])
     }
 
@@ -88,25 +82,19 @@ extension DeliveryRecord {
 
 extension HistoryEvent {
     var json: JSONValue {
-        let base: [(String, JSONValue?)] = [
-            ("at", .string(Moment.text(at))), ("destination", destination.map { .string($0) }),
-        ]
-        let own: [(String, JSONValue?)]
         switch kind {
         case .transition(let from, let to, let event, let cause):
-            own = [
-                ("event", .string(event)), ("from", from.map { .string($0.rawValue) }), ("to", .string(to.rawValue)),
-                ("cause", cause.map { .string($0) }),
-            ]
+            .members([
+                "at": .moment(at), "destination": .text(destination), "event": .string(event),
+                "from": .text(from?.rawValue), "to": .string(to.rawValue), "cause": .text(cause),
+            ])
         case .attempt(let number, let endedAt, let outcome, let code, let message, let bytesSent):
-            let error = code.map { JSONValue.members(["code": .string($0), "message": message.map { .string($0) }]) }
-            own = [
-                ("attempt", .integer(number)), ("started_at", .string(Moment.text(at))),
-                ("ended_at", endedAt.map { .string(Moment.text($0)) }), ("outcome", outcome.map { .string($0) }),
-                ("bytes_sent", bytesSent.map { .integer($0) }), ("error", error),
-            ]
+            .members([
+                "at": .moment(at), "destination": .text(destination), "attempt": .integer(number),
+                "started_at": .moment(at), "ended_at": .moment(endedAt), "outcome": .text(outcome),
+                "bytes_sent": .count(bytesSent), "error": .error(code, message),
+            ])
         }
-        return .object((base + own).compactMap { name, value in value.map { .init(name, $0) } })
     }
 
     var line: String {
@@ -121,5 +109,12 @@ extension HistoryEvent {
             let words = Visible.text("attempt \(number)\(to): \(outcome ?? "under way") \(failure)")
             return "\(Moment.text(at))  \(words.rest(before: " ") ?? words)"
         }
+    }
+}
+
+extension JSONValue {
+    /// The error of an attempt; nil for none.
+    fileprivate static func error(_ code: String?, _ message: String?) -> JSONValue? {
+        code.map { .members(["code": .string($0), "message": .text(message)]) }
     }
 }

@@ -1,5 +1,4 @@
 import CaptureBundle
-import CaptureQueue
 import CommandSupport
 import QueueModel
 

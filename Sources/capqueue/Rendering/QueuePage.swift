@@ -8,45 +8,32 @@ import Synchronization
 import SystemPackage
 
 /// Makes a page about a queue (Spec/capqueue.md section 2.6). It reads the queue without delaying a run.
-final class QueuePage {
-    static let title = "Capture queue"
+struct QueuePage {
+    static let usualTitle = "Capture queue"
 
-    private let queue: UploadQueue
-    private let title: String
-    private let limit: Int
-    private let pictures: BundlePictures
+    let queue: UploadQueue
+    let title: String
+    /// The maximum number of newest captures, and of captures that failed or are held.
+    let limit: Int
+    let pictures: BundlePictures
+    /// Whether the page will be written again.
+    var keepsPictures = false
+    /// Whether to make no more pictures, because somebody waits for the page.
+    var isHurried: @Sendable () -> Bool = { false }
     /// The pictures of the previous page, so that they are not made again for the next one.
-    private var known: [Int: CapturePictures] = [:]
-    private let keepsPictures: Bool
-    private let isHurried: @Sendable () -> Bool
-
-    /// - Parameters:
-    ///   - limit: The maximum number of newest captures, and of captures that failed or are held.
-    ///   - keepsPictures: Whether the page will be written again.
-    ///   - isHurried: Whether to make no more pictures, because somebody waits for the page.
-    init(
-        _ queue: UploadQueue, title: String, limit: Int, _ pictures: BundlePictures, keepsPictures: Bool = false,
-        isHurried: @escaping @Sendable () -> Bool = { false }
-    ) {
-        self.isHurried = isHurried
-        self.queue = queue
-        self.title = title
-        self.limit = limit
-        self.pictures = pictures
-        self.keepsPictures = keepsPictures
-    }
+    var known: [Int: CapturePictures] = [:]
 
     /// Writes the page. The file appears under its name only when it is complete.
     ///
     /// - Throws: `io.failed`, `output.exists`, `output.unusable`, the errors of `list`.
-    func write(to place: OutputPlace) throws {
+    mutating func write(to place: OutputPlace) throws {
         let status = try queue.status()
         let records = try chosen()
         let target = try TextTarget(place)
         let captures = try ReportCaptures(.newestFirst)
         try add(records, to: captures)
         let page = ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
-        let summary = QueueSummary(status, folder: queue.folder.path.string)
+        let summary = QueueSummary(status: status, folder: queue.folder.path.string)
         try target.write(page.opening(lead: summary.lead, tiles: summary.tiles))
         try target.write(summary.sections)
         try captures.write(
@@ -74,10 +61,9 @@ final class QueuePage {
         return found.values.sorted { $0.sequence > $1.sequence }
     }
 
-    private func add(_ records: [CaptureRecord], to captures: ReportCaptures) throws {
+    private mutating func add(_ records: [CaptureRecord], to captures: ReportCaptures) throws {
         let waiting = Mutex(records[...])
-        let (queue, known, isHurried) = (queue, known, isHurried)
-        let maker = pictures
+        let (queue, known, isHurried, maker, keeps) = (queue, known, isHurried, pictures, keepsPictures)
         var used: [Int: CapturePictures] = [:]
         try OrderedWork.run(
             threads: Thread.processors, next: { waiting.withLock { $0.popFirst() } },
@@ -85,12 +71,11 @@ final class QueuePage {
                 let own =
                     known[record.sequence].flatMap { $0.holding == record.holding ? $0 : nil }
                     ?? CapturePictures(record, queue, isHurried() ? nil : maker)
-                return (
-                    record.sequence, own, CaptureCard(record, own, path: queue.captures.path(of: record)?.string).entry
-                )
+                let card = CaptureCard(record: record, shown: own, path: queue.captures.path(of: record)?.string)
+                return (record.sequence, own, card.entry)
             },
             deliver: { number, own, entry throws(BundleError) in
-                if keepsPictures { used[number] = own }
+                if keeps { used[number] = own }
                 try captures.add(entry)
                 return true
             })

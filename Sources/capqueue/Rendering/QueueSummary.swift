@@ -1,4 +1,3 @@
-import CaptureBundle
 import CapturePages
 import CaptureQueue
 import CommandSupport
@@ -6,13 +5,8 @@ import QueueModel
 
 /// The first sections of a page about a queue: totals, what needs a decision, the destinations.
 struct QueueSummary {
-    private let status: QueueStatus
-    private let folder: String
-
-    init(_ status: QueueStatus, folder: String) {
-        self.status = status
-        self.folder = folder
-    }
+    let status: QueueStatus
+    let folder: String
 
     var lead: HTML {
         """
@@ -45,20 +39,19 @@ struct QueueSummary {
         let concerns = status.concerns()
         if concerns.isEmpty { return nil }
         let lines = concerns.map { concern -> HTML in
-            """
-            <li><p>\(concern.words(status))</p><p>\(concern.advice(status)): \
-            <code>\(concern.next(status))</code></p></li>
-
-            """
+            let words = concern.words(status)
+            return "<li><p>\(words.found)</p><p>\(words.advice): <code>\(words.next)</code></p></li>\n"
         }
-        return """
-            <section aria-labelledby="decisions">
-            <h2 id="decisions">Needs a decision</h2>
-            <ul class="steps">
-            \(lines)</ul>
-            </section>
+        return Self.section("decisions", "Needs a decision", "<ul class=\"steps\">\n\(lines)</ul>\n")
+    }
 
-            """
+    private static func section(_ id: HTML, _ title: HTML, _ content: HTML) -> HTML {
+        """
+        <section aria-labelledby="\(id)">
+        <h2 id="\(id)">\(title)</h2>
+        \(content)</section>
+
+        """
     }
 
     private var destinations: HTML {
@@ -81,12 +74,7 @@ struct QueueSummary {
         let content: HTML =
             rows.isEmpty
             ? "<p>None; add one with: <code>capqueue dest add NAME --kind KIND ...</code></p>\n" : table.html(rows)
-        return """
-            <section aria-labelledby="destinations">
-            <h2 id="destinations">Destinations</h2>
-            \(content)</section>
-
-            """
+        return Self.section("destinations", "Destinations", content)
     }
 
     private static func state(of work: DestinationWork) -> String {

@@ -51,7 +51,8 @@ final class RunScreen: Sendable {
             while !self.state.withLock(\.isOver) {
                 let start = MonotonicClock.seconds
                 if start >= nextReading {
-                    self.take(backlog())
+                    let backlog = backlog()
+                    self.state.withLock { state in state.backlog = backlog.map { ($0, state.summary) } }
                     let end = MonotonicClock.seconds
                     nextReading = end + max(1, 100 * (end - start))
                 }
@@ -59,10 +60,6 @@ final class RunScreen: Sendable {
                 MonotonicClock.sleep(0.2)
             }
         }
-    }
-
-    private func take(_ backlog: RunBacklog?) {
-        state.withLock { state in state.backlog = backlog.map { ($0, state.summary) } }
     }
 
     func show(_ event: QueueEvent) {

@@ -5,19 +5,16 @@ import QueueModel
 
 /// Counts what a run sent, for its last line.
 struct RunSummary {
-    private var captures = 0
-    private var bytes = 0
+    private(set) var sentCaptures = 0
+    private(set) var sentBytes = 0
     private(set) var failed = 0
     private var destinations: [String] = []
-
-    var sentCaptures: Int { captures }
-    var sentBytes: Int { bytes }
 
     mutating func take(_ event: QueueEvent) {
         switch event.name {
         case .completed:
-            captures += 1
-            bytes += event.bytes ?? 0
+            sentCaptures += 1
+            sentBytes += event.bytes ?? 0
             if let name = event.destination, !destinations.contains(name) { destinations.append(name) }
         case .failed, .permanentlyFailed, .conflict, .quarantined: failed += 1
         default: break
@@ -28,13 +25,12 @@ struct RunSummary {
     func line(_ status: QueueStatus, seconds: Double) -> String {
         let isIdle = status.waiting == 0 && status.failedForGood == 0
         var parts = [isIdle ? "nothing to send" : "sent nothing"]
-        if captures > 0 {
+        if sentCaptures > 0 {
             let names = destinations.joined(separator: " and ")
             let places = destinations.count > 2 ? "\(destinations.count) destinations" : names
             let time = seconds < 60 ? "\(Rounded.decimal(seconds, places: 1)) s" : Moment.age(Int(seconds * 1000))
-            parts = [
-                "sent \(Quantity.count(captures, "capture", on: .messages)), \(Quantity.bytes(bytes, on: .messages)), to \(places) in \(time)"
-            ]
+            let what = Quantity.count(sentCaptures, "capture", on: .messages)
+            parts = ["sent \(what), \(Quantity.bytes(sentBytes, on: .messages)), to \(places) in \(time)"]
         }
         if status.waiting > 0 {
             parts.append("\(Quantity.number(status.waiting, on: .messages)) \(status.waiting == 1 ? "waits" : "wait")")

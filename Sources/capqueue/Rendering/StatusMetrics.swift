@@ -11,101 +11,91 @@ extension QueueStatus {
         addCaptures(to: &text)
         addDeliveries(to: &text)
         addTraffic(to: &text)
-        text.add("paused", .gauge, "Whether the queue is paused.", [([], isPaused ? 1 : 0)])
+        text.add("paused", "Whether the queue is paused.", isPaused ? 1 : 0)
         text.add(
-            "clock_trusted", .gauge, "Whether the clock is trusted; 0 while deletion is delayed because of it.",
-            [([], clockDoubt == nil ? 1 : 0)])
+            "clock_trusted", "Whether the clock is trusted; 0 while deletion is delayed because of it.",
+            clockDoubt == nil ? 1 : 0)
         text.add(
-            "concerns", .gauge, "Captures or sessions with a problem that a person has to solve.",
+            "concerns", "Captures or sessions with a problem that a person has to solve.",
             QueueConcern.Code.allCases.map { code in
-                ([("code", code.rawValue)], concerns.reduce(0) { $0 + ($1.code == code ? $1.count : 0) })
+                (["code": code.rawValue], concerns.reduce(0) { $0 + ($1.code == code ? $1.count : 0) })
             })
-        text.add("running", .gauge, "Whether a run owns the queue.", [([], isRunning ? 1 : 0)])
+        text.add("running", "Whether a run owns the queue.", isRunning ? 1 : 0)
         return text.lines
     }
 
     private func addCaptures(to text: inout MetricsText) {
-        let states = DeliveryState.allCases
+        func each(_ value: (Total) -> Int) -> [MetricsText.Sample] {
+            DeliveryState.allCases.map { (["state": $0.rawValue], totals[$0].map(value) ?? 0) }
+        }
+        text.add("captures", "Captures in each state.", each(\.captures))
+        text.add("bytes", "Bytes of the captures in each state.", each(\.bytes))
+        text.add("spool_bytes", "Bytes that the spool holds.", usedBytes)
+        text.add("warn_at_bytes", "Bytes in the spool above which push warns.", settings.warnAt)
+        text.add("limit_bytes", "The most bytes that push lets the spool hold.", settings.limit)
+        text.add("disk_free_bytes", "Bytes free on the disk.", freeBytes)
         text.add(
-            "captures", .gauge, "Captures in each state.",
-            states.map { ([("state", $0.rawValue)], totals[$0]?.captures ?? 0) })
-        text.add(
-            "bytes", .gauge, "Bytes of the captures in each state.",
-            states.map { ([("state", $0.rawValue)], totals[$0]?.bytes ?? 0) })
-        text.add("spool_bytes", .gauge, "Bytes that the spool holds.", [([], usedBytes)])
-        text.add("warn_at_bytes", .gauge, "Bytes in the spool above which push warns.", [([], settings.warnAt)])
-        text.add(
-            "limit_bytes", .gauge, "The most bytes that push lets the spool hold.",
-            settings.limit.map { [([], $0)] } ?? [])
-        text.add("disk_free_bytes", .gauge, "Bytes free on the disk.", freeBytes.map { [([], $0)] } ?? [])
-        text.add(
-            "oldest_waiting_seconds", .gauge, "How long the oldest capture has waited.",
-            [([], (oldestWaiting?.ageMilliseconds ?? 0) / 1000)])
+            "oldest_waiting_seconds", "How long the oldest capture has waited.",
+            (oldestWaiting?.ageMilliseconds ?? 0) / 1000)
     }
 
     private func addDeliveries(to text: inout MetricsText) {
         func each(_ value: (DestinationWork) -> Int) -> [MetricsText.Sample] {
-            work.map { ([("destination", $0.name)], value($0)) }
+            work.map { (["destination": $0.destination?.name ?? ""], value($0)) }
         }
         text.add(
-            "deliveries", .gauge, "Deliveries to each destination in each state.",
-            work.flatMap { each in
-                DeliveryState.allCases.map { state in
-                    ([("destination", each.name), ("state", state.rawValue)], each.count([state]))
+            "deliveries", "Deliveries to each destination in each state.",
+            work.flatMap { each -> [MetricsText.Sample] in
+                let name = each.destination?.name ?? ""
+                return DeliveryState.allCases.map { state in
+                    (["destination": name, "state": state.rawValue], each.count([state]))
                 }
             })
-        text.add("backlog_bytes", .gauge, "Bytes that wait for each destination.", each(\.backlog.bytes))
+        text.add("backlog_bytes", "Bytes that wait for each destination.", each(\.backlog.bytes))
         text.add(
-            "destination_oldest_waiting_seconds", .gauge,
-            "How long the oldest capture for each destination has waited.",
+            "destination_oldest_waiting_seconds", "How long the oldest capture for each destination has waited.",
             each { ($0.oldestWaiting?.ageMilliseconds ?? 0) / 1000 })
         text.add(
-            "destination_paused", .gauge, "Whether each destination is paused.",
-            destinations.map { ([("destination", $0.name)], $0.isPaused ? 1 : 0) })
+            "destination_paused", "Whether each destination is paused.",
+            destinations.map { (["destination": $0.name], $0.isPaused ? 1 : 0) })
         text.add(
-            "destination_blocked", .gauge, "Whether each destination is blocked for this reason.",
-            destinations.flatMap { destination in
+            "destination_blocked", "Whether each destination is blocked for this reason.",
+            destinations.flatMap { each in
                 Block.Reason.allCases.map { reason in
-                    (
-                        [("destination", destination.name), ("reason", reason.rawValue)],
-                        destination.block?.reason == reason ? 1 : 0
-                    )
+                    (["destination": each.name, "reason": reason.rawValue], each.block?.reason == reason ? 1 : 0)
                 }
             })
     }
 
     private func addTraffic(to text: inout MetricsText) {
         text.add(
-            "attempts_total", .counter, "Attempts to send that ended.",
+            "attempts_total", "Attempts to send that ended.",
             traffic.flatMap { each in
-                each.counts.map { ([("destination", each.destination), ("outcome", $0.outcome)], $0.attempts) }
-            })
+                each.counts.map { (["destination": each.destination, "outcome": $0.outcome], $0.attempts) }
+            }, "counter")
         text.add(
-            "sent_bytes_total", .counter, "Bytes that were sent, including those of attempts that failed.",
-            traffic.map { each in
-                ([("destination", each.destination)], each.counts.reduce(0) { $0 + $1.bytes })
-            })
+            "sent_bytes_total", "Bytes that were sent, including those of attempts that failed.",
+            traffic.map { each in (["destination": each.destination], each.counts.reduce(0) { $0 + $1.bytes }) },
+            "counter")
         text.addLatencies(traffic)
     }
 }
 
-extension DestinationWork {
-    fileprivate var name: String { destination?.name ?? "" }
-}
-
 /// Lines in the text format of Prometheus.
 private struct MetricsText {
-    enum Kind: String { case gauge, counter }
-
-    typealias Sample = (labels: [(name: String, value: String)], value: Int)
+    typealias Sample = (labels: KeyValuePairs<String, String>, value: Int)
 
     var lines: [String] = []
 
-    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ samples: [Sample]) {
+    mutating func add(_ name: String, _ help: String, _ value: Int?) {
+        add(name, help, value.map { value -> [Sample] in [([:], value)] } ?? [])
+    }
+
+    mutating func add(_ name: String, _ help: String, _ samples: [Sample], _ kind: String = "gauge") {
         guard !samples.isEmpty else { return }
-        lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind.rawValue)"]
+        lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind)"]
         lines += samples.map { sample in
-            let labels = sample.labels.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ",")
+            let labels = sample.labels.map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ",")
             return "capqueue_\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)"
         }
     }

@@ -68,9 +68,8 @@ extension QueueStatus {
         }
         facts.add(
             "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
-        let codes = concerns.map { ($0.code, $0.destination) }
         func isToldLater(_ code: QueueConcern.Code, _ name: String?) -> Bool {
-            codes.contains { $0.0 == code && $0.1 == name }
+            concerns.contains { $0.code == code && $0.destination == name }
         }
         for each in work {
             guard let destination = each.destination else { continue }
@@ -99,54 +98,45 @@ extension QueueStatus {
     /// The JSON object of Spec/capqueue.md section 3.
     func json(queue: String, run: JSONValue?, _ concerns: [QueueConcern]) -> JSONValue {
         .members([
-            "queue": .string(queue),
-            "captures": Self.json(totals),
+            "queue": .string(queue), "captures": Self.json(totals),
             "quota": .members([
                 "used_bytes": .integer(usedBytes), "warn_at": .integer(settings.warnAt), "over_mark": .bool(isOverMark),
-                "limit": settings.limit.map { .integer($0) }, "free_floor": room?.floor.map { .integer($0) },
+                "limit": .count(settings.limit), "free_floor": .count(room?.floor),
             ]),
-            "disk": .members(["free_bytes": freeBytes.map { .integer($0) }]),
-            "oldest_waiting": oldestWaiting.map(Self.json),
-            "parts_only": partsOnly.captures == 0
-                ? nil
-                : .members([
-                    "captures": .integer(partsOnly.captures), "bytes": .integer(partsOnly.bytes),
-                ]),
+            "disk": .members(["free_bytes": .count(freeBytes)]), "oldest_waiting": oldestWaiting.map(Self.json),
+            "parts_only": partsOnly.captures == 0 ? nil : Self.json(partsOnly),
             "sessions": .members([
                 "open": .integer(sessions.open), "ended": .integer(sessions.ended), "due": .integer(sessions.due),
             ]),
-            "backlog": Self.json(backlog, rate: nil, remaining),
-            "concerns": .array(concerns.map { $0.json(self) }),
+            "backlog": Self.json(backlog, rate: nil, remaining), "concerns": .array(concerns.map { $0.json(self) }),
             "destinations": .array(
                 work.compactMap { each in each.destination.map { Self.json($0, each) } }),
-            "unassigned": work.first { $0.destination == nil }.map { Self.json($0.totals) },
-            "paused": .bool(isPaused), "run": run,
-            "clock": .string(clockDoubt == nil ? "trusted" : "delayed"),
+            "unassigned": work.first { $0.destination == nil }.map { Self.json($0.totals) }, "paused": .bool(isPaused),
+            "run": run, "clock": .string(clockDoubt == nil ? "trusted" : "delayed"),
         ])
     }
 
     private static func json(_ totals: [DeliveryState: Total]) -> JSONValue {
         .object(
             DeliveryState.allCases.compactMap { state in
-                totals[state].map { total in
-                    .init(
-                        state.rawValue,
-                        .members(["captures": .integer(total.captures), "bytes": .integer(total.bytes)]))
-                }
+                totals[state].map { .init(state.rawValue, json($0)) }
             })
+    }
+
+    private static func json(_ total: Total) -> JSONValue {
+        .members(["captures": .integer(total.captures), "bytes": .integer(total.bytes)])
     }
 
     private static func json(_ backlog: Total, rate: SendingRate?, _ remaining: Int?) -> JSONValue {
         .members([
             "captures": .integer(backlog.captures), "bytes": .integer(backlog.bytes),
-            "bytes_per_second": rate.map { .integer($0.bytesPerSecond) },
-            "seconds": remaining.map { .integer(($0 + 999) / 1000) },
+            "bytes_per_second": .count(rate?.bytesPerSecond), "seconds": remaining.map { .integer(($0 + 999) / 1000) },
         ])
     }
 
     private static func json(_ waiting: Waiting) -> JSONValue {
         .members([
-            "id": .string(waiting.id), "pushed_at": .string(Moment.text(waiting.pushedAt)),
+            "id": .string(waiting.id), "pushed_at": .moment(waiting.pushedAt),
             "age_seconds": .integer(waiting.ageMilliseconds / 1000),
         ])
     }
@@ -157,8 +147,7 @@ extension QueueStatus {
             "default": .bool(destination.isDefault), "paused": .bool(destination.isPaused),
             "retired": destination.isRetired ? .bool(true) : nil,
             "backlog": json(work.backlog, rate: work.rate, work.remaining), "deliveries": json(work.totals),
-            "oldest_waiting": work.oldestWaiting.map(json),
-            "blocked": destination.block?.json,
+            "oldest_waiting": work.oldestWaiting.map(json), "blocked": destination.block?.json,
         ])
     }
 }
@@ -178,8 +167,7 @@ extension DestinationWork {
 extension Block {
     var json: JSONValue {
         .members([
-            "reason": .string(reason.rawValue), "message": .string(message),
-            "until": until.map { .string(Moment.text($0)) },
+            "reason": .string(reason.rawValue), "message": .string(message), "until": .moment(until),
         ])
     }
 

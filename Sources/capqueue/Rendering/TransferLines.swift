@@ -1,6 +1,4 @@
-import CaptureNative
 import CaptureQueue
-import CommandSupport
 
 /// The lines of a run on a terminal: one for each transfer, and one for the whole run.
 struct TransferLines {
@@ -69,17 +67,12 @@ struct TransferLines {
 
 /// The rate of the last 20 seconds, so that idle time before does not count.
 struct RecentRate {
-    private struct Mark {
-        let at: Double
-        let bytes: Int
-    }
-
-    private var marks: [Mark] = []
+    private var marks: [(at: Double, bytes: Int)] = []
     private static let span = 20.0
 
     /// - Parameter bytes: the number of bytes sent so far.
     mutating func take(_ bytes: Int, at now: Double) -> Double {
-        marks.append(Mark(at: now, bytes: bytes))
+        marks.append((now, bytes))
         while let first = marks.first, marks.count > 2, now - first.at > Self.span { marks.removeFirst() }
         guard let first = marks.first, now > first.at else { return 0 }
         return Double(max(0, bytes - first.bytes)) / (now - first.at)

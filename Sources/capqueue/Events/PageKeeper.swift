@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import CapturePages
 import CaptureQueue
-import CommandSupport
 import PictureClient
 import QueueModel
 import Synchronization
@@ -66,8 +65,8 @@ final class PageKeeper: Sendable {
 
     private func work() {
         let pictures = BundlePictures()
-        let page = QueuePage(
-            queue, title: QueuePage.title, limit: Self.limit, pictures, keepsPictures: true,
+        var page = QueuePage(
+            queue: queue, title: QueuePage.usualTitle, limit: Self.limit, pictures: pictures, keepsPictures: true,
             isHurried: { self.state.withLock(\.isHurried) })
         var seen: QueueStatus?
         var hasFailed = false

@@ -54,11 +54,11 @@ struct DepthCommand: ParsableCommand {
         do throws(BundleError) {
             let path = FilePath(file: file)
             let target = try image.map { image throws(BundleError) in
-                try TextTarget(force.place(image), reading: CaptureLook.files(of: path))
+                try TextTarget(force.place(image), reading: CaptureView.files(of: path))
             }
-            let look = try CaptureLook.read(path, withPhoto: image != nil, options: raw.options())
-            if let target { try draw(look, target) }
-            try tell(look.depth)
+            let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options())
+            if let target { try draw(view, target) }
+            try tell(view.depth)
         } catch {
             if format.json {
                 try report(ReportRendering.json(file, error, ExitStatus(error), report: DepthRendering.report))
@@ -67,9 +67,9 @@ struct DepthCommand: ParsableCommand {
         }
     }
 
-    private func draw(_ look: CaptureLook, _ target: TextTarget) throws(BundleError) {
+    private func draw(_ view: CaptureView, _ target: TextTarget) throws(BundleError) {
         let decoder = PictureDecoder()
-        let picture = try look.picture(colours ?? .cividis, beside: beside, decoder)
+        let picture = try view.picture(colours ?? .cividis, beside: beside, decoder)
         let png: [UInt8]
         do { png = try decoder.png(picture) } catch { throw error.error(FilePath(image ?? "-")) }
         try target.write(png)

@@ -34,15 +34,15 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let inspection: Inspection
-        var look: Result<CaptureLook, BundleError>?
+        let view: UntrustedView
+        var pictures: Result<CaptureView, BundleError>?
         do {
             let source = try BundleSource(path: FilePath(file: file))
             if picture {
-                let found = try CaptureLook.inspect(source)
-                (inspection, look) = (found.inspection, found.look)
+                let found = try CaptureView.withBundle(source)
+                (view, pictures) = (found.bundle, found.pictures)
             } else {
-                inspection = try Inspection(source)
+                view = try UntrustedView(source)
             }
         } catch {
             if format.json {
@@ -52,18 +52,18 @@ struct ShowCommand: ParsableCommand {
             throw error
         }
         if format.json {
-            try Output.json(InspectionRendering.json(file, inspection))
+            try Output.json(ViewRendering.json(file, view))
         } else {
-            try Output.line(InspectionRendering.page(file, inspection).joined(separator: "\n"))
-            inspection.report.faults.forEach(diagnostic.hints)
+            try Output.line(ViewRendering.page(file, view).joined(separator: "\n"))
+            view.report.faults.forEach(diagnostic.hints)
         }
-        if let look, inspection.report.verdict != .altered, inspection.report.verdict != .malformed { try draw(look) }
-        let status = ExitStatus(inspection.report.verdict)
+        if let pictures, view.report.verdict != .altered, view.report.verdict != .malformed { try draw(pictures) }
+        let status = ExitStatus(view.report.verdict)
         if status != .success { throw status }
     }
 
-    private func draw(_ look: Result<CaptureLook, BundleError>) throws(BundleError) {
+    private func draw(_ view: Result<CaptureView, BundleError>) throws(BundleError) {
         if let obstacle = TerminalPicture.obstacle { return diagnostic.note("no picture: \(obstacle)") }
-        try Output.write(TerminalPicture.bytes(look.get()))
+        try Output.write(TerminalPicture.bytes(view.get()))
     }
 }

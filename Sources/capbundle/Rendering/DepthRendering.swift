@@ -114,7 +114,7 @@ enum DepthRendering {
         let more = percentiles.compactMap { place in
             DepthGrid.percentile(place.percent, of: sorted).map { JSONValue.Member(place.name, .real($0)) }
         }
-        return .object((InspectionRendering.statistics(depth.statistics).members ?? []) + more)
+        return .object((ViewRendering.statistics(depth.statistics).members ?? []) + more)
     }
 
     private static func analysisJSON(_ analysis: DepthAnalysis) -> JSONValue {

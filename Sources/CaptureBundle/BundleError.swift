@@ -177,10 +177,15 @@ package struct FaultList {
     /// The step's value, or nil where it fails.
     package mutating func attempt<Value>(_ step: () throws(BundleError) -> Value) -> Value? {
         do { return try step() } catch {
-            faults += error.each
+            add(error)
             return nil
         }
     }
+
+    package mutating func add(_ fault: BundleError) { faults += fault.each }
+
+    /// Throws `joined` if there is a fault.
+    func throwAny() throws(BundleError) { if !faults.isEmpty { throw joined } }
 
     /// The first fault, with the others in `further`, after a step that failed.
     package var joined: BundleError {

@@ -34,23 +34,23 @@ struct PackTests {
     @Test func movesThePositionOutOfTheMetadataAndKeepsTheRest() throws {
         try RawFolder.write(to: folder)
         _ = try pack()
-        let inspection = try Inspection(BundleSource(path: folder.path("a.bundle")))
-        #expect(inspection.position?.latitude == "12.345678")
-        let metadata = try #require(inspection.report.metadata)
+        let view = try UntrustedView(BundleSource(path: folder.path("a.bundle")))
+        #expect(view.position?.latitude == "12.345678")
+        let metadata = try #require(view.report.metadata)
         #expect(metadata.root["location"] == nil)
         let kept = #"{"kept":[1,2.50,"ü"]}"#
         #expect(metadata.root["unknown"].map { CanonicalJSON.encode($0) } == Array(kept.utf8))
-        #expect(inspection.depth?.samples == 12)
-        #expect(inspection.depth?.missing == 2)
-        #expect(inspection.depth?.minimum == 0.5)
-        #expect(inspection.depth?.median == 2.75)
-        #expect(inspection.depth?.maximum == 5)
+        #expect(view.depth?.samples == 12)
+        #expect(view.depth?.missing == 2)
+        #expect(view.depth?.minimum == 0.5)
+        #expect(view.depth?.median == 2.75)
+        #expect(view.depth?.maximum == 5)
     }
 
     @Test func roundsACoarsePositionAndDropsWhatTellsMore() throws {
         try RawFolder.write(to: folder)
         _ = try pack(options: RawCaptureOptions(location: .coarse))
-        let position = try #require(try Inspection(BundleSource(path: folder.path("a.bundle"))).position)
+        let position = try #require(try UntrustedView(BundleSource(path: folder.path("a.bundle"))).position)
         #expect((position.latitude, position.longitude) == ("12.35", "-45.68"))
         #expect(position.root["altitude"] == nil)
     }
@@ -60,7 +60,7 @@ struct PackTests {
         _ = try pack("exact")
         _ = try pack("coarse", options: RawCaptureOptions(location: .coarse))
         let salts = try ["exact", "coarse"].map { name in
-            try Inspection(BundleSource(path: folder.path(name))).position?.root["salt"]?.text
+            try UntrustedView(BundleSource(path: folder.path(name))).position?.root["salt"]?.text
         }
         #expect(salts[0] != nil && salts[0] != salts[1])
     }

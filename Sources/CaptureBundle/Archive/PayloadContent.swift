@@ -27,7 +27,7 @@ package enum PayloadContent {
         _ handle: FileHandle, name: String, expecting size: Int,
         _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) -> Digest {
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let hash = try DigestStream()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var total = 0
         while true {
@@ -37,12 +37,12 @@ package enum PayloadContent {
             total += count
             guard total <= size else { break }
             let piece = buffer.span.extracting(first: count)
-            do { try hasher.update(piece) } catch { throw .unexpected(error) }
+            try hash.update(piece)
             try body(piece)
         }
         guard total == size else {
             throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
         }
-        return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        return try hash.finish()
     }
 }

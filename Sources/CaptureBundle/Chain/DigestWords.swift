@@ -27,9 +27,6 @@ package struct DigestWords: Hashable, Comparable, Sendable {
     }
 
     package static func < (one: DigestWords, other: DigestWords) -> Bool {
-        if one.first != other.first { return one.first < other.first }
-        if one.second != other.second { return one.second < other.second }
-        if one.third != other.third { return one.third < other.third }
-        return one.fourth < other.fourth
+        (one.first, one.second, one.third, one.fourth) < (other.first, other.second, other.third, other.fourth)
     }
 }

@@ -49,11 +49,8 @@ extension LinkRecord {
 extension LinkRecord: Comparable {
     /// The order of the devices, of the links of each device, and of the copies of each link.
     package static func < (one: LinkRecord, other: LinkRecord) -> Bool {
-        if one.key != other.key { return one.key < other.key }
-        if one.seq != other.seq { return one.seq < other.seq }
-        if one.manifest != other.manifest { return one.manifest < other.manifest }
-        if one.counter != other.counter { return one.counter < other.counter }
-        return one.name.offset < other.name.offset
+        (one.key, one.seq, one.manifest, one.counter, one.name.offset)
+            < (other.key, other.seq, other.manifest, other.counter, other.name.offset)
     }
 }
 

@@ -8,7 +8,7 @@ final class DepthMapFile {
 
     private let file: FileHandle
     private let deflater: Deflater
-    private let hasher: SHA256Hasher
+    private let hash: DigestStream
     private var crc = CRC32()
     private var floatBytes = 0
     private var size = 0
@@ -16,7 +16,7 @@ final class DepthMapFile {
     init() throws(BundleError) {
         file = try OutputTarget.temporary()
         deflater = try native { () throws(NativeError) in try Deflater(level: Self.level) }
-        hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        hash = try DigestStream()
         // XFL and OS are 0 and 255, as libdeflate writes them at level 6.
         try write((DepthMapCodec.fixedHeader + [0, 255]).span)
     }
@@ -35,8 +35,7 @@ final class DepthMapFile {
             (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
         }
         try write(trailer.span)
-        let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
-        return (.file(file, name: TemporaryFile.folder.string), size, digest)
+        return (.file(file, name: TemporaryFile.folder.string), size, try hash.finish())
     }
 
     private func deflate(_ floats: Span<UInt8>, isLast: Bool) throws(BundleError) {
@@ -53,7 +52,7 @@ final class DepthMapFile {
 
     private func write(_ bytes: Span<UInt8>) throws(BundleError) {
         size += bytes.count
-        do { try hasher.update(bytes) } catch { throw .unexpected(error) }
+        try hash.update(bytes)
         do { try file.write(bytes) } catch { throw OutputTarget.temporaryFailure(error) }
     }
 }

@@ -17,6 +17,16 @@ package enum CanonicalJSON {
         return encoded == bytes ? value : nil
     }
 
+    /// Parses `metadata.json` or `location.json`, which must be in canonical form.
+    static func decode(_ bytes: [UInt8], or code: BundleError.Code) throws(BundleError) -> JSONValue {
+        let root: JSONValue?
+        do { root = try decode(bytes, nesting: BundleLimits.metadataNesting) } catch {
+            throw BundleError(code, "not JSON at byte \(error.offset): \(error.message)")
+        }
+        guard let root else { throw BundleError(code, "not in canonical form") }
+        return root
+    }
+
     private static func append(_ value: JSONValue, to bytes: inout [UInt8]) {
         switch value {
         case .object(let members):

@@ -11,17 +11,17 @@ package enum FileCopy {
         let source = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileHandle.reading(path) }
         try OutputPlace.examine([place], reading: try? source.status())
         let target = try OutputTarget(place, holdsBack: true)
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let hash = try DigestStream()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         while true {
             let count: Int
             do { count = try source.readSome(into: &buffer) } catch { throw .reading(path, error) }
             if count == 0 { break }
             let piece = buffer.span.extracting(first: count)
-            do { try hasher.update(piece) } catch { throw .unexpected(error) }
+            try hash.update(piece)
             try target.write(piece)
         }
-        let found = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        let found = try hash.finish()
         guard found == sha256 else {
             throw BundleError(.entrySHA256, "SHA-256 is \(found), expected \(sha256)", file: path)
         }

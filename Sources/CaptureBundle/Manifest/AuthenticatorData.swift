@@ -10,7 +10,6 @@ public struct AuthenticatorData: Hashable, Sendable {
     public let counter: UInt32
 
     static let length = 37
-    static let diskKeyRelyingParty = "capture-bundle.device-key"
 
     public var kind: Kind { rpIDHash == Self.diskKeyHash ? .diskKey : .apple }
 

@@ -105,13 +105,7 @@ public struct GeoPosition: Sendable {
 
     /// Parses `location.json` and checks it: rules L1 and L2.
     package static func decode(_ bytes: [UInt8]) throws(BundleError) -> GeoPosition {
-        let root: JSONValue?
-        do {
-            root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.metadataNesting)
-        } catch {
-            throw BundleError(.locationCanonical, "not JSON at byte \(error.offset): \(error.message)")
-        }
-        guard let root else { throw BundleError(.locationCanonical, "not in canonical form") }
+        let root = try CanonicalJSON.decode(bytes, or: .locationCanonical)
         let position: GeoPosition
         do {
             position = try GeoPosition(root)

@@ -54,7 +54,7 @@ public struct EntrySelection: Hashable, Sendable {
 
 extension EntryPath {
     /// The entry of a role that has only one entry.
-    fileprivate static func withRole(_ word: String) -> EntryPath? {
+    static func withRole(_ word: String) -> EntryPath? {
         [.photo, .depth, .metadata, .location, .confidence].first { $0.role.rawValue == word }
     }
 }

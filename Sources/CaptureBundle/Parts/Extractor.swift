@@ -33,13 +33,7 @@ public struct Extractor: Sendable {
     ///   - asFloats: Whether the depth map is written uncompressed, as `depth.f32`.
     public init(entries: [String] = [], asFloats: Bool = false) {
         // A role with one entry is that entry.
-        let named = [
-            Role.photo: EntryPath.photo, .depth: .depth, .metadata: .metadata, .location: .location,
-            .confidence: .confidence,
-        ]
-        self.entries = entries.map { word in
-            (Role(rawValue: word).flatMap { named[$0] } ?? EntryPath(asTyped: word))?.description ?? word
-        }
+        self.entries = entries.map { (EntryPath.withRole($0) ?? EntryPath(asTyped: $0))?.description ?? $0 }
         self.asFloats = asFloats || entries.contains(EntryPath.floats)
     }
 
@@ -79,10 +73,7 @@ private final class ExtractionObserver: BundleObserver {
     private var inflating: DepthMapReader?
 
     init(wanted: [String], asFloats: Bool, name: String, destination: Extractor.Destination) {
-        self.wanted = wanted
-        self.asFloats = asFloats
-        self.name = name
-        self.destination = destination
+        (self.wanted, self.asFloats, self.name, self.destination) = (wanted, asFloats, name, destination)
     }
 
     private func wants(_ path: String) -> Bool {
@@ -120,12 +111,10 @@ private final class ExtractionObserver: BundleObserver {
     private func hold(_ path: String) throws(BundleError) -> OutputTarget {
         found.append(path)
         let name = fileName(path)
-        let target: OutputTarget
-        if let folder {
-            target = try folder.target(FilePath(name))
-        } else {
-            target = try OutputTarget(.standardOutput, holdsBack: true)
-        }
+        let target =
+            if let folder { try folder.target(FilePath(name)) } else {
+                try OutputTarget(.standardOutput, holdsBack: true)
+            }
         held.append((name, target))
         return target
     }

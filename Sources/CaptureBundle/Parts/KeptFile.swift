@@ -9,15 +9,12 @@ struct KeptFile {
     private let size: Int
 
     init(_ handle: FileHandle, name: String, offset: Int = 0, size: Int) {
-        self.handle = handle
-        self.name = name
-        self.offset = offset
-        self.size = size
+        (self.handle, self.name, self.offset, self.size) = (handle, name, offset, size)
     }
 
     /// Reads the bytes again, passes them to `body` and returns their hash.
     func read(_ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }) throws(BundleError) -> Digest {
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let hash = try DigestStream()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var left = size
         do { try handle.seek(to: offset) } catch { throw .reading(name, error) }
@@ -26,11 +23,11 @@ struct KeptFile {
             do { count = min(left, try handle.readSome(into: &buffer)) } catch { throw .reading(name, error) }
             if count == 0 { throw Self.changed(name) }
             let piece = buffer.span.extracting(first: count)
-            do { try hasher.update(piece) } catch { throw .unexpected(error) }
+            try hash.update(piece)
             try body(piece)
             left -= count
         }
-        return Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        return try hash.finish()
     }
 
     /// Passes the bytes of an entry to `body`.
@@ -83,7 +80,7 @@ struct KeptFiles {
             throw .reading(path, error)
         }
         let file = KeptFile(handle, name: path.string, size: size)
-        let sizes = Set(manifest.entries.map(\.size) + [floatBytes])
+        let sizes = Set(manifest.entries.map(\.size) + [manifest.depth?.size.byteCount ?? 0])
         let digest = sizes.contains(size) ? try file.read() : nil
         let fitting = manifest.entries.filter { $0.size == size && $0.sha256 == digest }
         for entry in fitting { supplies[entry.path] = file }
@@ -99,8 +96,6 @@ struct KeptFiles {
         unknown.append((file.name, reason))
     }
 
-    private var floatBytes: Int { manifest.depth.map { $0.size.width * $0.size.height * 4 } ?? 0 }
-
     /// Adds the entries of a bundle that has the same manifest.
     private mutating func addBundle(_ handle: FileHandle, _ name: String) throws(BundleError) {
         do { try handle.seekToStart() } catch { throw .reading(name, error) }
@@ -114,11 +109,9 @@ struct KeptFiles {
             }
             while let entry = try reader.nextEntry(of: manifest) {
                 let file = KeptFile(handle, name: name, offset: reader.position, size: entry.size)
-                let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
-                try reader.readData { piece throws(BundleError) in
-                    do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
-                }
-                let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+                let hash = try DigestStream()
+                try reader.readData { piece throws(BundleError) in try hash.update(piece) }
+                let digest = try hash.finish()
                 guard digest == entry.sha256 else {
                     throw BundleError(
                         .entrySHA256, "SHA-256 is \(digest), the manifest says \(entry.sha256)",

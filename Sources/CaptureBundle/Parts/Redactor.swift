@@ -88,13 +88,12 @@ public struct Redactor: Sendable {
         for (entry, words) in unlisted {
             let isLast = entry.path == unlisted.last?.entry.path
             let ways = isLast ? withholding + ["to withhold location.json anyway: \(.keepsPhotoLocation)"] : []
-            _ = faults.attempt { () throws(BundleError) in
-                throw BundleError(
+            faults.add(
+                BundleError(
                     .redactPosition, "\(words), which a bundle without a position must not have", file: file,
-                    entry: entry.path.description, hints: (entry.isWithholdable ? [] : [Self.way(entry.path)]) + ways)
-            }
+                    entry: entry.path.description, hints: (entry.isWithholdable ? [] : [Self.way(entry.path)]) + ways))
         }
-        guard faults.faults.isEmpty else { throw faults.joined }
+        try faults.throwAny()
     }
 
     /// Says how to pack a capture whose position can be withheld.
@@ -113,23 +112,23 @@ public struct Redactor: Sendable {
         for item in selection.items {
             let named = manifest.entries.filter { item.contains($0.path) }
             if named.isEmpty, isPositionOptional, item == .entry(.location) { continue }
-            _ = faults.attempt { () throws(BundleError) in
-                guard !named.isEmpty else {
-                    let all = manifest.entries.map(\.path.description).joined(separator: ", ")
-                    throw BundleError(
+            if named.isEmpty {
+                let all = manifest.entries.map(\.path.description).joined(separator: ", ")
+                faults.add(
+                    BundleError(
                         .redactEntry, "is not an entry of this capture", file: file, entry: item.description,
-                        hints: ["its entries are \(all)"])
-                }
-                guard let fixed = named.first(where: { !$0.isWithholdable })?.path else { return }
-                let list = withholdable.isEmpty ? "no entry" : "only \(withholdable.joined(separator: ", "))"
-                let marking: Hint = "to mark it, pack the capture again with \(.withholdable) \(fixed)"
-                throw BundleError(
+                        hints: ["its entries are \(all)"]))
+            }
+            guard let fixed = named.first(where: { !$0.isWithholdable })?.path else { continue }
+            let list = withholdable.isEmpty ? "no entry" : "only \(withholdable.joined(separator: ", "))"
+            let marking: Hint = "to mark it, pack the capture again with \(.withholdable) \(fixed)"
+            faults.add(
+                BundleError(
                     .redactEntry, "the signed manifest does not mark it as withholdable", file: file,
                     entry: fixed.description,
-                    hints: ["this bundle marks \(list)"] + (fixed == .metadata ? [] : [marking]))
-            }
+                    hints: ["this bundle marks \(list)"] + (fixed == .metadata ? [] : [marking])))
         }
-        guard faults.faults.isEmpty else { throw faults.joined }
+        try faults.throwAny()
     }
 }
 

@@ -117,10 +117,8 @@ private struct Merge {
         for (file, reason) in files.unknown {
             let isLast = file == files.unknown.last?.file
             let hints = absent.isEmpty ? ["no entry of this bundle is withheld"] : absent
-            _ = faults.attempt { () throws(BundleError) in
-                throw BundleError(.restoreUnknown, reason, file: file, hints: isLast ? hints : [])
-            }
+            faults.add(BundleError(.restoreUnknown, reason, file: file, hints: isLast ? hints : []))
         }
-        guard faults.faults.isEmpty else { throw faults.joined }
+        try faults.throwAny()
     }
 }

@@ -31,9 +31,10 @@ struct VerificationPass {
             if let manifest = try? Manifest.decode(early) { take(manifest, try Digest.of(early)) }
             throw error
         }
-        report.manifestSHA256 = try Digest.of(head.manifest)
+        let sha256 = try Digest.of(head.manifest)
+        report.manifestSHA256 = sha256
         let manifest = try Manifest.decode(head.manifest)
-        take(manifest, try Digest.of(head.manifest))
+        take(manifest, sha256)
         try judgeAssertion(head, manifest)
         try observer?.read(head, manifest)
         while let entry = try reader.nextEntry(of: manifest) { try judge(entry, manifest) }

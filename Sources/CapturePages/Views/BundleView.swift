@@ -31,18 +31,16 @@ public struct BundleView: Sendable {
     }
 
     fileprivate init(_ source: BundleSource, _ verifier: Verifier) throws(BundleError) {
-        let observer = ViewObserver()
-        let report = try verifier.verify(BundleReader(source), observer: observer)
-        let isSound = ![.altered, .malformed].contains(report.verdict)
+        let collector = ContentCollector(photoLimit: Self.photoLimit)
+        report = try verifier.verify(BundleReader(source), observer: collector)
         file = source.name
-        self.report = report
-        photo = isSound ? observer.photo : nil
-        depth = isSound ? observer.depth : nil
-        position = isSound ? observer.position : nil
+        photo = report.isSound ? collector.photo : nil
+        depth = report.isSound ? collector.depth : nil
+        position = report.isSound ? collector.position : nil
     }
 
     /// Whether neither the contents nor the signature are wrong. It says nothing about trust.
-    public var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
+    public var isSound: Bool { report.isSound }
 }
 
 extension BundleView {
@@ -84,38 +82,4 @@ extension Verifier {
             return BundleView.Outcome(file: error.file ?? name, result: .failure(error))
         }
     }
-}
-
-/// Keeps the photo, the position and the depth map while a bundle is verified.
-private final class ViewObserver: BundleObserver {
-    private var current: EntryPath?
-    private var size: DepthSize?
-    private var reader: DepthMapReader?
-    private var collector: DepthCollector?
-    private(set) var photo: [UInt8]?
-    private var location: [UInt8] = []
-
-    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
-
-    func begin(_ entry: ManifestEntry) throws(BundleError) {
-        current = entry.path
-        if entry.path == .depth, let size {
-            reader = try DepthMapReader(size: size)
-            collector = DepthCollector(size: size)
-        }
-        if entry.path == .photo, entry.size <= BundleView.photoLimit { photo = [] }
-    }
-
-    func consume(_ piece: Span<UInt8>) throws(BundleError) {
-        switch current {
-        case .depth?: try reader?.consume(piece) { collector?.add($0) }
-        case .location?: location.append(copying: piece)
-        case .photo?: photo?.append(copying: piece)
-        default: break
-        }
-    }
-
-    var depth: DepthSamples? { collector?.finish() }
-
-    var position: GeoPosition? { try? GeoPosition.decode(location) }
 }

@@ -54,17 +54,17 @@ struct DepthCommand: ParsableCommand {
         try format.reporting(DepthRendering.report, of: file, to: image) { () throws(BundleError) in
             let path = FilePath(file: file)
             let target = try image.map { image throws(BundleError) in
-                try TextTarget(force.place(image), reading: CaptureLook.files(of: path))
+                try TextTarget(force.place(image), reading: CaptureView.files(of: path))
             }
-            let look = try CaptureLook.read(path, withPhoto: image != nil, options: raw.options())
-            if let target { try draw(look, target) }
-            try tell(look.depth)
+            let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options())
+            if let target { try draw(view, target) }
+            try tell(view.depth)
         }
     }
 
-    private func draw(_ look: CaptureLook, _ target: TextTarget) throws(BundleError) {
+    private func draw(_ view: CaptureView, _ target: TextTarget) throws(BundleError) {
         let decoder = PictureDecoder()
-        let picture = try look.picture(colours ?? .cividis, beside: beside, decoder)
+        let picture = try view.picture(colours ?? .cividis, beside: beside, decoder)
         let png: [UInt8]
         do { png = try decoder.png(picture) } catch { throw error.error(FilePath(image ?? "-")) }
         try target.write(png)

@@ -34,27 +34,27 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (inspection, look) = try format.reporting("capture-bundle/show/1", of: file) { () throws(BundleError) in
+        let (view, pictures) = try format.reporting("capture-bundle/show/1", of: file) { () throws(BundleError) in
             let source = try BundleSource(path: FilePath(file: file))
-            if !picture { return (try Inspection(source), nil as Result<CaptureLook, BundleError>?) }
-            let found = try CaptureLook.inspect(source)
-            return (found.inspection, found.look)
+            if !picture { return (try UntrustedView(source), nil as Result<CaptureView, BundleError>?) }
+            let found = try CaptureView.withBundle(source)
+            return (found.bundle, found.pictures)
         }
         if format.json {
-            try Output.json(InspectionRendering.json(file, inspection))
+            try Output.json(ViewRendering.json(file, view))
         } else {
-            try Output.line(InspectionRendering.page(file, inspection).joined(separator: "\n"))
-            inspection.report.faults.forEach(diagnostic.hints)
+            try Output.line(ViewRendering.page(file, view).joined(separator: "\n"))
+            view.report.faults.forEach(diagnostic.hints)
         }
-        if let look, inspection.report.verdict != .altered, inspection.report.verdict != .malformed { try draw(look) }
-        let status = ExitStatus(inspection.report.verdict)
+        if let pictures, view.report.verdict != .altered, view.report.verdict != .malformed { try draw(pictures) }
+        let status = ExitStatus(view.report.verdict)
         if status != .success { throw status }
     }
 
-    private func draw(_ look: Result<CaptureLook, BundleError>) throws(BundleError) {
+    private func draw(_ view: Result<CaptureView, BundleError>) throws(BundleError) {
         guard Style.isWantedOnOutput else {
             return diagnostic.note("no picture: the picture needs colours, but NO_COLOR is set or TERM is dumb")
         }
-        try Output.write(TerminalPicture.bytes(look.get()))
+        try Output.write(TerminalPicture.bytes(view.get()))
     }
 }

@@ -114,7 +114,7 @@ enum DepthRendering {
 
     private static func statisticsJSON(_ depth: DepthSamples) -> JSONValue {
         let more = percentiles(of: depth).map { JSONValue.Member($0.name, .real($0.value)) }
-        return .object((InspectionRendering.statistics(depth.statistics).members ?? []) + more)
+        return .object((ViewRendering.statistics(depth.statistics).members ?? []) + more)
     }
 
     private static func analysisJSON(_ analysis: DepthAnalysis) -> JSONValue {

@@ -7,20 +7,20 @@ import SystemPackage
 /// Draws the photo and the depth map of a capture on the terminal.
 enum TerminalPicture {
     /// The bytes that draw the pictures.
-    static func bytes(_ look: CaptureLook) throws(BundleError) -> [UInt8] {
+    static func bytes(_ view: CaptureView) throws(BundleError) -> [UInt8] {
         let decoder = PictureDecoder()
         let columns = Output.columns ?? 80
         switch TerminalGraphics.current {
         case .kitty:
-            let canvas = try look.picture(.cividis, beside: true, decoder)
+            let canvas = try view.picture(.cividis, beside: true, decoder)
             do {
                 return KittyGraphics.sequences(png: try decoder.png(canvas), columns: columns)
             } catch {
                 throw error.error("standard output")
             }
         case .halfBlocks(let palette):
-            let depth = try look.depthPicture(.cividis)
-            let photo = try look.photoPicture(decoder, height: HalfBlocks.widest)
+            let depth = try view.depthPicture(.cividis)
+            let photo = try view.photoPicture(decoder, height: HalfBlocks.widest)
             let lines = HalfBlocks.lines([(photo, true), (depth.image, false)], columns: columns, palette)
             return Array(((lines + [caption(depth)]).joined(separator: "\n") + "\n").utf8)
         }

@@ -67,7 +67,7 @@ struct ImportRoom {
         #expect(received.report.verdict == .verified)
         #expect(try folder.bytes("back.bundle") == folder.bytes(name))
         try? FileManager.default.removeItem(atPath: folder.path("entries"))
-        let hasDepth = try Inspection(BundleSource(path: bundle)).report.manifest?.depth != nil
+        let hasDepth = try UntrustedView(BundleSource(path: bundle)).report.manifest?.depth != nil
         _ = try Extractor(asFloats: hasDepth).extract(BundleSource(path: bundle), to: .folder(folder.path("entries")))
         let root = folder.url.appending(path: "entries")
         let names = try FileManager.default.subpathsOfDirectory(atPath: root.path())

@@ -42,13 +42,6 @@ struct MetadataCheck {
 extension CaptureMetadata {
     /// Parses a bundle's `metadata.json`: rule E1.
     package static func root(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
-        let root: JSONValue?
-        do {
-            root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.metadataNesting)
-        } catch {
-            throw BundleError(.metadataCanonical, "not JSON at byte \(error.offset): \(error.message)")
-        }
-        guard let root else { throw BundleError(.metadataCanonical, "not in canonical form") }
-        return root
+        try CanonicalJSON.decode(bytes, or: .metadataCanonical)
     }
 }

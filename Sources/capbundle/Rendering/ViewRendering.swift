@@ -3,18 +3,18 @@ import CapturePages
 import CommandSupport
 
 /// Prints the contents of a bundle, as a page or as JSON (Spec/command-line.md section 3).
-enum InspectionRendering {
-    static func page(_ file: String, _ inspection: Inspection) -> [String] {
-        let report = inspection.report
+enum ViewRendering {
+    static func page(_ file: String, _ view: UntrustedView) -> [String] {
+        let report = view.report
         var lines = [headline(file, report)]
         lines += report.faults.map { "  " + ReportRendering.finding($0) }
         lines += report.warnings.map { "  warning: " + ReportRendering.finding($0) }
         guard let manifest = report.manifest else {
             lines += Facts.table(report).lines
-            if !inspection.unsignedEntries.isEmpty {
+            if !view.unsignedEntries.isEmpty {
                 lines.append("entries, read from their headers only:")
                 var table = TextTable()
-                for entry in inspection.unsignedEntries {
+                for entry in view.unsignedEntries {
                     table.add(Visible.text(entry.name), Quantity.bytes(entry.size))
                 }
                 lines += table.lines
@@ -38,7 +38,7 @@ enum InspectionRendering {
             facts.add("counter", String(data.counter))
         }
         if let chain = manifest.chain { facts.add("chain", "capture \(chain.seq) of this device") }
-        if let position = inspection.position {
+        if let position = view.position {
             let text = Visible.text("latitude \(position.latitude), longitude \(position.longitude)")
             facts.add("position", text + claimed)
         }
@@ -48,7 +48,7 @@ enum InspectionRendering {
         lines += entries(manifest, report)
         if let depth = manifest.depth {
             lines.append("depth map:")
-            lines += depthTable(depth, inspection.depth).lines
+            lines += depthTable(depth, view.depth).lines
         }
         return lines
     }
@@ -88,17 +88,17 @@ enum InspectionRendering {
         return table
     }
 
-    static func json(_ file: String, _ inspection: Inspection) -> JSONValue {
-        let members = (ReportRendering.json(file, inspection.report).members ?? []).filter {
+    static func json(_ file: String, _ view: UntrustedView) -> JSONValue {
+        let members = (ReportRendering.json(file, view.report).members ?? []).filter {
             !["report", "not_checked"].contains($0.name)
         }
-        let entries = inspection.unsignedEntries.map { entry in
+        let entries = view.unsignedEntries.map { entry in
             JSONValue.members(["name": .string(entry.name), "size": .integer(entry.size)])
         }
         let own = JSONValue.members([
             "report": .string("capture-bundle/show/1"), "unsigned_entries": entries.isEmpty ? nil : .array(entries),
-            "depth_statistics": inspection.depth.map(statistics),
-            "location": inspection.position.map {
+            "depth_statistics": view.depth.map(statistics),
+            "location": view.position.map {
                 .members(["latitude": .number($0.latitude), "longitude": .number($0.longitude)])
             },
         ])

@@ -2,7 +2,7 @@ package import CaptureBundle
 package import PictureClient
 import SystemPackage
 
-extension CaptureLook {
+extension CaptureView {
     /// The depth map in false colours with its scale, alone or next to the photo, both upright.
     ///
     /// - Throws: `raw.capture` if the photo cannot be decoded; `input.unreadable` if the decoder is missing.

@@ -6,7 +6,7 @@ import CapturePages
 import PictureClient
 import SystemPackage
 
-extension CaptureLook {
+extension CaptureView {
     /// Reads a raw capture of any layout, or a bundle; `-` is a bundle from standard input. Every byte of a bundle is
     /// verified. Trust is not checked.
     ///
@@ -15,7 +15,7 @@ extension CaptureLook {
     ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
     static func read(
         _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions
-    ) throws(BundleError) -> CaptureLook {
+    ) throws(BundleError) -> CaptureView {
         if let source = try bundle(path) { return try read(source, withPhoto: withPhoto) }
         return try read(raw: path, withPhoto, options)
     }
@@ -44,7 +44,7 @@ extension CaptureLook {
 
     private static func read(
         raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions
-    ) throws(BundleError) -> CaptureLook {
+    ) throws(BundleError) -> CaptureView {
         // A picture needs neither time nor model, so fixed values replace those that no file gives.
         var options = options
         options.capturedAt = options.capturedAt ?? CaptureTime("1970-01-01T00:00:00Z")
@@ -71,6 +71,6 @@ extension CaptureLook {
             guard raw.photo.size <= photoLimit else { throw tooLarge(path.string, raw.photo.size) }
             try raw.photo.content.stream(size: raw.photo.size, sha256: raw.photo.sha256) { photo.append(copying: $0) }
         }
-        return CaptureLook(name: path.string, photo: withPhoto ? photo : nil, depth: samples)
+        return CaptureView(name: path.string, photo: withPhoto ? photo : nil, depth: samples)
     }
 }

@@ -1,16 +1,17 @@
-package import CaptureNative
+import CaptureBundle
+import CaptureNative
 import SystemPackage
 
 /// A file with complete bytes but without a name. Several files of one folder are committed together, so that the run
 /// waits for the disk only a few times and not once for each file.
-package struct FinishedFile: Sendable {
+struct FinishedFile: Sendable {
     /// The name of the file in messages.
-    package let name: String
-    package let file: AtomicFile
-    package let existing: AtomicFile.Existing
+    let name: String
+    let file: AtomicFile
+    let existing: AtomicFile.Existing
 
     /// - Parameter folder: The folder that contains `place`.
-    package init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
+    init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
         guard let name = place.path?.name else {
             throw BundleError(.outputUnusable, "is not a file name", file: place.name)
         }
@@ -24,7 +25,7 @@ package struct FinishedFile: Sendable {
     /// - Parameter stopsAtFailure: Whether files after a failed one get no name.
     /// - Returns: For each file, the error, or nil if it is on the disk under its name. If it stopped, the results
     ///   after the first failure have no meaning.
-    package static func commit(
+    static func commit(
         _ files: [FinishedFile], in folder: FolderHandle, stopsAtFailure: Bool = false
     ) -> [BundleError?] {
         guard !files.isEmpty else { return [] }

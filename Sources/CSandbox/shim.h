@@ -19,21 +19,12 @@
 // These functions are in C because prctl(2) and syscall(2) are variadic, and Swift does not import the macros of a BPF
 // program.
 
-// Sets the soft and hard limits of a process. The resource types of C and Swift differ. 0 means success.
-static inline int capture_limit_memory(unsigned long bytes) {
-    struct rlimit limit = {bytes, bytes};
-    return setrlimit(RLIMIT_AS, &limit);
-}
-
-static inline int capture_limit_processor_time(unsigned long seconds) {
-    struct rlimit limit = {seconds, seconds};
-    return setrlimit(RLIMIT_CPU, &limit);
-}
-
-// No new descriptors, no bytes in regular files, no core dumps.
-static inline int capture_limit_files(void) {
-    struct rlimit none = {0, 0};
-    return setrlimit(RLIMIT_NOFILE, &none) | setrlimit(RLIMIT_FSIZE, &none) | setrlimit(RLIMIT_CORE, &none);
+// Sets the soft and hard limits of a process: bytes of memory, seconds of processor time, no new descriptors, no bytes in
+// regular files, no core dumps. The resource types of C and Swift differ. 0 means success.
+static inline int capture_set_limits(unsigned long bytes, unsigned long seconds) {
+    struct rlimit memory = {bytes, bytes}, time = {seconds, seconds}, none = {0, 0};
+    return setrlimit(RLIMIT_AS, &memory) | setrlimit(RLIMIT_CPU, &time) | setrlimit(RLIMIT_NOFILE, &none)
+        | setrlimit(RLIMIT_FSIZE, &none) | setrlimit(RLIMIT_CORE, &none);
 }
 
 // Makes the process unable to gain privileges, and hides its memory from other processes of the user.

@@ -4,12 +4,10 @@ extension [UInt8] {
         _ count: Int, _ fill: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        var failure: Failure?
-        unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            do throws(Failure) { try unsafe fill(base) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try unsafe bytes.withUnsafeMutableBufferPointer { buffer -> Result<Void, Failure> in
+            guard let base = buffer.baseAddress else { return .success(()) }
+            return Result { () throws(Failure) in try unsafe fill(base) }
+        }.get()
         return bytes
     }
 
@@ -17,18 +15,11 @@ extension [UInt8] {
     func read<Value, Failure: Error>(
         _ body: (UnsafePointer<UInt8>, Int) throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        let result = unsafe withUnsafeBufferPointer { buffer -> Result<Value, Failure> in
+        try unsafe withUnsafeBufferPointer { buffer -> Result<Value, Failure> in
             var none: UInt8 = 0
-            do throws(Failure) {
-                if let base = buffer.baseAddress { return .success(try unsafe body(base, buffer.count)) }
-                return .success(
-                    try unsafe withUnsafePointer(to: &none) { pointer throws(Failure) in
-                        try unsafe body(pointer, 0)
-                    })
-            } catch {
-                return .failure(error)
+            return unsafe withUnsafePointer(to: &none) { pointer in
+                Result { () throws(Failure) in try unsafe body(buffer.baseAddress ?? pointer, buffer.count) }
             }
-        }
-        return try result.get()
+        }.get()
     }
 }

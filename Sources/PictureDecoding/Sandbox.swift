@@ -19,9 +19,7 @@ enum Sandbox {
     /// - Returns: A text with the call that the kernel refused; nil if the sandbox is closed.
     static func close(_ needs: Needs) -> String? {
         guard capture_give_up_privileges() == 0 else { return "no_new_privs: \(systemText(errno))" }
-        guard capture_limit_memory(memoryLimit) == 0, capture_limit_processor_time(processorSeconds) == 0,
-            capture_limit_files() == 0
-        else { return "setrlimit: \(systemText(errno))" }
+        guard capture_set_limits(memoryLimit, processorSeconds) == 0 else { return "setrlimit: \(systemText(errno))" }
         let code = capture_close_sandbox(needs.threads ? 1 : 0, needs.seeks ? 1 : 0)
         return code == 0 ? nil : "seccomp: \(systemText(code))"
     }

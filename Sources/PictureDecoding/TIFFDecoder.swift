@@ -22,9 +22,7 @@ final class TIFFDecoder {
                     return unsafe .failure(Self.damage(source))
                 }
                 defer { unsafe calls.Close(file) }
-                do throws(DecodingRefusal) { return .success(try unsafe samples(of: file, source, memory)) } catch {
-                    return .failure(error)
-                }
+                return Result { () throws(DecodingRefusal) in try unsafe samples(of: file, source, memory) }
             }
             return try result.get()
         }
@@ -105,18 +103,12 @@ final class TIFFDecoder {
         }
         var input = unsafe UnsafeRawBufferPointer(
             start: source.pointee.bytes + Int(offset), count: Int(end - offset))[...]
-        let inflater = try ZlibInflater(.zlib)
+        let inflater = try ZlibInflater(.zlib, failure: "is a damaged TIFF: part \(strile): ")
         var rest = limit
         let output = unsafe UnsafeMutableRawBufferPointer.archiveBlock()
         defer { unsafe output.deallocate() }
         while true {
-            let step: (outcome: ZlibInflater.Outcome, consumed: Int, produced: Int)
-            do throws(DecodingRefusal) {
-                step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: input), into: output)
-            } catch {
-                guard error.kind == .malformed else { throw error }
-                throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile): \(error.text)")
-            }
+            let step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: input), into: output)
             unsafe input = unsafe input.dropFirst(step.consumed)
             rest -= step.produced
             guard rest >= 0 else {

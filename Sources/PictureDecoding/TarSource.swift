@@ -36,7 +36,7 @@ final class GzipTar: TarSource {
     private var isInMember = true
     private var wasPadded = false
 
-    init() throws(DecodingRefusal) { inflater = try ZlibInflater(.gzip) }
+    init() throws(DecodingRefusal) { inflater = try ZlibInflater(.gzip, failure: "is damaged gzip data: ") }
 
     deinit { unsafe block.deallocate() }
 
@@ -47,15 +47,10 @@ final class GzipTar: TarSource {
                 guard !rest.isEmpty else { break }
             }
             if !isInMember, try !beginMember() { continue }
-            do throws(DecodingRefusal) {
-                let step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: block[rest]), into: target)
-                rest.removeFirst(step.consumed)
-                if step.outcome == .finished { isInMember = false }
-                if step.produced > 0 { return step.produced }
-            } catch {
-                guard error.kind == .malformed else { throw error }
-                throw DecodingRefusal(.malformed, "is damaged gzip data: \(error.text)")
-            }
+            let step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: block[rest]), into: target)
+            rest.removeFirst(step.consumed)
+            if step.outcome == .finished { isInMember = false }
+            if step.produced > 0 { return step.produced }
         }
         guard !isInMember else { throw DecodingRefusal(.malformed, "is gzip data that was cut off") }
         return 0

@@ -88,7 +88,7 @@ struct ZipUnpacker {
     private func inflate(
         _ entry: ZipDirectory.Entry, from start: Int, _ writer: inout Writer
     ) throws(DecodingRefusal) -> Bool {
-        let inflater = try ZlibInflater(.none)
+        let inflater = try ZlibInflater(.none, failure: ZipDirectory.damage("").text)
         var output = [UInt8](repeating: 0, count: PictureLimits.pieceBytes)
         var rest = entry.compressed
         var piece: ArraySlice<UInt8> = []
@@ -101,7 +101,11 @@ struct ZipUnpacker {
                 piece = next[...]
                 rest -= piece.count
             }
-            let step = try Self.step(inflater, piece, &output)
+            let step = try unsafe piece.withUnsafeBytes { source in
+                unsafe output.withUnsafeMutableBytes { target in
+                    Result { () throws(DecodingRefusal) in try unsafe inflater.inflate(source, into: target) }
+                }
+            }.get()
             piece.removeFirst(step.consumed)
             isFull = step.produced == output.count
             guard try writer.send(Array(output[..<step.produced])) else { return false }
@@ -109,19 +113,6 @@ struct ZipUnpacker {
             guard piece.isEmpty, rest == 0 else { throw ZipDirectory.damage("a file has two sizes") }
             try writer.finish()
             return true
-        }
-    }
-
-    private static func step(
-        _ inflater: ZlibInflater, _ input: ArraySlice<UInt8>, _ output: inout [UInt8]
-    ) throws(DecodingRefusal) -> (outcome: ZlibInflater.Outcome, consumed: Int, produced: Int) {
-        let result = unsafe input.withUnsafeBytes { source in
-            unsafe output.withUnsafeMutableBytes { target in
-                Result { () throws(DecodingRefusal) in try unsafe inflater.inflate(source, into: target) }
-            }
-        }
-        do throws(DecodingRefusal) { return try result.get() } catch {
-            throw error.kind == .malformed ? ZipDirectory.damage(error.text) : error
         }
     }
 

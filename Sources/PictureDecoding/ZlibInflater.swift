@@ -16,8 +16,11 @@ final class ZlibInflater {
 
     // zlib keeps a pointer back to the stream, so the stream must not move: it is on the heap.
     private let stream: UnsafeMutablePointer<z_stream>
+    private let failure: String
 
-    init(_ wrapper: Wrapper) throws(DecodingRefusal) {
+    /// - Parameter failure: How the text of a refusal begins; what is wrong with the stream follows it.
+    init(_ wrapper: Wrapper, failure: String) throws(DecodingRefusal) {
+        self.failure = failure
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
         guard unsafe capture_inflate_init(stream, wrapper.rawValue) == Z_OK else {
@@ -37,7 +40,6 @@ final class ZlibInflater {
     /// Inflates from `input` into `output` until the stream ends or one of them is used up.
     ///
     /// - Returns: The number of bytes used of `input` and written to `output`.
-    /// - Throws: `malformed` with a text that says only what is wrong with the stream.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(DecodingRefusal) -> (outcome: Outcome, consumed: Int, produced: Int) {
@@ -57,7 +59,7 @@ final class ZlibInflater {
         case Z_MEM_ERROR: throw .tooLarge
         default:
             let text = unsafe String(library: stream.pointee.msg)
-            throw DecodingRefusal(.malformed, text.isEmpty ? "invalid data" : text)
+            throw DecodingRefusal(.malformed, failure + (text.isEmpty ? "invalid data" : text))
         }
     }
 }

@@ -3,21 +3,17 @@
 package enum PictureLibrary: String, Sendable, CaseIterable {
     case tiff, heif, archive
 
-    /// The file name of the shared library, which includes the version of its ABI.
-    package var fileName: String {
+    private var names: (file: String, package: String) {
         switch self {
-        case .tiff: "libtiff.so.6"
-        case .heif: "libheif.so.1"
-        case .archive: "libarchive.so.13"
+        case .tiff: ("libtiff.so.6", "libtiff6")
+        case .heif: ("libheif.so.1", "libheif1")
+        case .archive: ("libarchive.so.13", "libarchive13")
         }
     }
 
+    /// The file name of the shared library, which includes the version of its ABI.
+    package var fileName: String { names.file }
+
     /// The Debian package that contains the library.
-    package var debianPackage: String {
-        switch self {
-        case .tiff: "libtiff6"
-        case .heif: "libheif1"
-        case .archive: "libarchive13"
-        }
-    }
+    package var debianPackage: String { names.package }
 }

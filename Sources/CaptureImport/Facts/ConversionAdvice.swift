@@ -2,13 +2,11 @@ import CaptureBundle
 import CaptureNative
 import SystemPackage
 
-/// The name under which `pack` takes a file of a raw folder that has another one.
-private enum Renaming {
-    /// The command, which overwrites nothing; words without a command if the name is taken.
-    static func hint(_ file: FilePath, to target: FilePath) -> Hint {
-        guard !FileStatus.exists(target) else { return "pack would take it as \(target), but that file exists already" }
-        return "rename it, so that pack takes it: mv -n \(ShellWord.quote(file)) \(ShellWord.quote(target))"
-    }
+/// The command that gives a file of a raw folder the name under which `pack` takes it, and overwrites nothing; words
+/// without a command if the name is taken.
+private func renaming(_ file: FilePath, to target: FilePath) -> Hint {
+    guard !FileStatus.exists(target) else { return "pack would take it as \(target), but that file exists already" }
+    return "rename it, so that pack takes it: mv -n \(ShellWord.quote(file)) \(ShellWord.quote(target))"
 }
 
 /// What to do with a photo of another kind.
@@ -26,7 +24,7 @@ enum PhotoAdvice {
         let own = target.folder.appending(isHEIC ? "photo.heic" : "photo.png")
         let isTaken = file == target || file == own
         let converting = Hint.raw(.convertPhoto(target.folder, isNext: !isTaken))
-        return (isHEIC ? [camera] : []) + (isTaken ? [] : [Renaming.hint(file, to: own)]) + [converting]
+        return (isHEIC ? [camera] : []) + (isTaken ? [] : [renaming(file, to: own)]) + [converting]
     }
 }
 
@@ -85,6 +83,6 @@ enum DepthAdvice {
         }
         let name = ending == "openexr" ? "depth.exr" : "depth.\(ending)"
         let unit: Hint = "integers in depth.png are millimetres; \(.depthScale) METRES says otherwise"
-        return [Renaming.hint(file, to: target.folder.appending(name))] + (ending == "png" ? [unit] : [])
+        return [renaming(file, to: target.folder.appending(name))] + (ending == "png" ? [unit] : [])
     }
 }

@@ -39,7 +39,7 @@ package enum CapbundleLayout: RawLayout {
     /// layout does not define a unit.
     private static func depth(_ found: [FilePath], in tree: RawTree) -> RawFrame.DepthFile? {
         guard let path = found.first else { return nil }
-        var depth = RawFrame.DepthFile(path: path, scale: path == "depth.png" ? "0.001" : nil, floatScale: "1")
+        var depth = RawFrame.DepthFile(path: path, scale: path == "depth.png" ? .millimetres : nil, floatScale: .metres)
         if found.count > 1, path != floats {
             let list = found.map(\.string).joined(separator: ", ")
             depth.problem = BundleError(

@@ -32,7 +32,7 @@ struct PolycamLayout: RawLayout {
                 return folder.appending(name)
             }
             var frame = RawFrame(name: stem, number: time, photo: path(images, 0, ".jpg"))
-            frame.depth = path(depths, 2, ".png").map { RawFrame.DepthFile(path: $0, scale: "0.001") }
+            frame.depth = path(depths, 2, ".png").map { RawFrame.DepthFile(path: $0, scale: .millimetres) }
             frame.confidence = path(confidences, 3, ".png")
             let camera = path(cameras, 1, ".json")
             frame.carried = (camera.map { [$0] } ?? []) + scanFiles

@@ -26,10 +26,10 @@ package struct RawFrame: Sendable {
     /// A depth file, and what the layout says about it.
     struct DepthFile: Sendable {
         var path: FilePath
-        /// The number of metres in one unit, as decimal text; nil if the layout does not give it.
-        var scale: String?
-        /// The number of metres in one unit if the samples are floats; it replaces `scale`.
-        var floatScale: String?
+        /// nil if the layout does not give it.
+        var scale: DepthScale?
+        /// The scale if the samples are floats; it replaces `scale`.
+        var floatScale: DepthScale?
         /// The size, for a file that does not contain it.
         var size: DepthSize?
         /// Why the depth map cannot be packed, although other parts of the frame can.

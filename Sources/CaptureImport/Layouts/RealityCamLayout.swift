@@ -21,7 +21,7 @@ enum RealityCamLayout: RawLayout {
         var frame = RawFrame()
         frame.photo = photos.first(where: tree.holds)
         frame.photoHash = try tree.json(metadata, limit: BundleLimits.metadataBytes)["photo_hash"]?.text
-        frame.depth = depths.first(where: tree.holds).map { RawFrame.DepthFile(path: $0, scale: "1") }
+        frame.depth = depths.first(where: tree.holds).map { RawFrame.DepthFile(path: $0, scale: .metres) }
         return RawExport(frames: [frame], app: "RealityCam", isSingle: true, metadata: metadata)
     }
 }

@@ -27,7 +27,8 @@ struct Record3DLayout: RawLayout {
             var frame = RawFrame(name: String(number), number: number)
             frame.photo = photos.contains(number) ? FilePath("rgb/\(number).jpg") : nil
             frame.depth =
-                depths.contains(number) ? RawFrame.DepthFile(path: FilePath("depth/\(number).exr"), scale: "1") : nil
+                depths.contains(number)
+                ? RawFrame.DepthFile(path: FilePath("depth/\(number).exr"), scale: .metres) : nil
             frame.carried = [file]
             do throws(BundleError) {
                 frame.facts = try scan.facts(of: number, first: numbers[0])

@@ -61,7 +61,7 @@ extension ScannerAppLayout {
         }
         let json = FilePath("frame_\(digits).json")
         var timed = Timed(frame: RawFrame(name: digits, number: Int(digits), photo: path("frame_\(digits).jpg")))
-        timed.frame.depth = path("depth_\(digits).png").map { RawFrame.DepthFile(path: $0, scale: "0.001") }
+        timed.frame.depth = path("depth_\(digits).png").map { RawFrame.DepthFile(path: $0, scale: .millimetres) }
         timed.frame.confidence = path("conf_\(digits).png")
         timed.frame.carried = [json, infoFile]
         do {

@@ -9,34 +9,26 @@ public enum NameTimeForm: String, Sendable, CaseIterable {
     case nanoseconds = "ns"
     case iso
 
-    /// For messages.
-    var words: String {
+    /// The name of the unit, and its nanoseconds; nil for a date.
+    private var unit: (name: String, nanoseconds: Int)? {
         switch self {
-        case .seconds: "a time in seconds since 1970"
-        case .milliseconds: "a time in milliseconds since 1970"
-        case .microseconds: "a time in microseconds since 1970"
-        case .nanoseconds: "a time in nanoseconds since 1970"
-        case .iso: "a date with a time"
-        }
-    }
-
-    /// The nanoseconds in one unit; nil for a date.
-    private var unit: Int? {
-        switch self {
-        case .seconds: 1_000_000_000
-        case .milliseconds: 1_000_000
-        case .microseconds: 1000
-        case .nanoseconds: 1
+        case .seconds: ("seconds", 1_000_000_000)
+        case .milliseconds: ("milliseconds", 1_000_000)
+        case .microseconds: ("microseconds", 1000)
+        case .nanoseconds: ("nanoseconds", 1)
         case .iso: nil
         }
     }
+
+    /// For messages.
+    var words: String { unit.map { "a time in \($0.name) since 1970" } ?? "a date with a time" }
 
     /// Reads a whole name; nil for a name of another form and for a time outside the years 2000 to 2099. No name has
     /// times of these years in two units, so a wrong unit is found.
     ///
     /// - Parameter zone: The zone of dates without one.
     func read(_ name: String, zone: ZoneOffset?) -> NameTime? {
-        let time = unit.map { NameTime(count: name, unit: $0) } ?? NameTime(date: name, zone: zone)
+        let time = unit.map { NameTime(count: name, unit: $0.nanoseconds) } ?? NameTime(date: name, zone: zone)
         return time.flatMap { NameTime.years.contains($0.nanoseconds) ? $0 : nil }
     }
 

@@ -63,23 +63,6 @@ public enum InvalidDepth: String, Sendable, CaseIterable {
     case zeroOrMax = "zero-or-max"
 }
 
-/// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.
-public struct DepthScale: Hashable, Sendable, LosslessStringConvertible {
-    public let description: String
-
-    public static let metres = DepthScale(known: "1")
-    public static let millimetres = DepthScale(known: "0.001")
-
-    private init(known text: String) { description = text }
-
-    /// Parses a number with at most 10 digits before the point and 20 after it; nil for other texts and for numbers
-    /// outside 10^-9 … 1000.
-    public init?(_ text: String) {
-        guard Manifest.isDecimal(text), DepthUnits(text) != nil else { return nil }
-        description = text
-    }
-}
-
 /// A list of frame numbers and ranges, such as `0,10-30`.
 public struct FrameSelection: Hashable, Sendable {
     let ranges: [ClosedRange<Int>]

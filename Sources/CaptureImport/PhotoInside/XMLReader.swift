@@ -5,16 +5,8 @@ import CaptureNative
 /// Document types and CDATA are refused. The only entities are the five predefined ones and character references. The
 /// text must be UTF-8.
 struct XMLReader {
-    /// A name with its namespace resolved; the namespace is empty if there is none.
-    struct Name: Hashable {
-        let namespace: [UInt8]
-        let local: [UInt8]
-
-        func isSame(as namespace: String, _ local: String) -> Bool {
-            self.local.elementsEqual(local.utf8) && self.namespace.elementsEqual(namespace.utf8)
-        }
-    }
-
+    /// A name with its namespace in front, as RDF joins them; the namespace is empty if there is none.
+    typealias Name = [UInt8]
     typealias Attribute = (name: Name, value: String)
 
     enum Event {
@@ -30,11 +22,6 @@ struct XMLReader {
     private static let attributeLimit = 256
     private static let nameLimit = 256
     private static let namespaceLimit = 256
-    private static let xmlns = Array("xmlns".utf8)
-    private static let xmlnsPrefix = Array("xmlns:".utf8)
-    private static let comment = Array("!--".utf8)
-    private static let endOfComment = Array("-->".utf8)
-    private static let endOfInstruction = Array("?>".utf8)
 
     private let bytes: [UInt8]
     private var position = 0
@@ -70,10 +57,10 @@ struct XMLReader {
             switch current {
             case UInt8(ascii: "?"):
                 position += 1
-                try skip(through: Self.endOfInstruction)
+                try skip(through: "?>")
             case UInt8(ascii: "!"):
-                guard bytes[position...].starts(with: Self.comment) else { throw Failure() }
-                try skip(through: Self.endOfComment)
+                guard bytes[position...].starts(with: "!--".utf8) else { throw Failure() }
+                try skip(through: "-->")
             case UInt8(ascii: "/"):
                 position += 1
                 let name = try name()
@@ -150,9 +137,8 @@ extension XMLReader {
     /// The prefix that an attribute with this name binds, empty for the default namespace; nil for other attributes.
     private func prefixBound(by name: Range<Int>) -> Range<Int>? {
         let written = bytes[name]
-        guard written.starts(with: Self.xmlns) else { return nil }
-        if written.count == Self.xmlns.count { return name.upperBound..<name.upperBound }
-        return written.starts(with: Self.xmlnsPrefix) ? name.dropFirst(Self.xmlnsPrefix.count) : nil
+        if written.elementsEqual("xmlns".utf8) { return name.upperBound..<name.upperBound }
+        return written.starts(with: "xmlns:".utf8) ? name.dropFirst("xmlns:".utf8.count) : nil
     }
 
     private mutating func bind(_ attribute: (written: Range<Int>, value: String)) throws(Failure) {
@@ -170,11 +156,10 @@ extension XMLReader {
         let prefix = written.lowerBound..<(colon ?? written.lowerBound)
         let rest = bytes[(colon.map { $0 + 1 } ?? written.lowerBound)..<written.upperBound]
         guard colon == nil || !prefix.isEmpty, !rest.isEmpty, !rest.contains(UInt8(ascii: ":")) else { throw Failure() }
-        let local = Array(rest)
-        if prefix.isEmpty && isAttribute { return Name(namespace: [], local: local) }
-        if let namespace = namespaces[bytes[prefix]]?.last { return Name(namespace: namespace, local: local) }
-        guard prefix.isEmpty else { throw Failure() }
-        return Name(namespace: [], local: local)
+        if prefix.isEmpty && isAttribute { return Array(rest) }
+        let namespace = namespaces[bytes[prefix]]?.last
+        guard let namespace = prefix.isEmpty ? namespace ?? [] : namespace else { throw Failure() }
+        return namespace + rest
     }
 }
 
@@ -187,9 +172,9 @@ extension XMLReader {
         return true
     }
 
-    private mutating func skip(through end: [UInt8]) throws(Failure) {
-        guard let found = ByteSearch.first(end, in: bytes.span, from: position) else { throw Failure() }
-        position = found + end.count
+    private mutating func skip(through end: String) throws(Failure) {
+        guard let found = ByteSearch.first(Array(end.utf8), in: bytes.span, from: position) else { throw Failure() }
+        position = found + end.utf8.count
     }
 
     @discardableResult

@@ -4,14 +4,8 @@ import CaptureBundle
 ///
 /// Structures are skipped.
 package struct XMPPacket: Sendable {
-    private struct Property: Sendable {
-        let namespace: [UInt8]
-        let name: [UInt8]
-        /// One text, or the items of an array.
-        var texts: [String]
-    }
-
-    private var properties: [Property] = []
+    /// One text or the items of an array for each name with its namespace; the first property of a name counts.
+    private var properties: [[UInt8]: [String]] = [:]
 
     private static let header = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -43,12 +37,12 @@ package struct XMPPacket: Sendable {
 
     /// The items of an array, or the one text of a simple property; nil if there is none.
     package func texts(_ namespace: String, _ name: String) -> [String]? {
-        properties.first { $0.name.elementsEqual(name.utf8) && $0.namespace.elementsEqual(namespace.utf8) }?.texts
+        properties[Array(namespace.utf8) + Array(name.utf8)]
     }
 
     private mutating func add(_ name: XMLReader.Name, _ texts: [String]) -> Bool {
         guard properties.count < Self.propertyLimit else { return false }
-        properties.append(Property(namespace: name.namespace, name: name.local, texts: texts))
+        if properties[name] == nil { properties[name] = texts }
         return true
     }
 }
@@ -78,7 +72,7 @@ extension XMPPacket {
         }
 
         private func isRDF(_ name: XMLReader.Name?, _ local: String) -> Bool {
-            name?.isSame(as: XMPPacket.rdf, local) ?? false
+            name?.elementsEqual((XMPPacket.rdf + local).utf8) ?? false
         }
 
         private mutating func start(
@@ -86,7 +80,7 @@ extension XMPPacket {
         ) -> Bool {
             let isTop = isRDF(name, "Description") && isRDF(path.last, "RDF") && description == nil
             path.append(name)
-            for attribute in attributes where isTop && !attribute.name.namespace.elementsEqual(XMPPacket.rdf.utf8) {
+            for attribute in attributes where isTop && !attribute.name.starts(with: XMPPacket.rdf.utf8) {
                 guard packet.add(attribute.name, [attribute.value]) else { return false }
             }
             if isTop { description = path.count }

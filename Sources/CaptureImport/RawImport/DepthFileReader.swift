@@ -31,25 +31,21 @@ struct DepthFileReader {
         let bytes = try tree.read(file.path, limit: FileLimits.depth)
         let samples = try decode(bytes, label)
         let scale = try scale(of: samples.grid.values, label)
-        guard let units = DepthUnits(scale) else {
-            throw BundleError(
-                .rawUnit, "cannot be read with \(scale) m for one unit, expected 0.000000001 to 1000", file: label)
-        }
         let missing = isMaxMissing(samples.grid.values) ? samples.grid.values.maxCount : 0
         let isFloats = if case .float32 = samples.grid.values { true } else { false }
         let invalid = isFloats ? "nan-or-zero" : missing > 0 ? "zero-or-max" : "zero"
         return try DepthFloats(
-            [UInt8](littleEndian: units.metres(samples.grid, isMaxMissing: missing > 0)), samples.grid.size,
+            [UInt8](littleEndian: scale.metres(samples.grid, isMaxMissing: missing > 0)), samples.grid.size,
             DepthDescription.Source(
-                encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale),
+                encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale.description),
             maxCount: missing)
     }
 
     /// Reads a file on disk that already is what the bundle needs: a large one is not read into memory. One that is too
     /// long for its size is refused by its length.
     private func plainFloats(_ tree: RawTree, _ label: FilePath) throws(BundleError) -> DepthFloats? {
-        let scale = options.depthScale?.description ?? file.floatScale ?? file.scale
-        guard isPlain, scale == "1", let size, let handle = try tree.handle(file.path) else { return nil }
+        let scale = options.depthScale ?? file.floatScale ?? file.scale
+        guard isPlain, scale == .metres, let size, let handle = try tree.handle(file.path) else { return nil }
         let length = try native({ .reading(label, $0) }) { () throws(NativeError) in try handle.status().size }
         guard length == size.byteCount else {
             if length > size.entryLimit { throw wrongLength(length, size, label) }
@@ -154,8 +150,8 @@ struct DepthFileReader {
     }
 
     /// The number of metres in one unit: the option, else the layout.
-    private func scale(of values: SampleGrid.Values, _ label: FilePath) throws(BundleError) -> String {
-        if let given = options.depthScale { return given.description }
+    private func scale(of values: SampleGrid.Values, _ label: FilePath) throws(BundleError) -> DepthScale {
+        if let given = options.depthScale { return given }
         let unit = Hint.set(.depthUnit)
         switch values {
         case .uint8:

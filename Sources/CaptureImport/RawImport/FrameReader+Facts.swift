@@ -4,18 +4,15 @@ import PictureClient
 import SystemPackage
 
 /// The facts of a frame from metadata.json, the layout, EXIF and the options (Spec/raw-captures.md section 5).
-struct FactSheet {
-    /// metadata.json as it was found, with a time and a model.
-    let metadata: CaptureMetadata
-    /// The position after the location policy was applied.
-    let position: GeoPosition?
-}
-
 extension FrameReader {
     /// - Parameters:
     ///   - own: The members of a metadata.json of our own form.
     ///   - photo: nil if it cannot be read.
-    mutating func facts(_ own: JSONValue, _ photo: FramePhoto?) throws(BundleError) -> FactSheet {
+    /// - Returns: metadata.json as it was found, with a time and a model, and the position after the location policy was
+    ///   applied.
+    mutating func facts(
+        _ own: JSONValue, _ photo: FramePhoto?
+    ) throws(BundleError) -> (metadata: CaptureMetadata, position: GeoPosition?) {
         var faults = FaultList()
         let time = faults.attempt { () throws(BundleError) in try capturedAt(own, photo?.facts) }
         let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo?.facts) }
@@ -26,7 +23,7 @@ extension FrameReader {
         if let model { members.add("device_model", .string(model)) }
         let metadata: CaptureMetadata
         do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error, hasPhoto: photo != nil) }
-        return FactSheet(metadata: metadata, position: try position(own, photo))
+        return (metadata, try position(own, photo))
     }
 
     /// metadata.json of the bundle: without `location`, in canonical form.

@@ -35,7 +35,7 @@ package struct FrameReader {
         // A missing fact is reported only if all files are right. In a folder of our own layout it is reported with
         // other faults, because metadata.json should have it.
         var missing = FaultList()
-        var sheet: FactSheet?
+        var sheet: (metadata: CaptureMetadata, position: GeoPosition?)?
         if let own, photo != nil || export.search != nil {
             sheet = missing.attempt { () throws(BundleError) in try facts(own, photo) }
             if sheet == nil, export.search != nil {

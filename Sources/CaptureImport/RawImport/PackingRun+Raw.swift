@@ -29,7 +29,7 @@ extension PackingRun {
         var items: [Item] = []
         for raw in raws {
             let opened = raw.flatMap { raw in
-                Self.result { () throws(BundleError) in try RawSource.open(raw, options, decoder) }
+                Result { () throws(BundleError) in try RawSource.open(raw, options, decoder) }
             }
             if case .success(let source) = opened { remarks += source.remarks }
             items += Self.items(raw, opened, folder, replaces: replaces, options, decoder)
@@ -89,9 +89,5 @@ extension PackingRun {
                 .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: source.raw)
         }
         return bundle
-    }
-
-    private static func result<Value>(_ body: () throws(BundleError) -> Value) -> Result<Value, BundleError> {
-        do { return .success(try body()) } catch { return .failure(error) }
     }
 }

@@ -11,29 +11,20 @@ package enum MonotonicClock {
 
     /// Seconds since an arbitrary moment.
     package static var seconds: Double {
-        var time = timespec()
-        unsafe _ = clock_gettime(CLOCK_MONOTONIC, &time)
+        let time = timespec(now: CLOCK_MONOTONIC)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 
 package enum WallClock {
     /// Unix time in milliseconds.
-    package static var milliseconds: Int {
-        var time = timespec()
-        unsafe _ = clock_gettime(CLOCK_REALTIME, &time)
-        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-    }
+    package static var milliseconds: Int { timespec(now: CLOCK_REALTIME).milliseconds }
 }
 
 /// The time since this machine started, including the time that it slept, and an identifier of that start.
 package enum BootClock {
     /// Milliseconds since the machine started.
-    package static var milliseconds: Int {
-        var time = timespec()
-        unsafe _ = clock_gettime(CLOCK_BOOTTIME, &time)
-        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
-    }
+    package static var milliseconds: Int { timespec(now: CLOCK_BOOTTIME).milliseconds }
 
     /// The kernel's boot ID, which changes at each start (random(4)); empty if the system does not provide one.
     package static let identity: String = {
@@ -41,4 +32,13 @@ package enum BootClock {
         let bytes = (try? file.readAll(limit: 256)) ?? []
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }()
+}
+
+extension timespec {
+    init(now clock: clockid_t) {
+        self.init()
+        unsafe _ = clock_gettime(clock, &self)
+    }
+
+    fileprivate var milliseconds: Int { tv_sec * 1000 + tv_nsec / 1_000_000 }
 }

@@ -11,17 +11,6 @@ package struct ECDSASignature: Hashable, Sendable {
         0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
     ]
 
-    /// (n − 1) / 2.
-    private static let halfOrder: [UInt8] = {
-        var half: [UInt8] = []
-        var carry: UInt8 = 0
-        for byte in order {
-            half.append(byte >> 1 | carry << 7)
-            carry = byte & 1
-        }
-        return half
-    }()
-
     private init(r: [UInt8], s: [UInt8]) {
         self.r = r
         self.s = s
@@ -41,11 +30,22 @@ package struct ECDSASignature: Hashable, Sendable {
         guard der == self.der else { return nil }
     }
 
-    package var isLowS: Bool { !Self.halfOrder.lexicographicallyPrecedes(s) }
+    /// Whether s is at most (n − 1)/2, which is the same as s < n − s, because n is odd.
+    package var isLowS: Bool { s.lexicographicallyPrecedes(otherS) }
 
     /// The same signature with s at most (n − 1)/2. Both (r, s) and (r, n − s) are valid signatures.
-    package var normalized: ECDSASignature {
-        isLowS ? self : ECDSASignature(r: r, s: Self.subtract(s, from: Self.order))
+    package var normalized: ECDSASignature { isLowS ? self : ECDSASignature(r: r, s: otherS) }
+
+    /// n − s.
+    private var otherS: [UInt8] {
+        var difference = Self.order
+        var borrow = 0
+        for index in difference.indices.reversed() {
+            let digit = Int(difference[index]) - Int(s[index]) - borrow
+            borrow = digit < 0 ? 1 : 0
+            difference[index] = UInt8(truncatingIfNeeded: digit)
+        }
+        return difference
     }
 
     /// The signature as a DER SEQUENCE of two INTEGERs, 8 to 72 bytes.
@@ -69,16 +69,5 @@ package struct ECDSASignature: Hashable, Sendable {
             return nil
         }
         return value
-    }
-
-    private static func subtract(_ small: [UInt8], from large: [UInt8]) -> [UInt8] {
-        var difference = large
-        var borrow = 0
-        for index in large.indices.reversed() {
-            let digit = Int(large[index]) - Int(small[index]) - borrow
-            borrow = digit < 0 ? 1 : 0
-            difference[index] = UInt8(truncatingIfNeeded: digit)
-        }
-        return difference
     }
 }

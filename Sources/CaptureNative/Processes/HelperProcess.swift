@@ -49,14 +49,9 @@ package final class HelperProcess: Sendable {
         }
     }
 
-    /// Receives `count` bytes. Throws as `send` does.
-    package func receive(_ count: Int, deadline: Double) throws(NativeError) -> [UInt8] {
-        try receive(count, as: UInt8.self, deadline: deadline)
-    }
-
     /// Receives `count` numbers in the byte order of the machine. Throws as `send` does.
     package func receive<Number: Numeric & BitwiseCopyable>(
-        _ count: Int, as type: Number.Type, deadline: Double
+        _ count: Int, as type: Number.Type = UInt8.self, deadline: Double
     ) throws(NativeError) -> [Number] {
         var numbers = [Number](repeating: 0, count: count)
         var received = 0

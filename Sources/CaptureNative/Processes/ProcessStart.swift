@@ -39,11 +39,9 @@ struct ProcessStart {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        var set = sigset_t()
-        unsafe sigemptyset(&set)
-        unsafe posix_spawnattr_setsigmask(&attributes, &set)
-        for number in [SIGINT, SIGTERM, SIGHUP, SIGPIPE] { unsafe sigaddset(&set, number) }
-        unsafe posix_spawnattr_setsigdefault(&attributes, &set)
+        var (blocked, usual) = (sigset_t([]), sigset_t([SIGINT, SIGTERM, SIGHUP, SIGPIPE]))
+        unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
         var child: pid_t = 0
         let words = CStrings(arguments)
         let variables = CStrings(variables)

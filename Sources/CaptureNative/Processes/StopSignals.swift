@@ -16,11 +16,9 @@ package enum StopSignals {
             return !value
         }
         guard isFirst else { return }
-        var set = sigset_t()
-        unsafe _ = sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) { unsafe _ = sigaddset(&set, number) }
+        let watched = sigset_t([SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) })
+        var set = watched
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, nil)
-        let watched = set
         _ = Thread.start {
             var set = watched
             while true {
@@ -38,4 +36,12 @@ package enum StopSignals {
 
     /// Exits with the code that a shell reports for a process that the signal ended.
     package static func end(by number: Int32) -> Never { exit(128 + number) }
+}
+
+extension sigset_t {
+    init(_ numbers: [Int32]) {
+        self.init()
+        unsafe _ = sigemptyset(&self)
+        for number in numbers { unsafe _ = sigaddset(&self, number) }
+    }
 }

@@ -79,9 +79,7 @@ private struct HeldSignals {
     private var before = sigset_t()
 
     init() {
-        var set = sigset_t()
-        unsafe _ = sigemptyset(&set)
-        for number in Self.numbers { unsafe _ = sigaddset(&set, number) }
+        var set = sigset_t(Self.numbers)
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, &before)
     }
 

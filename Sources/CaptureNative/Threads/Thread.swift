@@ -73,8 +73,7 @@ package final class Signal: @unchecked Sendable {
 
     /// Does the same as `wait(_:)` but for a limited time; nil after a timeout.
     package func wait<Value>(milliseconds: Int, _ check: () -> Value?) -> Value? {
-        var deadline = timespec()
-        unsafe _ = clock_gettime(CLOCK_MONOTONIC, &deadline)
+        var deadline = timespec(now: CLOCK_MONOTONIC)
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000
         deadline.tv_sec += milliseconds / 1000 + nanoseconds / 1_000_000_000
         deadline.tv_nsec = nanoseconds % 1_000_000_000

@@ -155,9 +155,7 @@ final class DecoderProcess: Sendable {
     /// Kills a process that did not send a complete answer, and returns the failure.
     private func ended(_ error: NativeError?, _ seconds: Double) -> PictureFailure {
         let signal = process.end()
-        guard let error else {
-            return PictureFailure(.died, "cannot be decoded: \(DecoderProgram.name) sent an invalid answer")
-        }
+        guard let error else { return .misunderstood }
         if error.isLate {
             return PictureFailure(
                 .late, "cannot be decoded: \(DecoderProgram.name) took more than \(Int(seconds.rounded(.up))) seconds")

@@ -84,12 +84,8 @@ public final class PictureDecoder: Sendable {
     private func answer(
         of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], _ hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
-        let result: Result<[DecodedPart], PictureFailure>
-        do throws(PictureFailure) {
-            result = .success(
-                try process.ask(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit))
-        } catch {
-            result = .failure(error)
+        let result = Result { () throws(PictureFailure) in
+            try process.ask(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit)
         }
         if process.isUsable && process.secondsOfWork < Self.secondsOfWork {
             idle.withLock { $0.append(process) }

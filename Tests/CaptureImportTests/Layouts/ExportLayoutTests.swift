@@ -37,7 +37,7 @@ struct Record3DLayoutTests {
         #expect(export.frames.map(\.name) == ["2", "5", "11"])
         #expect(export.frames.map { $0.photo?.string } == ["rgb/2.jpg", "rgb/5.jpg", nil])
         #expect(export.frames[1].depth?.path == "depth/5.exr")
-        #expect(export.frames[1].depth?.scale == "1")
+        #expect(export.frames[1].depth?.scale == .metres)
         #expect(export.frames[1].carried == ["metadata.json"])
         #expect(export.app == "Record3D")
         #expect(export.frames[0].facts.clock == .none)
@@ -137,7 +137,7 @@ struct PolycamLayoutTests {
         let last = export.frames[2]
         #expect(last.number == 11_500_000)
         #expect(last.depth?.path == "keyframes/depth/11500000.png")
-        #expect(last.depth?.scale == "0.001")
+        #expect(last.depth?.scale == .millimetres)
         #expect(last.confidence == "keyframes/confidence/11500000.png")
         #expect(last.carried == ["keyframes/cameras/11500000.json", "mesh_info.json"])
         #expect(

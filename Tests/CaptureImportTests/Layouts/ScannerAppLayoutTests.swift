@@ -47,7 +47,7 @@ struct ScannerAppLayoutTests {
         #expect(export.frames.map(\.number) == [0, 3, 99999, 100_000])
         #expect(export.frames.map { $0.photo?.string } == [nil, "frame_00003.jpg", nil, nil])
         #expect(export.frames[1].depth?.path == "depth_00003.png")
-        #expect(export.frames[1].depth?.scale == "0.001")
+        #expect(export.frames[1].depth?.scale == .millimetres)
         #expect(export.frames[1].confidence == "conf_00003.png")
         #expect(export.frames[1].carried == ["frame_00003.json", "info.json"])
     }

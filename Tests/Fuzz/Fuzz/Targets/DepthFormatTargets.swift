@@ -19,7 +19,7 @@ enum NumpyTarget: FuzzTarget {
     static func judge(_ bytes: [UInt8]) {
         guard let grid = Cost.bounded(bytes.count, { try? NumpyArray.decode(bytes) }) else { return }
         expect(grid.size.width * grid.size.height <= bytes.count, "an array has more samples than bytes")
-        expect(DepthUnits.millimetres.metres(grid).count == grid.size.width * grid.size.height, "samples are lost")
+        expect(DepthScale.millimetres.metres(grid).count == grid.size.width * grid.size.height, "samples are lost")
     }
 }
 

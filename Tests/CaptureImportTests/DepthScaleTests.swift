@@ -5,12 +5,12 @@ import Foundation
 import Testing
 
 /// Samples in any unit become the nearest floats in metres.
-struct DepthUnitsTests {
+struct DepthScaleTests {
     private static let everyCode = (0...65_535).map { UInt16($0) }
 
     private static func metres(_ scale: String, _ values: SampleGrid.Values, count: Int) throws -> [Float] {
         let size = try #require(DepthSize(width: count / 256, height: 256))
-        return try #require(DepthUnits(scale)).metres(try #require(SampleGrid(size: size, values: values)))
+        return try #require(DepthScale(scale)).metres(try #require(SampleGrid(size: size, values: values)))
     }
 
     /// Scales that divide a metre into whole units: the result is the code divided by their number.
@@ -34,9 +34,9 @@ struct DepthUnitsTests {
         let patterns: [UInt32] = [0, 0x8000_0000, 0x7fc0_1234, 0x7f80_0000, 1, 0x3f80_0001]
         let size = try #require(DepthSize(width: 3, height: 2))
         let grid = try #require(SampleGrid(size: size, values: .float32(patterns.map { Float(bitPattern: $0) })))
-        #expect(DepthUnits.metres.metres(grid).map(\.bitPattern) == patterns)
-        #expect(try #require(DepthUnits("1.0")).metres(grid).map(\.bitPattern) == patterns)
-        let thousandth = DepthUnits.millimetres.metres(grid)
+        #expect(DepthScale.metres.metres(grid).map(\.bitPattern) == patterns)
+        #expect(try #require(DepthScale("1.0")).metres(grid).map(\.bitPattern) == patterns)
+        let thousandth = DepthScale.millimetres.metres(grid)
         #expect(thousandth[0].bitPattern == 0)
         #expect(thousandth[1].bitPattern == 0x8000_0000)
         #expect(thousandth[2].isNaN)
@@ -45,5 +45,5 @@ struct DepthUnitsTests {
     }
 
     @Test(arguments: ["", "0", "-1", "nan", "inf", "1e-3", "0x1", "1001", "0.0000000001", " 1", ".", "1.2.3", "1m"])
-    func refusesWhatIsNotAScale(_ text: String) { #expect(DepthUnits(text) == nil) }
+    func refusesWhatIsNotAScale(_ text: String) { #expect(DepthScale(text) == nil) }
 }

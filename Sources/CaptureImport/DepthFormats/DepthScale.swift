@@ -1,31 +1,24 @@
 package import CaptureBundle
 
-/// The number of metres in one unit of a depth map's samples.
-package struct DepthUnits: Hashable, Sendable {
-    /// The scale as the decimal text for the manifest.
-    package let text: String
+/// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.
+public struct DepthScale: Hashable, Sendable, LosslessStringConvertible {
+    public let description: String
     private let metres: Double
     /// The number of units in a metre, if that is a whole number.
     private let unitsPerMetre: Double?
 
-    package static let metres = DepthUnits(text: "1", metres: 1)
-    package static let millimetres = DepthUnits(text: "0.001", metres: 0.001)
+    public static let metres = DepthScale(known: "1", 1)
+    public static let millimetres = DepthScale(known: "0.001", 0.001)
 
-    /// The allowed scales: from a nanometre to a kilometre.
-    private static let scales = 1e-9...1e3
-
-    /// Parses a decimal number such as `0.001`; nil for other texts and for a number outside 10^-9 … 1000.
-    package init?(_ text: String) {
-        let isDecimal = text.utf8.allSatisfy { (48...57).contains($0) || $0 == UInt8(ascii: ".") }
-        guard isDecimal, text.utf8.count <= 32, let metres = Double(text), Self.scales.contains(metres) else {
-            return nil
-        }
-        self.init(text: text, metres: metres)
+    /// Parses a number with at most 10 digits before the point and 20 after it; nil for other texts and for numbers
+    /// outside 10^-9 … 1000.
+    public init?(_ text: String) {
+        guard Manifest.isDecimal(text), let metres = Double(text), (1e-9...1e3).contains(metres) else { return nil }
+        self.init(known: text, metres)
     }
 
-    private init(text: String, metres: Double) {
-        self.text = text
-        self.metres = metres
+    private init(known text: String, _ metres: Double) {
+        (description, self.metres) = (text, metres)
         let reciprocal = (1 / metres).rounded()
         unitsPerMetre = reciprocal >= 1 && 1 / reciprocal == metres ? reciprocal : nil
     }

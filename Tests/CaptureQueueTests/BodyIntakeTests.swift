@@ -126,7 +126,9 @@ struct BodyIntakeTests {
 
     /// A destination that signs gets the hash of the body that arrived, and it is the one of the body that is made.
     @Test func knowsTheHashOfTheBodyThatWillBeSent() async throws {
-        try queue.destinations.add("api", kind: .http, ["url": "http://127.0.0.1:9", "device-id": Self.device])
+        var settings = HTTPSettings(url: URLTemplate("http://127.0.0.1:9"))
+        settings.signer = .device(.init(id: Self.device))
+        try queue.destinations.add("api", .http(settings))
         let (one, two) = (try body("a"), try body("b"))
         let received = try await queue.captures.receive(
             BodyPieces(one.body.bytes), byteCount: nil, receiver, destinations: ["api"]

@@ -37,8 +37,8 @@ package final class TransportShares: Sendable {
         switch destination.settings {
         case .folder(let folder): try FolderTransport(folder)
         case .http(let http): CaptureAPITransport(http, share(destination, http.token))
-        case .put(let put): PutTransport(destination.name, put, share(destination, put.token).tokens, warn)
-        case .s3(let s3): S3Transport(destination.name, s3)
+        case .put(let put): PutTransport(put, share(destination, put.token).tokens, warn)
+        case .s3(let s3): S3Transport(s3)
         case .unusable(_, _, let fault): throw fault
         }
     }

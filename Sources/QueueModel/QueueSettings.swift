@@ -6,8 +6,8 @@ public struct QueueSettings: Hashable, Sendable {
     public var warnAt = 500_000_000
     /// The largest size of the spool in bytes; nil for no limit.
     public var limit: Int?
-    /// What `push` leaves free on the disk. A queue that was made before there was a default has `advised`.
-    public var freeFloor = FreeFloor.advised
+    /// What `push` leaves free on the disk.
+    public var freeFloor = FreeFloor.standard
     /// Whether `push` deletes what was uploaded, whatever its age, when it needs room.
     public var evictsUploaded = false
     /// Whether `push` and `adopt` always act as with `--require-trusted`.
@@ -18,11 +18,7 @@ public struct QueueSettings: Hashable, Sendable {
     public init() {}
 
     /// Whether no setting was changed.
-    package var isDefault: Bool {
-        var other = QueueSettings()
-        if freeFloor == .standard { other.freeFloor = .standard }
-        return self == other
-    }
+    package var isDefault: Bool { self == QueueSettings() }
 
     /// The name of a setting, as users write it.
     public enum Name: String, Sendable, CaseIterable {
@@ -78,15 +74,13 @@ public struct QueueSettings: Hashable, Sendable {
 public enum FreeFloor: Hashable, Sendable {
     /// 5 % of the file system, at most 1 GB.
     case standard
-    /// The same, but a push that breaks it gets a warning and is not refused.
-    case advised
     case bytes(Int)
     case none
 
     /// The number of bytes on a file system of this size; nil for `none`.
     func bytes(ofDisk size: Int) -> Int? {
         switch self {
-        case .standard, .advised: min(1_000_000_000, size / 20)
+        case .standard: min(1_000_000_000, size / 20)
         case .bytes(let bytes): bytes
         case .none: nil
         }
@@ -95,7 +89,6 @@ public enum FreeFloor: Hashable, Sendable {
     var text: String {
         switch self {
         case .standard: "default"
-        case .advised: "default (push only warns)"
         case .bytes(let bytes): ByteSize.text(bytes)
         case .none: "none"
         }
@@ -113,10 +106,8 @@ public enum FreeFloor: Hashable, Sendable {
 /// The room on the disk of a queue.
 public struct DiskRoom: Hashable, Sendable {
     public let free: Int
-    /// What `push` leaves free; nil for no floor.
+    /// What `push` leaves free, and refuses to break; nil for no floor.
     public let floor: Int?
-    /// Whether a push that would break the floor is refused.
-    public let isEnforced: Bool
     /// Whether a person should make room: another capture like the last one would break the floor or, without one, leave
     /// less than 10 MB (5 % of a small disk).
     public let isLow: Bool
@@ -127,7 +118,6 @@ public struct DiskRoom: Hashable, Sendable {
     package init(_ floor: FreeFloor, free: Int, size: Int, next: Int, evictable: Int = 0) {
         self.free = free
         self.floor = floor.bytes(ofDisk: size)
-        isEnforced = floor != .advised && floor != .none
         // While a push runs, the database needs room for its log.
         let log = min(131_072, size / 100)
         isLow = free - max(next, 1) - log + evictable < self.floor ?? min(10_000_000, size / 20)

@@ -90,7 +90,7 @@ struct QueueConcernTests {
     }
 
     /// On a disk of 2 MB 5 % are left free; without a floor a full disk is a concern too.
-    @Test(arguments: [FreeFloor.standard, .advised, .none])
+    @Test(arguments: [FreeFloor.standard, .none])
     func aFullDiskIsAConcernWithoutAnySetting(_ floor: FreeFloor) {
         var settings = QueueSettings()
         settings.freeFloor = floor

@@ -84,9 +84,9 @@ final class PushLimits: Sendable {
 
     /// How many bytes are missing, by both limits.
     private func shortage(with promised: Promised, _ room: DiskRoom) -> Int {
-        let floor = room.isEnforced ? room.floor : nil
-        return max(
-            settings.limit.map { promised.used - $0 } ?? 0, floor.map { $0 - (room.free - promised.unwritten) } ?? 0, 0)
+        max(
+            settings.limit.map { promised.used - $0 } ?? 0,
+            room.floor.map { $0 - (room.free - promised.unwritten) } ?? 0, 0)
     }
 
     /// - Returns: whether there was room then, and the bytes are promised.
@@ -158,7 +158,7 @@ final class PushLimits: Sendable {
     /// Returns the error for this many more bytes on the disk; nil if `free-floor` allows them.
     func overFloor(_ name: String, size: Int, _ db: Database) throws -> QueueError? {
         let room = try settings.room(at: queue.folder)
-        guard room.isEnforced, let floor = room.floor, room.free - size < floor else { return nil }
+        guard let floor = room.floor, room.free - size < floor else { return nil }
         return QueueError(
             .freeDisk, "\(room.free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name,
             hints: try advice(bytes: floor - room.free + size, db)

@@ -215,11 +215,6 @@ extension PushTelling {
                 unknown.count > 1 ? " and \(Quantity.count(unknown.count - 1, "other", on: .messages)) are" : " is"
             diagnostic.note("\(unknown.first)\(others) signed by a device that is not in the trust file")
         }
-        if hasTaken, let room = try? queue.upkeep.diskRoom(), let floor = room.floor, room.isLow, !room.isEnforced {
-            diagnostic.warning(
-                "\(Quantity.bytes(room.free, on: .messages)) are free on the disk, less than free-floor (\(floor))",
-                hints: ["to have push refuse then: capqueue config free-floor default; never to hear of it: none"])
-        }
         // All that was printed is safe already, so a queue that cannot be read now is not an error of this command.
         guard hasTaken, !isJSON, !namesDestination, let destinations = try? queue.destinations.list(),
             let lack = NextSteps.beforeSending(destinations)

@@ -44,11 +44,8 @@ extension QueueConcern {
             )
         case .lowDisk:
             let free = "\(Quantity.bytes(status.freeBytes ?? 0)) are free on the disk"
-            let isEnforced = status.room?.isEnforced ?? false
-            let found = status.floorWords.map { floor in
-                isEnforced
-                    ? "\(free), but \(floor) must stay free (free-floor), so push refuses new captures"
-                    : "\(free), less than free-floor (\(floor))"
+            let found = status.floorWords.map {
+                "\(free), but \($0) must stay free (free-floor), so push refuses new captures"
             }
             return room(status, .freeFloor, found ?? "only \(free)")
         case .spoolAbsent:

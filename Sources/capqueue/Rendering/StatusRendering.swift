@@ -33,7 +33,7 @@ extension QueueStatus {
         facts.add("spool", "\(Quantity.bytes(usedBytes)), \(mark)")
         if let limit = settings.limit { facts.add("limit", Quantity.bytes(limit)) }
         if let room {
-            let floor = floorWords.map { room.isEnforced ? ", \($0) must stay free" : ", push warns below \($0)" } ?? ""
+            let floor = floorWords.map { ", \($0) must stay free" } ?? ""
             facts.add("disk", "\(Quantity.bytes(room.free)) free\(floor)")
         }
         if let oldestWaiting {

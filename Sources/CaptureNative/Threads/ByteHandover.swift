@@ -57,13 +57,7 @@ package final class ByteHandover: Sendable {
     ) async throws -> Value {
         // Nobody reads after the thread, so the task must not wait for it.
         defer { end(.brokenOff) }
-        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-            if !Thread.start({ continuation.resume(with: Result { try body(self) }) }) {
-                continuation.resume(
-                    throwing: NativeError(
-                        origin: .system, call: "pthread_create", code: 0, text: "the system's limit may be reached"))
-            }
-        }
+        return try await Thread.run { try body(self) }
     }
 
     private func put(_ piece: [UInt8]) async {

@@ -23,6 +23,20 @@ package enum Thread {
         return true
     }
 
+    /// Runs `body` on a new thread while the task waits.
+    ///
+    /// - Throws: The error of `body`; `NativeError` with `startCall` if the system cannot start a thread.
+    package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+            guard !start({ continuation.resume(with: Result { try body() }) }) else { return }
+            continuation.resume(
+                throwing: NativeError(
+                    origin: .system, call: startCall, code: 0, text: "the system's limit may be reached"))
+        }
+    }
+
+    package static let startCall = "pthread_create"
+
     /// The number of processors that this process may use.
     package static var processors: Int { max(1, Int(capture_processors())) }
 

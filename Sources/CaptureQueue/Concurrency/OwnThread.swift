@@ -28,13 +28,10 @@ enum OwnThread {
         try Task.checkCancellation()
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
-                let isStarted = Thread.start { continuation.resume(with: Result { try body(cancellation) }) }
-                if !isStarted {
-                    continuation.resume(
-                        throwing: QueueError(
-                            .inputOutput, "cannot start a thread: the system's limit may be reached", of: "threads"))
-                }
+            do {
+                return try await Thread.run { try body(cancellation) }
+            } catch let error as NativeError where error.call == Thread.startCall {
+                throw QueueError(.inputOutput, "cannot start a thread: \(error.text)", of: "threads")
             }
         } onCancel: {
             cancellation.cancel()

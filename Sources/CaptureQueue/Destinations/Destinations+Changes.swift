@@ -30,16 +30,13 @@ extension UploadQueue.Destinations {
             settings = .folder(try FolderTransport.marked(folder, queue: queue.folder.path))
         }
         let text = Destination.settingsText(settings)
-        try queue.store.turn { turn in
-            try turn.write { db in
-                let isFirst = try db.defaultDestination() == nil
-                try db.requireFree(destination: name)
-                try db.run(
-                    "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
-                    [name, settings.kind, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
-                if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
-            }
-            try SettingsCopy(queue: queue).write()
+        try SettingsCopy(queue: queue).changing { db in
+            let isFirst = try db.defaultDestination() == nil
+            try db.requireFree(destination: name)
+            try db.run(
+                "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
+                [name, settings.kind, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
+            if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
         }
     }
 
@@ -62,12 +59,9 @@ extension UploadQueue.Destinations {
             throw QueueError(.destinationSettings, "the kind of a destination cannot be changed", of: name)
         }
         let text = Destination.settingsText(try settings.examined(of: name))
-        try queue.store.turn { turn in
-            try turn.write { db in
-                try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
-                try db.unblock("id = ?", [known.number])
-            }
-            try SettingsCopy(queue: queue).write()
+        try SettingsCopy(queue: queue).changing { db in
+            try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
+            try db.unblock("id = ?", [known.number])
         }
     }
 
@@ -75,11 +69,8 @@ extension UploadQueue.Destinations {
     ///
     /// - Throws: `destination.unknown`, `destination.retired`.
     public func makeDefault(_ name: String) throws {
-        try queue.store.turn { turn in
-            try turn.write { db in
-                try db.setDefault(db.activeDestination(name))
-            }
-            try SettingsCopy(queue: queue).write()
+        try SettingsCopy(queue: queue).changing { db in
+            try db.setDefault(db.activeDestination(name))
         }
     }
 
@@ -88,24 +79,21 @@ extension UploadQueue.Destinations {
     ///
     /// - Throws: `destination.unknown`, `destination.used`.
     public func remove(_ name: String) throws {
-        try queue.store.turn { turn in
-            try turn.write { db in
-                let number = try db.destination(name)
-                if let used = try db.integer("SELECT count(*) FROM deliveries WHERE destination = ?", [number]),
-                    used > 0
-                {
-                    throw QueueError(
-                        .destinationUsed, used == 1 ? "1 delivery refers to it" : "\(used) deliveries refer to it",
-                        of: name,
-                        hints: [
-                            "without it, receipts would no longer say where captures were sent",
-                            .retireDestination(name),
-                        ])
-                }
-                try db.run("DELETE FROM destinations WHERE id = ?", [number])
-                try db.ensureDefault()
+        try SettingsCopy(queue: queue).changing { db in
+            let number = try db.destination(name)
+            if let used = try db.integer("SELECT count(*) FROM deliveries WHERE destination = ?", [number]),
+                used > 0
+            {
+                throw QueueError(
+                    .destinationUsed, used == 1 ? "1 delivery refers to it" : "\(used) deliveries refer to it",
+                    of: name,
+                    hints: [
+                        "without it, receipts would no longer say where captures were sent",
+                        .retireDestination(name),
+                    ])
             }
-            try SettingsCopy(queue: queue).write()
+            try db.run("DELETE FROM destinations WHERE id = ?", [number])
+            try db.ensureDefault()
         }
     }
 
@@ -114,17 +102,14 @@ extension UploadQueue.Destinations {
     /// - Throws: `destination.unknown`, `destination.exists`, `name.invalid`.
     public func rename(_ name: String, to newName: String) throws {
         try QueueName.require(newName, "a destination")
-        try queue.store.turn { turn in
-            try turn.write { db in
-                let number = try db.destination(name)
-                try db.requireFree(destination: newName, for: number)
-                let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
-                let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
-                try db.run(
-                    "UPDATE destinations SET name = ?, former_names = ? WHERE id = ?",
-                    [newName, names.joined(separator: " "), number])
-            }
-            try SettingsCopy(queue: queue).write()
+        try SettingsCopy(queue: queue).changing { db in
+            let number = try db.destination(name)
+            try db.requireFree(destination: newName, for: number)
+            let former = try db.text("SELECT former_names FROM destinations WHERE id = ?", [number]) ?? ""
+            let names = former.pieces(by: " ").filter { $0 != newName && $0 != name } + [name]
+            try db.run(
+                "UPDATE destinations SET name = ?, former_names = ? WHERE id = ?",
+                [newName, names.joined(separator: " "), number])
         }
     }
 

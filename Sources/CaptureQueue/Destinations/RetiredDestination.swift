@@ -17,21 +17,17 @@ extension UploadQueue.Destinations {
     ///
     /// - Throws: `destination.unknown`; `destination.retired` or `name.invalid` for the other one.
     public func retire(_ name: String, movingTo other: String? = nil) throws -> RetiredDestination {
-        try queue.store.turn { turn in
-            let result = try turn.write { db in
-                let number = try db.destination(name)
-                guard other != name else {
-                    throw QueueError(
-                        .nameInvalid, "is the destination that is being retired; name another one to move to", of: name)
-                }
-                let target = try other.map { try db.activeDestination($0) }
-                try db.run("UPDATE destinations SET is_retired = 1, is_default = 0 WHERE id = ?", [number])
-                if try db.defaultDestination() == nil, let target { try db.setDefault(target) }
-                try db.ensureDefault()
-                return try moveDeliveries(from: number, to: target, named: other ?? "", db)
+        try SettingsCopy(queue: queue).changing { db in
+            let number = try db.destination(name)
+            guard other != name else {
+                throw QueueError(
+                    .nameInvalid, "is the destination that is being retired; name another one to move to", of: name)
             }
-            try SettingsCopy(queue: queue).write()
-            return result
+            let target = try other.map { try db.activeDestination($0) }
+            try db.run("UPDATE destinations SET is_retired = 1, is_default = 0 WHERE id = ?", [number])
+            if try db.defaultDestination() == nil, let target { try db.setDefault(target) }
+            try db.ensureDefault()
+            return try moveDeliveries(from: number, to: target, named: other ?? "", db)
         }
     }
 

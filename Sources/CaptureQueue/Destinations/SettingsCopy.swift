@@ -10,8 +10,17 @@ struct SettingsCopy {
     let queue: UploadQueue
     private static let sizeLimit = 1 << 20
 
-    /// Writes the copy. The caller has the turn to write and has changed the database.
-    func write() throws {
+    /// Changes settings or destinations in one transaction, and then writes the copy.
+    func changing<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try queue.store.turn { turn in
+            let value = try turn.write(body)
+            try write()
+            return value
+        }
+    }
+
+    /// Writes the copy. The caller has the turn to write.
+    private func write() throws {
         let bytes = try encoded()
         let path = queue.folder.settingsCopy
         try onFile(path) { () throws(NativeError) in

@@ -11,24 +11,20 @@ extension UploadQueue {
     ///
     /// - Throws: `value.invalid`.
     public func set(_ name: QueueSettings.Name, _ value: String?) throws {
-        // Without a row the floor only warns, so the default is stored as a value.
-        var value = value ?? (name == .freeFloor ? "default" : nil)
+        var value = value
         if name == .inbox, let path = value, path != "none" { value = try Inbox.path(FilePath(path), of: folder) }
         if let value {
             var tried = QueueSettings()
             try tried.set(name, value)
         }
-        try store.turn { turn in
-            try turn.write { db in
-                if let value {
-                    try db.run(
-                        "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                        [name.rawValue, value])
-                } else {
-                    try db.run("DELETE FROM settings WHERE name = ?", [name.rawValue])
-                }
+        try SettingsCopy(queue: self).changing { db in
+            if let value {
+                try db.run(
+                    "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                    [name.rawValue, value])
+            } else {
+                try db.run("DELETE FROM settings WHERE name = ?", [name.rawValue])
             }
-            try SettingsCopy(queue: self).write()
         }
     }
 }

@@ -46,7 +46,7 @@ let package = Package(
         .systemLibrary(name: "CTiff", providers: [.apt(["libtiff-dev"])]),
         .systemLibrary(name: "CHeif", providers: [.apt(["libheif-dev"])]),
         .systemLibrary(name: "CSandbox"),
-        .target(name: "CICUData"),
+        .target(name: "CICUData", swiftSettings: strict),
 
         .target(
             name: "CaptureNative",

@@ -54,9 +54,7 @@ struct Push: Sendable {
         let now = queue.clock.read(memory)
         let notBefore = DeliveryStart(now, notBefore: options.notBefore, delay: options.delay).notBefore
         var sidecar = Sidecar(
-            id: id, bundleID: arrival.facts.bundleID, identity: arrival.facts.identity, sha256: arrival.facts.sha256,
-            manifestSHA256: arrival.facts.manifestSHA256, byteCount: arrival.facts.byteCount,
-            capturedAt: arrival.facts.capturedAt, device: arrival.facts.device,
+            id: id, facts: arrival.facts,
             pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? now.stamp)
                 ?? arrival.facts.capturedAt,
             priority: options.priority, notBefore: notBefore.flatMap { CaptureTime(milliseconds: $0) },

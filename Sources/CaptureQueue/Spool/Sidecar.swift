@@ -6,13 +6,8 @@ struct Sidecar: Hashable, Sendable {
     static let sizeLimit = 65_536
 
     var id: String
-    var bundleID: String
-    var identity: Digest
-    var sha256: Digest
-    var manifestSHA256: Digest
-    var byteCount: Int
-    var capturedAt: CaptureTime
-    var device: Digest
+    /// The facts about the bundle, for use when its bytes are not available.
+    var facts: CaptureFacts
     var pushedAt: CaptureTime
     var priority: Int
     var notBefore: CaptureTime?
@@ -24,23 +19,15 @@ struct Sidecar: Hashable, Sendable {
     var encoded: [UInt8] {
         CanonicalJSON.encode(
             .members([
-                "format": .string(Self.format), "id": .string(id), "bundle_id": .string(bundleID),
-                "identity": .string(identity.description), "sha256": .string(sha256.description),
-                "manifest_sha256": .string(manifestSHA256.description), "bytes": .integer(byteCount),
-                "captured_at": .string(capturedAt.description), "device": .string(device.description),
+                "format": .string(Self.format), "id": .string(id), "bundle_id": .string(facts.bundleID),
+                "identity": .string(facts.identity.description), "sha256": .string(facts.sha256.description),
+                "manifest_sha256": .string(facts.manifestSHA256.description), "bytes": .integer(facts.byteCount),
+                "captured_at": .string(facts.capturedAt.description), "device": .string(facts.device.description),
                 "pushed_at": .string(pushedAt.description),
                 "priority": .integer(priority), "not_before": notBefore.map { .string($0.description) },
                 "session": session.map { .string($0) }, "destinations": .array(destinations.map { .string($0) }),
                 "reference": reference.map { .string($0) },
             ]))
-    }
-
-    /// The facts about the bundle, for use when its bytes are not available.
-    var facts: CaptureFacts {
-        CaptureFacts(
-            bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256,
-            byteCount: byteCount,
-            capturedAt: capturedAt, device: device, verdict: .unknownDevice, photo: nil)
     }
 }
 
@@ -60,13 +47,9 @@ extension Sidecar {
             let destinations = value["destinations"]?.elements?.compactMap(\.text)
         else { return nil }
         self.id = id
-        self.bundleID = bundleID
-        self.identity = identity
-        self.sha256 = sha256
-        self.manifestSHA256 = manifestSHA256
-        self.byteCount = byteCount
-        self.capturedAt = capturedAt
-        self.device = device
+        facts = CaptureFacts(
+            bundleID: bundleID, identity: identity, sha256: sha256, manifestSHA256: manifestSHA256,
+            byteCount: byteCount, capturedAt: capturedAt, device: device, verdict: .unknownDevice, photo: nil)
         self.pushedAt = pushedAt
         self.priority = priority
         notBefore = value["not_before"]?.text.flatMap { CaptureTime($0) }

@@ -18,7 +18,7 @@ enum StoredBundle {
     static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
         guard let file = try? FileHandle.reading(folder.sidecarPath(sha256), followsLinks: false),
             let bytes = try? file.readAll(limit: Sidecar.sizeLimit), let sidecar = Sidecar(decoding: bytes),
-            sidecar.sha256 == sha256
+            sidecar.facts.sha256 == sha256
         else { return nil }
         return sidecar
     }

@@ -112,9 +112,12 @@ extension UploadQueue {
     func writeSidecar(of record: CaptureRecord) throws {
         guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }
         let sidecar = Sidecar(
-            id: record.id, bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
-            manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
-            device: record.device, pushedAt: pushed, priority: record.priority,
+            id: record.id,
+            facts: CaptureFacts(
+                bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
+                manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
+                device: record.device, verdict: record.verdict, photo: nil),
+            pushedAt: pushed, priority: record.priority,
             notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference)
         let path = folder.sidecarPath(record.sha256)

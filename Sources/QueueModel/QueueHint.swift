@@ -20,7 +20,7 @@ public enum QueueHint: Hashable, Sendable, ExpressibleByStringInterpolation {
     case push(FilePath), adopt(FilePath), adoptPacked(FilePath)
     /// Push the bundle by reference, which needs no space.
     case pushByReference
-    /// Add to the session, which opens it again.
+    /// Open the session again, and add to it.
     case reopenSession
     /// Send it again; try again to send this capture; send this capture, which is held; cancel this capture.
     case resend, retry(String), release(String), cancel(String)

@@ -4,7 +4,7 @@ public struct Releasable: Hashable, Sendable {
     public let age: QueueAge?
     public let captures: Int
     public let bytes: Int
-    /// Whether there are no others. Only the oldest were looked at.
+    /// Whether these are all; if not, only the oldest were counted.
     public let isAll: Bool
     /// Whether deleting them frees enough.
     public let isEnough: Bool

@@ -37,7 +37,7 @@ struct ByteHandoverTests {
             return read
         }
         #expect(sum == 200 * 16_384)
-        // What waits, what is read at the moment, and a piece on its way for each.
+        // `arrived` and `taken` hold less than `room` and one piece each.
         #expect(most.withLock(\.self) <= 2 * (ByteHandover.room + 16_384))
     }
 

@@ -15,7 +15,7 @@ package final class ArrivingBody {
 
     /// Runs `body` on a thread of its own, which reads the pieces as they arrive.
     ///
-    /// - Throws: The error of `pieces`, or else of `body`; `CancellationError`. The thread has ended then.
+    /// - Throws: As `ByteHandover.run`.
     package static func read<Pieces: AsyncSequence & Sendable, Value: Sendable>(
         _ pieces: Pieces, _ body: @escaping @Sendable (ArrivingBody) throws -> Value
     ) async throws -> Value where Pieces.Element == [UInt8] {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Hands bytes from a task to a thread, which reads them as they arrive. The task waits while many bytes are unread, so
-/// memory stays bounded.
+/// the memory is bounded by `room` and the size of a piece.
 package final class ByteHandover: Sendable {
     /// No more bytes arrive, although the task has not handed over all of them.
     package struct BrokenOff: Error {}
@@ -20,14 +20,14 @@ package final class ByteHandover: Sendable {
 
     private let state = Mutex(State())
     private let changed = Signal()
-    /// While so many bytes are unread, the task waits.
+    /// The task waits while at least this many bytes have arrived and the thread has not taken them.
     package static let room = 1 << 17
 
     /// Runs `body` on a new thread while `pieces` arrive.
     ///
-    /// - Parameter body: Reads the bytes. What it leaves unread is dropped.
-    /// - Throws: The error of `pieces`, or else of `body`; `CancellationError` if the task was cancelled. The thread has
-    ///   ended then.
+    /// - Parameter body: Reads the bytes. If it ends early, the remaining pieces are awaited and dropped.
+    /// - Throws: The error of `pieces`, or else of `body`; `CancellationError` instead of either if the task was
+    ///   cancelled; `NativeError` if no thread can be started. `body` has ended when this function returns or throws.
     package static func run<Pieces: AsyncSequence & Sendable, Value: Sendable>(
         _ pieces: Pieces, _ body: @escaping @Sendable (ByteHandover) throws -> Value
     ) async throws -> Value where Pieces.Element == [UInt8] {
@@ -55,7 +55,7 @@ package final class ByteHandover: Sendable {
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable (ByteHandover) throws -> Value
     ) async throws -> Value {
-        // Nobody reads after the thread, so the task must not wait for it.
+        // Nothing is read after `body`, so the task must not wait for the thread any more.
         defer { end(.brokenOff) }
         return try await Thread.run { try body(self) }
     }

@@ -3,7 +3,7 @@ import CaptureNative
 
 /// Keeps the photo, the position and the depth map of a bundle while it is verified.
 final class ContentCollector: BundleObserver {
-    /// The bytes of the photo; nil if the bundle has none, or one above the limit.
+    /// The bytes of the photo; nil if the bundle has none, or if it is larger than the limit.
     private(set) var photo: [UInt8]?
     /// The size of the photo; nil if the bundle has none.
     private(set) var photoSize: Int?

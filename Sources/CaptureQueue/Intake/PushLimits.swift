@@ -28,8 +28,8 @@ final class PushLimits: Sendable {
         promised = Mutex(Promised(used: used))
     }
 
-    /// Reserves space before a file is copied. A pipe is checked after it has been read. With `evict-uploaded`, so is a
-    /// file for which uploaded bundles have to be deleted: nothing is deleted for what turns out to be no bundle.
+    /// Reserves space before a file is copied. A pipe is checked after it has been read. So is a file for which
+    /// `evict-uploaded` has to delete uploaded bundles, so that nothing is deleted for a file that is not a bundle.
     ///
     /// - Parameters:
     ///   - isWritten: whether the bytes are in a verified file, which the file system counts already.

@@ -35,10 +35,11 @@ extension UploadQueue.Captures {
     /// - Parameters:
     ///   - pieces: The bytes of the body. Nothing is left of them if they end with an error.
     ///   - byteCount: The announced length of the body, for which there must be room; nil if it is not known.
+    ///   - destinations: the destinations of the capture, which its sidecar names; the default one if there are none.
     ///   - accept: Gets the hash of the whole body, which the headers of a request sign. Nothing is left if it throws.
     /// - Returns: the report. A body with faults is a result.
-    /// - Throws: the errors of `pieces`; of `accept`; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`;
-    ///   `CancellationError`.
+    /// - Throws: the errors of `pieces`; of `accept`; `destination.unknown`, `input.unreadable`, `limit.quota`,
+    ///   `limit.disk`, `io.failed`; `CancellationError`.
     public func receive<Pieces: AsyncSequence & Sendable>(
         _ pieces: Pieces, byteCount: Int?, _ receiver: BundleReceiver, destinations: [String] = [],
         accept: @escaping @Sendable (Digest) throws -> Void
@@ -61,8 +62,9 @@ extension UploadQueue.Captures {
 
     /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
     /// have any more is stored and sent again, since a destination may have lost it too. If the queue has its bytes, it
-    /// is sent again to folders and S3 stores, which compares the copy there, and repairs it if it is damaged.
+    /// is sent again to folders and S3 stores: the copy there is compared, and repaired if it is damaged.
     ///
+    /// - Parameter destinations: the same as for `receive`; the default destination if there are none.
     /// - Returns: the result for each bundle, in order, once bytes, folders and row are on the disk. A bundle that is
     ///   not sound gives its verdict as an error.
     /// - Throws: an error that prevents reading the queue.

@@ -60,7 +60,7 @@ final class SendingThreads: Sendable {
             switch step {
             case .worked: continue
             case .waiting(let until), .blocked(let until):
-                // Check once a minute even so, for changes that did not ring the bell.
+                // Check at least once a minute, because a change may not ring the bell.
                 let left = until.map { min(max(0, $0 - sending.now), 60_000) } ?? 60_000
                 _ = signal.wait(milliseconds: left) { () -> Bool? in
                     shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil

@@ -80,7 +80,7 @@ package struct Claims {
     }
 
     /// Calls `find` for each priority of a delivery that was not tried, the highest first, until it finds something.
-    /// This is one index search for each, so that deliveries that are due later cost nothing, however many there are.
+    /// Each call is one search in an index, so deliveries that are due later cost nothing.
     private static func byPriority(
         _ destination: Destination, _ db: Database, find: (Int) throws -> Int?
     ) throws -> Int? {

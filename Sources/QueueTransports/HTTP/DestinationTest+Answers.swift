@@ -14,7 +14,7 @@ extension HTTPExchange {
 }
 
 extension DestinationTest {
-    /// Reads the token, if there is one.
+    /// Reads the token, if the settings name one.
     mutating func check(_ tokens: TokenSource?, _ control: SendControl) {
         guard let tokens else { return }
         do throws(SendTrouble) {

@@ -34,7 +34,7 @@ enum NextSteps {
         case .endpoint where block.message.hasSuffix("does not support If-None-Match"):
             ("leave it out with", "\(set) --no-condition")
         case .address where block.message.contains("has no {sha256}"): ("change the URL with", "\(set) --url URL")
-        case .unproven: ("if it never shows stored objects", "\(set) --proof status")
+        case .unproven: ("if the server never shows stored objects", "\(set) --proof status")
         // The settings of a folder cannot be changed.
         case .local where block.message.contains(Block.unusable) && kind == Destination.Kind.folder.rawValue:
             ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
@@ -47,7 +47,7 @@ enum NextSteps {
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
     private static func ofRefusal(_ message: String, _ set: String, _ kind: String?) -> String {
         if message.contains("the proxy answered 407") {
-            return "give user and password of the proxy with: \(set) --proxy URL"
+            return "give the user and password for the proxy with: \(set) --proxy URL"
         }
         if kind == "put" { return "change the token with: \(set) --token-file FILE" }
         if kind == "s3" { return "change the access keys in the AWS files, or use others with: \(set) --profile NAME" }

@@ -16,7 +16,7 @@ extension QueueHint {
         case .createQueue(nil): "the first capqueue push creates a queue; to use another folder: --queue DIR"
         case .createQueue(let path?): "to make a new queue there: capqueue init --queue \(ShellWord.quote(path))"
         case .nameInbox(let user):
-            "to let others give it bundles, \(user ?? "that user") names a folder: capqueue config inbox FOLDER"
+            "to let others give this queue bundles, \(user ?? "that user") names a folder: capqueue config inbox FOLDER"
         case .push(let file): "add a single bundle with: capqueue push \(ShellWord.quote(file))"
         case .adopt(let folder): "add the bundles in it with: capqueue adopt \(ShellWord.quote(folder))"
         case .adoptPacked(let folder): "pack it and add it with: capqueue adopt --pack \(ShellWord.quote(folder))"

@@ -60,16 +60,16 @@ public enum DestinationSettings: Hashable, Sendable {
         }
     }
 
-    /// The settings as they are stored, by name. Values that are usual are left out.
+    /// The settings as they are stored, by name. Defaults are left out.
     public var texts: [String: String] {
         if case .unusable(_, let texts, _) = self { return texts }
         var writer = SettingTexts()
-        // Only reading finds faults.
+        // Reading these texts finds the same faults, so they are not reported here.
         try? stored?.written(to: &writer)
         return writer.texts
     }
 
-    /// Changes settings by their names; nil removes a setting.
+    /// Changes settings by their names; nil removes a setting. It does nothing if this version does not know the kind.
     ///
     /// - Throws: `destination.settings`.
     public mutating func set(_ changes: [String: String?]) throws(QueueError) {
@@ -79,7 +79,7 @@ public enum DestinationSettings: Hashable, Sendable {
         self = try DestinationSettings(kind, texts)
     }
 
-    /// The pace. It is the usual pace if it cannot be read.
+    /// The pace; the default one if it cannot be read.
     package var pace: PaceSettings {
         guard case .unusable(_, let texts, _) = self else { return stored?.pace ?? PaceSettings() }
         var (reader, pace) = (SettingTexts(reading: texts), PaceSettings())
@@ -101,7 +101,7 @@ public enum DestinationSettings: Hashable, Sendable {
 protocol StoredSettings {
     var pace: PaceSettings { get set }
     init()
-    /// Passes all settings but the pace.
+    /// Reads or writes all settings but the pace.
     mutating func pass(_ texts: inout SettingTexts) throws(QueueError)
 }
 

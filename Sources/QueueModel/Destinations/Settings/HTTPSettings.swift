@@ -9,7 +9,7 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
         case never
     }
 
-    /// The device that signs requests, for a server with one of the two profiles.
+    /// The device that signs requests, by the profile of the server.
     public enum Signer: Hashable, Sendable {
         case device(Device)
         /// A server of Spec/upload.md section 6.
@@ -35,11 +35,11 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
         public init(device: Device) { self.device = device }
     }
 
-    /// The URL of the server, or that to which captures are posted.
+    /// The URL of the server, or the one to which captures are posted.
     public var url: URLTemplate
     /// nil for `verify-file` beside the URL.
     public var lookup: Lookup?
-    /// nil if requests are not signed.
+    /// The signer; nil if requests are not signed.
     public var signer: Signer?
     public var token: TokenSettings?
     public var connection = ConnectionSettings()

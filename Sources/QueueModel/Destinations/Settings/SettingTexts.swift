@@ -1,7 +1,9 @@
 import SystemPackage
 
-/// The texts in which the settings of a destination are stored, each under its name. The settings pass each value once:
-/// it is read from these texts, or written to them.
+/// The texts in which the settings of a destination are stored, each under its name.
+///
+/// Each kind has one list of `pass` calls for both directions: `pass` sets a value from its text, or writes its text.
+/// Reading removes the text, so the texts that are left have unknown names.
 struct SettingTexts {
     private(set) var texts: [String: String]
     let isReading: Bool
@@ -10,6 +12,8 @@ struct SettingTexts {
 
     init(reading texts: [String: String]) { (self.texts, isReading) = (texts, true) }
 
+    /// Reads or writes a value. If it has no text, it stays as it is.
+    ///
     /// - Throws: `destination.settings`.
     mutating func pass<Value>(
         _ name: String, _ value: inout Value?, _ form: SettingForm<Value>
@@ -24,7 +28,7 @@ struct SettingTexts {
         if value == nil { throw QueueError(.destinationSettings, "\(name)\(form.expected)") }
     }
 
-    /// Passes a value that need not be given.
+    /// Reads or writes a value with a default, for which no text is stored.
     mutating func pass<Value: Equatable>(
         _ name: String, _ value: inout Value, usual: Value, _ form: SettingForm<Value>
     ) throws(QueueError) {
@@ -33,7 +37,7 @@ struct SettingTexts {
         value = given ?? usual
     }
 
-    /// Passes a value that must be given.
+    /// Reads or writes a value that must be given.
     mutating func pass<Value>(
         _ name: String, _ value: inout Value, _ form: SettingForm<Value>, lacking fault: @autoclosure () -> QueueError
     ) throws(QueueError) {

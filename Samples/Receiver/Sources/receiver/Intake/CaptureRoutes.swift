@@ -67,7 +67,7 @@ struct CaptureRoutes: Sendable {
         @Sendable func identity(_ sha256: Digest) -> CaptureRequest {
             CaptureRequest(device: device.id, bodySHA256: sha256, idempotencyKey: key)
         }
-        // What is wrong with the bundle is only said to its device, once it has sent the whole body.
+        // Only the device that signed the body learns what is wrong with the bundle, and only after the whole body.
         let received = try await keeper.receive(pieces, byteCount: body.announced, receiver) { sha256 in
             try sender.verify(body: sha256)
             guard start.withLock({ $0 == first }) else {

@@ -68,7 +68,7 @@ struct Sender: Sendable {
     }
 
     /// Checks the form of the signature before the body is read. The verification refuses a wrong form before it looks
-    /// at the hash, so any hash serves.
+    /// at the hash, so any hash will do.
     func checkForm() throws {
         do { try verify(body: Digest.of([])) } catch let error as APIError where error.code == "SIGNATURE_INVALID" {}
     }

@@ -116,7 +116,7 @@ extension UploadQueue {
             facts: CaptureFacts(
                 bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
                 manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
-                device: record.device, verdict: record.verdict, photo: nil),
+                device: record.device, verdict: .unknownDevice, photo: nil),
             pushedAt: pushed, priority: record.priority,
             notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference)

@@ -130,7 +130,11 @@ public struct QueueAge: Hashable, Sendable {
 
     public init(milliseconds: Int) { self.milliseconds = milliseconds }
 
-    package init(_ duration: Duration) { milliseconds = Int(duration.components.seconds) * 1000 }
+    /// Rounds up to whole seconds, which is what a text can say.
+    package init(_ duration: Duration) {
+        let (seconds, fraction) = duration.components
+        milliseconds = (Int(min(max(seconds, 0), Int64(Self.limit))) + (fraction > 0 ? 1 : 0)) * 1000
+    }
 
     package var duration: Duration { .milliseconds(milliseconds) }
 
@@ -141,14 +145,16 @@ public struct QueueAge: Hashable, Sendable {
         return QueueAge(milliseconds: seconds / unit * unit * 1000)
     }
 
+    /// In seconds, a thousand years: more is a typing error, and nothing overflows below it.
+    private static let limit = 31_557_600_000
+
     private static let units: [(letter: String, seconds: Int)] = [
         ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
     ]
 
     public init?(_ text: String) {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.letter) }) else { return nil }
-        // The limit is a thousand years: more is a typing error, and nothing overflows below it.
-        guard let count = WholeNumber.parse(text.without(last: 1)), count <= 31_557_600_000 / unit.seconds else {
+        guard let count = WholeNumber.parse(text.without(last: 1)), count <= Self.limit / unit.seconds else {
             return nil
         }
         milliseconds = count * unit.seconds * 1000

@@ -15,11 +15,15 @@ package final class ArrivingBody {
 
     /// Runs `body` on a thread of its own, which reads the pieces as they arrive.
     ///
-    /// - Throws: As `ByteHandover.run`.
+    /// - Throws: As `ByteHandover.run`, but `io.failed` if no thread can be started.
     package static func read<Pieces: AsyncSequence & Sendable, Value: Sendable>(
         _ pieces: Pieces, _ body: @escaping @Sendable (ArrivingBody) throws -> Value
     ) async throws -> Value where Pieces.Element == [UInt8] {
-        try await ByteHandover.run(pieces) { bytes in try body(ArrivingBody(bytes)) }
+        do {
+            return try await ByteHandover.run(pieces) { bytes in try body(ArrivingBody(bytes)) }
+        } catch let error as NativeError where error.call == Thread.startCall {
+            throw BundleError(.inputOutput, "cannot start a thread: \(error.text)")
+        }
     }
 
     /// Reads what is left, and returns the hash of the whole body.

@@ -190,10 +190,19 @@ struct DestinationSettingsTests {
         #expect(throws: Never.self) { try DestinationSettings.put(put).examined(of: "it") }
     }
 
+    @Test func storesAProgramsTimesInWholeSeconds() {
+        var put = PutSettings(.url(URLTemplate("https://a.example/{sha256}")))
+        put.connection.stallTimeout = .milliseconds(1500)
+        #expect(DestinationSettings.put(put).texts["stall-timeout"] == "2s")
+        put.connection.stallTimeout = .seconds(Int64.max)
+        #expect(DestinationSettings.put(put).texts["stall-timeout"] == "365250d")
+    }
+
     @Test func keepsStoredSettingsThatItCannotRead() {
         for kind in ["http", "carrier-pigeon"] {
-            let settings = DestinationSettings(stored: kind, ["colour": "red"])
+            var settings = DestinationSettings(stored: kind, ["colour": "red"])
             #expect(settings.kind == kind && settings.texts == ["colour": "red"])
+            #expect(throws: QueueError.self) { try settings.set(["colour": "blue"]) }
         }
     }
 

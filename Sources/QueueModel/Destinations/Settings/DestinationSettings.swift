@@ -69,11 +69,13 @@ public enum DestinationSettings: Hashable, Sendable {
         return writer.texts
     }
 
-    /// Changes settings by their names; nil removes a setting. It does nothing if this version does not know the kind.
+    /// Changes settings by their names; nil removes a setting.
     ///
     /// - Throws: `destination.settings`.
     public mutating func set(_ changes: [String: String?]) throws(QueueError) {
-        guard let kind = Destination.Kind(rawValue: kind) else { return }
+        guard let kind = Destination.Kind(rawValue: kind) else {
+            throw QueueError(.destinationSettings, "this version does not know the kind \(kind)")
+        }
         var texts = texts
         for (name, text) in changes { texts[name] = text }
         self = try DestinationSettings(kind, texts)

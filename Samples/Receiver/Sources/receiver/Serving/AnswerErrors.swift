@@ -51,7 +51,7 @@ struct AnswerErrors: RouterMiddleware {
         case Errno.noSpace, Errno.diskQuotaExceeded: .storageFull
         case let error as HTTPError where error.status == .notFound: .notFound
         case let error as HTTPError: APIError(error.status, "VALIDATION_ERROR", error.status.reasonPhrase)
-        case is NIOThreadPoolError.ThreadPoolInactive: .stopping
+        case is NIOThreadPoolError.ThreadPoolInactive, is CancellationError: .stopping
         default: .internalError
         }
     }

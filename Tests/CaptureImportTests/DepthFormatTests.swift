@@ -87,6 +87,9 @@ struct DepthFormatTests {
             "header"
         ),
         (PictureFiles.npy(header: "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)} x"), "header"),
+        (npy("<f4", [], shape: "(2 1, 3)"), "header"), (npy("<f4", [], shape: "[2, 3]"), "header"),
+        (npy("< f4", []), "type < f4"), (npy("<f4", [], order: "false"), "header"),
+        (PictureFiles.npy(header: "{'descr': '<f4\", 'fortran_order': False, 'shape': (2, 3)}"), "header"),
         ([0x93] + Array("NUMPY".utf8) + [2, 0, 255, 255, 255, 255], "4294967295 bytes"),
         ([0x93] + Array("NUMPY".utf8) + [1, 0, 9, 0], "cut off"), (Array("PK\u{3}\u{4}".utf8), "begins with 504b0304"),
         ([], "begins with"),

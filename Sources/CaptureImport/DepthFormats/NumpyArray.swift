@@ -62,40 +62,84 @@ package enum NumpyArray {
 
 /// The header of an array: `{'descr': '<f4', 'fortran_order': False, 'shape': (192, 256), }`.
 ///
-/// The header is a Python literal. NumPy writes only this form, so it is read as JSON with other quotes and brackets.
+/// The header is a Python literal. NumPy writes only this form, so other forms are refused.
 private struct NumpyHeader {
-    let type: String
-    let isFortranOrder: Bool
-    /// At most 8 numbers, each below 10^9.
-    let shape: [Int]
-
-    init(_ bytes: ArraySlice<UInt8>) throws(DepthFormatFailure) {
-        guard let root = try? JSONParser.parse(Self.json(bytes), nesting: 4), root.members?.count == 3,
-            let type = root["descr"]?.text, type.utf8.count <= 32,
-            type.utf8.allSatisfy({ (0x20...0x7e).contains($0) }),
-            case .bool(let isFortranOrder)? = root["fortran_order"],
-            let elements = root["shape"]?.elements
-        else { throw Self.malformed }
-        let shape = elements.compactMap { element -> Int? in
-            guard let digits = element.numberText, digits.utf8.count <= 9 else { return nil }
-            return digits.utf8.allSatisfy { (48...57).contains($0) } ? Int(digits) : nil
-        }
-        guard shape.count == elements.count, shape.count <= 8 else { throw Self.malformed }
-        (self.type, self.isFortranOrder, self.shape) = (type, isFortranOrder, shape)
-    }
+    private(set) var type = ""
+    private(set) var isFortranOrder = false
+    private(set) var shape: [Int] = []
+    private var rest: ArraySlice<UInt8>
 
     private static let malformed = DepthFormatFailure(
         "is a NumPy array with a header that NumPy does not write; save it with numpy.save as one plain array")
 
-    /// The same literal as JSON, without spaces and without a comma before a closing bracket.
-    private static func json(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        let others = Dictionary(uniqueKeysWithValues: zip("'()TF".utf8, "\"[]tf".utf8))
-        var json: [UInt8] = []
-        for byte in bytes where byte != 0x20 && byte != 0x0a {
-            let byte = others[byte] ?? byte
-            if "]}".utf8.contains(byte), json.last == UInt8(ascii: ",") { json.removeLast() }
-            json.append(byte)
+    init(_ bytes: ArraySlice<UInt8>) throws(DepthFormatFailure) {
+        rest = bytes
+        var seen: [String] = []
+        try expect("{")
+        while !take("}") {
+            let name = try quoted()
+            guard !seen.contains(name) else { throw Self.malformed }
+            seen.append(name)
+            try expect(":")
+            switch name {
+            case "descr": type = try quoted()
+            case "fortran_order": isFortranOrder = try boolean()
+            case "shape": shape = try tuple()
+            default: throw Self.malformed
+            }
+            if take(",") { continue }
+            try expect("}")
+            break
         }
-        return json
+        skipSpace()
+        guard rest.isEmpty, seen.count == 3 else { throw Self.malformed }
+    }
+
+    private mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x0a } }
+
+    private mutating func take(_ text: String) -> Bool {
+        skipSpace()
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+
+    private mutating func expect(_ text: String) throws(DepthFormatFailure) {
+        guard take(text) else { throw Self.malformed }
+    }
+
+    /// Reads a string of printable ASCII without escapes.
+    private mutating func quoted() throws(DepthFormatFailure) -> String {
+        skipSpace()
+        guard let quote = rest.popFirst(), quote == 0x27 || quote == 0x22 else { throw Self.malformed }
+        let text = rest.prefix(33).prefix { $0 != quote }
+        rest = rest.dropFirst(text.count)
+        guard text.count <= 32, rest.popFirst() == quote,
+            text.allSatisfy({ (0x20...0x7e).contains($0) && $0 != UInt8(ascii: "\\") })
+        else { throw Self.malformed }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private mutating func boolean() throws(DepthFormatFailure) -> Bool {
+        if take("True") { return true }
+        try expect("False")
+        return false
+    }
+
+    /// Reads a tuple of at most 8 numbers, each below 10^9.
+    private mutating func tuple() throws(DepthFormatFailure) -> [Int] {
+        try expect("(")
+        var numbers: [Int] = []
+        while !take(")") {
+            skipSpace()
+            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard (1...9).contains(digits.count), numbers.count < 8 else { throw Self.malformed }
+            numbers.append(digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
+            rest = rest.dropFirst(digits.count)
+            if take(",") { continue }
+            try expect(")")
+            break
+        }
+        return numbers
     }
 }

@@ -39,7 +39,7 @@ enum NextSteps {
         case .local where block.message.contains(Block.unusable) && kind == Destination.Kind.folder.rawValue:
             ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
         case .local where block.message.contains(Block.unusable):
-            ("change them with", "\(set), for example with --url URL")
+            ("change them with", set)
         default: nil
         }
     }

@@ -75,11 +75,13 @@ extension QueueConcern {
             let block = work?.destination?.block
             let why = block.map { " (\($0.reason.rawValue)): \(Visible.text($0.message))" } ?? ""
             let found = "\(captures) cannot be sent, because \(name) is blocked\(why)"
-            if let block, let change = NextSteps.change(after: block, name, kind: work?.destination?.kind) {
+            // A program may follow `next`, and to give up proofs is a person's decision.
+            let isSafe = block?.reason != .unproven
+            if let block, isSafe, let change = NextSteps.change(after: block, name, kind: work?.destination?.kind) {
                 return (found, change.advice, change.next)
             }
-            // The settings make several captures share a place, which `dest test` does not find.
-            return block?.reason == .address
+            // A block that comes from the settings: `dest test` finds nothing.
+            return block.map { [.address, .unproven].contains($0.reason) } ?? false
                 ? (found, "see its settings", "capqueue dest show \(name)")
                 : (found, "find out why", "capqueue dest test \(name)")
         case .destinationPaused:

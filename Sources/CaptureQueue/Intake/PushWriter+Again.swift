@@ -10,7 +10,9 @@ extension PushWriter {
         var notes: [String] = []
         var outcome = record.holding.hasBytes ? Pushed.Outcome.heldAlready : .uploadedAlready
         if needsBytes {
-            try takeBytes(arrival, record)
+            try db.setBytes(
+                arrival.facts, reference: arrival.reference, tag: arrival.tag, body: arrival.body,
+                ofCapture: record.sequence, at: now)
             outcome = [.removed, .removing, .reference].contains(record.holding) ? .stored : .restored
         }
         let retired = try db.rows("SELECT name FROM destinations WHERE is_retired = 1").map { try $0.needText("name") }
@@ -20,15 +22,11 @@ extension PushWriter {
         if record.state == .cancelled && revived.isEmpty && options.destinations.isEmpty {
             try addDefault(record, &notes)
         }
-        for delivery in try CaptureRecord.deliveries(of: record.sequence, db) {
-            if delivery.state == .quarantined && needsBytes {
-                // The `not_before` of the first push still applies.
-                let due = try db.due(of: delivery, reading)
-                _ = try db.apply(.restore, to: delivery, at: now, .init(cause: "pushed again", due: due))
-            } else if revived.contains(delivery.number) {
-                _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", start: start, attempts: 0))
-                notes.append("it was cancelled and waits again")
-            }
+        let deliveries = try CaptureRecord.deliveries(of: record.sequence, db)
+        if needsBytes { try db.restore(deliveries, at: reading, cause: "pushed again") }
+        for delivery in deliveries where revived.contains(delivery.number) {
+            _ = try db.apply(.push, to: delivery, at: now, .init(cause: "pushed again", start: start, attempts: 0))
+            notes.append("it was cancelled and waits again")
         }
         try db.refreshState(ofCapture: record.sequence)
         if options.session != nil && record.session != options.session {
@@ -56,21 +54,6 @@ extension PushWriter {
         case .held: .init(words: "it is already in the queue; it is held", advice: .release(record.id))
         default: .init(words: "it is already in the queue")
         }
-    }
-
-    /// Makes the row refer to the new bytes.
-    private func takeBytes(_ arrival: Arrival, _ record: CaptureRecord) throws {
-        try db.run(
-            """
-            UPDATE captures SET sha256 = ?, bytes = ?, holding = ?, reference = ?, removed_at = NULL, stored_at = ?,
-                photo = ?, is_condensed = 0 WHERE seq = ?
-            """,
-            [
-                arrival.facts.sha256.data, arrival.facts.byteCount,
-                arrival.reference == nil ? Holding.spool.rawValue : Holding.reference.rawValue, arrival.reference, now,
-                arrival.facts.photo?.data, record.sequence,
-            ])
-        try db.setBytes(tag: arrival.tag, body: arrival.body, ofCapture: record.sequence)
     }
 
     /// Sends completed deliveries again: to the named destinations, or to all that take captures.

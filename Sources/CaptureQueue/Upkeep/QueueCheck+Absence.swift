@@ -42,11 +42,7 @@ extension QueueCheck {
             try turn.write { db in
                 let now = try queue.clock.look(db)
                 try db.setHolding(record.reference == nil ? .spool : .reference, ofCapture: record.sequence)
-                for delivery in record.deliveries where delivery.state == .quarantined {
-                    let change = Database.DeliveryChange(
-                        cause: "the file is there again", due: try db.due(of: delivery, now))
-                    _ = try db.apply(.restore, to: delivery, at: now.stamp, change)
-                }
+                try db.restore(record.deliveries, at: now, cause: "the file is there again")
             }
             return true
         }

@@ -37,7 +37,9 @@ struct StrayFile {
             let adoption = try turn.write { db -> Adoption in
                 let now = try queue.clock.look(db)
                 if let known = try CaptureRecord.one(db, identity: facts.identity) {
-                    try giveBack(known, facts, at: now, db)
+                    // The row had lost its bytes.
+                    try db.setBytes(facts, ofCapture: known.sequence, at: now.stamp)
+                    try db.restore(known.deliveries, at: now, cause: "found in the spool")
                     return .restored
                 }
                 try db.insertFound(
@@ -52,23 +54,6 @@ struct StrayFile {
                 try queue.writeSidecar(of: record)
             }
             return adoption
-        }
-    }
-
-    /// Assigns the bytes to a row that had lost them.
-    private func giveBack(
-        _ record: CaptureRecord, _ facts: CaptureFacts, at now: QueueClock.Reading, _ db: Database
-    ) throws {
-        try db.run(
-            """
-            UPDATE captures SET sha256 = ?, bytes = ?, holding = 'spool', reference = NULL, removed_at = NULL,
-                stored_at = ?, photo = ?, is_condensed = 0 WHERE seq = ?
-            """,
-            [facts.sha256.data, facts.byteCount, now.stamp, facts.photo?.data, record.sequence])
-        try db.setBytes(tag: nil, body: nil, ofCapture: record.sequence)
-        for delivery in record.deliveries where delivery.state == .quarantined {
-            let due = try db.due(of: delivery, now)
-            _ = try db.apply(.restore, to: delivery, at: now.stamp, .init(cause: "found in the spool", due: due))
         }
     }
 

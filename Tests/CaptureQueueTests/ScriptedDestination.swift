@@ -65,7 +65,7 @@ final class SimulatedRun {
         let log = log
         sending = SendingState(clock: { manual.now }, onEvent: { log.add($0) })
         _ = sending.adopt(record)
-        worker = DestinationWorker(queue, record, destination, sending)
+        worker = DestinationWorker(queue, record, destination, sending, ResultWriter(inlineFor: queue, sending))
     }
 
     var events: [QueueEvent] { log.all }

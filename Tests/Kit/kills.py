@@ -129,6 +129,7 @@ def killed_everywhere(scene):
 
     def trial(number, call):
         rig = scene.rig()
+        rig.killed_at = call
         try:
             ended = scene.run(rig, prefix(call, "signal=KILL"))
             if ended.code not in KILLED:

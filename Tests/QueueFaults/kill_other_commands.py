@@ -6,8 +6,9 @@ import json
 
 from Kit.outcomes import IS_LONG, expect
 from Kit.invariants import check_says, clean, gives, holds, rows_have_bytes
+from Kit.injection import prefix
 from Kit.kills import Scene, killed_everywhere
-from Kit.queues import ids
+from Kit.queues import BEGUN, ids
 
 
 # A check takes long, so in the short form only the end of a trial has one.
@@ -134,10 +135,13 @@ class Repaired(Scene):
 
 
 class Run(Scene):
-    """Two captures are sent to a mounted disk."""
+    """Four captures are sent to a mounted disk, so that a kill meets one that is sent, one whose result is not stored
+    and one that was claimed ahead. Every second trial kills the next run at the same call."""
+
+    count = 4
 
     def make(self, rig):
-        rig.push(*self.bench.stock[:2])
+        rig.push(*self.bench.stock[:self.count])
 
     def enter(self, rig):
         # The destination contains its path, so it cannot be copied with the rig.
@@ -146,9 +150,20 @@ class Run(Scene):
     def words(self, rig):
         return ["run"]
 
-    def judge(self, rig, ended, _):
-        sent = self.bench.stock[:2]
+    def judge(self, rig, ended, number):
+        sent = self.bench.stock[:self.count]
         disk = rig.out / "disk"
+        unbegun = self.never_begun(rig)
+        expect(len(unbegun) <= 1, f"{len(unbegun)} deliveries are claimed ahead")
+        for name in unbegun:
+            expect(not (disk / f"{name}.bundle").exists(), "a delivery that never began has landed")
+        if number % 2:
+            rig.run("run", prefix=prefix(rig.killed_at, "signal=KILL"))
+        else:
+            rig.run("run").must(0, about="run again")
+            for name in unbegun:
+                outcomes = self.outcomes(rig, name)
+                expect("lost" not in outcomes and outcomes[-1] == "completed", f"what never began is {outcomes}")
         rows = rig.rows(about="after the kill")
         holds(rig, *sent, rows=rows, about="after the kill")
         for bundle in sent:
@@ -157,18 +172,36 @@ class Run(Scene):
             state = rows[bundle.id]["state"]
             expect(state in ("pending", "uploading", "completed"), f"a delivery is {state} after the kill")
             expect(state != "completed" or copy.exists(), "completed without a copy")
-        rig.run("run").must(0, about="run again")
-        rows = clean(rig, "after run again")
+        rig.run("run", "--until-empty").must(0, about="the last run")
+        rows = clean(rig, "after the last run")
         for bundle in sent:
             expect((disk / f"{bundle.id}.bundle").read_bytes() == bundle.data, "run again: another copy, or none")
             expect(rows[bundle.id]["state"] == "completed", f"run again leaves {rows[bundle.id]['state']}")
             delivery, = rows[bundle.id]["deliveries"]
             receipt = json.loads(delivery["receipt"])
             expect(receipt["sha256"] == bundle.sha256 and receipt["kind"] == "folder", f"the receipt is {receipt}")
-            expect(1 <= delivery["attempts"] <= 2, f"{delivery['attempts']} attempts are counted")
+            expect(delivery["attempts"] == 1, f"{delivery['attempts']} attempts are counted")
         left = {path.name for path in disk.iterdir()} - {f"{bundle.id}.bundle" for bundle in sent}
         expect(left == {".capqueue-destination"}, f"the destination holds {sorted(left)} besides")
         gives(rig, sent[0])
+
+    @staticmethod
+    def never_begun(rig):
+        """The ids of the captures that the killed run had claimed and not begun."""
+        file = rig.queue / BEGUN
+        words = file.read_bytes()[128:] if file.exists() else b""
+        begun = {words[start:start + 16] for start in range(0, len(words), 16)}
+        with rig.database() as database:
+            claimed = database.execute("SELECT captures.id, token FROM deliveries JOIN captures ON seq = capture"
+                                       " WHERE deliveries.state = 'uploading'").fetchall()
+        return [name for name, token in claimed if file.exists() and token not in begun]
+
+    @staticmethod
+    def outcomes(rig, name):
+        with rig.database() as database:
+            rows = database.execute("SELECT outcome FROM attempts JOIN deliveries ON deliveries.id = delivery JOIN captures"
+                                    " ON seq = capture WHERE captures.id = ? ORDER BY attempts.id", (name,))
+            return [outcome for outcome, in rows]
 
 
 class Salvage(Scene):

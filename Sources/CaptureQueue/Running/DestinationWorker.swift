@@ -22,13 +22,18 @@ package final class DestinationWorker {
     let destination: Destination
     private let transport: any UploadTransport
     private let sending: SendingState
+    private let events: DestinationEvents
     private let retry: RetryPolicy
-    /// The next claim, made when the result of the previous one was stored.
+    private let writer: ResultWriter
+    /// The number of this lane at the writer.
+    private let lane: Int
+    /// The next claim.
     private var next: Claim?
     private var lookedAround = 0.0
 
     package init(
-        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ sending: SendingState
+        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ sending: SendingState,
+        _ writer: ResultWriter
     ) {
         self.queue = queue
         claims = Claims(queue)
@@ -37,6 +42,9 @@ package final class DestinationWorker {
         self.destination = destination
         self.transport = transport
         self.sending = sending
+        self.writer = writer
+        lane = writer.join(destination)
+        events = DestinationEvents(destination: destination, sending: sending)
         retry = destination.pace.retry
     }
 
@@ -51,6 +59,7 @@ package final class DestinationWorker {
         case .connect: return try connect(now)
         case .go: break
         }
+        if next == nil { next = try claimedAhead(now) }
         var isOtherAsking = false
         // Check for polls and notifications about once a second, also between consecutive transfers.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
@@ -87,19 +96,36 @@ package final class DestinationWorker {
     }
 
     /// Whether there is room to store how one more transfer ends.
-    private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: sending.claims.count + 1) }
+    private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: sending.claims.count + writer.claimed.count + 1) }
+
+    /// The delivery that the writer has claimed for this lane. If others have changed something since, it may no longer be the
+    /// next one; then it is given back.
+    private func claimedAhead(_ now: Int) throws -> Claim? {
+        while let (claim, news) = try writer.takeNext(lane) {
+            if try news == sending.news || claims.isStillNext(claim, dueBefore: sending.dueBefore, at: now) {
+                return claim
+            }
+            try claims.giveBack(claim)
+        }
+        return nil
+    }
 
     /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: Step) -> Step {
-        guard let claim = next else { return step }
-        next = nil
-        // If this cannot be stored, the next run recovers the claim.
-        try? claims.giveBack(claim)
+        while let claim = next ?? (try? writer.takeNext(lane))?.claim {
+            next = nil
+            // If this cannot be stored, the next run recovers the claim.
+            try? claims.giveBack(claim)
+        }
         return step
     }
 
-    /// Gives back the next claim.
-    func end() { _ = giveBack(.waiting(until: nil)) }
+    /// Gives back the next claim, and leaves the lane.
+    func end() {
+        writer.retire(lane)
+        _ = giveBack(.waiting(until: nil))
+        writer.leave(lane)
+    }
 
     private func nextTime(after now: Int) throws -> Int? {
         if sending.isOnce { return nil }
@@ -125,93 +151,41 @@ package final class DestinationWorker {
     private func deliver(_ claim: Claim, _ ticket: DestinationState.Ticket, _ now: Int) throws {
         let control = sending.control(for: claim, destination)
         defer { sending.done(control) }
-        sending.tell(event(.attempt, claim.capture, at: now, attempt: claim.attempt))
+        try writer.begins(claim, lane)
+        events.tell(.attempt, claim.capture, at: now) { $0.attempt = claim.attempt }
+        var context = AttemptContext(retry: retry, startedAt: sending.time.stamp)
         let started = MonotonicClock.seconds
-        let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, queue)
+        let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, place: claim.place, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
         let after = sending.now
-        let verdict = sending.change(destination) {
+        context.bytesSent = sent
+        context.verdict = sending.change(destination) {
             $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
         }
-        // Asked before the turn below: to make room, `hasRoom` may need the turn to write itself.
-        let claimsNext = sending.permission(destination) == .go && hasRoom
-        let settled: AttemptResult
-        do {
-            settled = try queue.store.turn { turn in
-                if case .damaged(let message) = outcome,
-                    let aside = try claims.setAside(claim, outcome, message, sending.time, turn)
-                {
-                    return aside
-                }
-                var context = context(verdict, claim.capture)
-                context.bytesSent = sent
-                context.claimsNext = claimsNext
-                context.dueBefore = sending.dueBefore
-                return try claims.settle(claim, outcome, context, turn)
+        let (events, sending, change) = (events, sending, context.verdict.change)
+        let ended = ResultWriter.Ended(claim: claim, outcome: outcome, context: context) { settled in
+            guard let settled else { return events.tell(change) }
+            if claim.capture.session != nil { sending.moved() }
+            events.tell(change, settled.takenBack)
+            let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
+            events.tell(name, claim.capture, at: after) { event in
+                event.attempt = claim.attempt
+                event.describe(outcome)
+                if let root = settled.absent { (event.code, event.message) = (Absence.code, Absence.message(root)) }
+                event.state = settled.state
+                event.until = settled.dueAt
+                event.bytesSent = sent
+                event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
             }
-        } catch let error as QueueError where error.code == .claimLost {
-            return tell(verdict.change)
         }
-        next = settled.next
-        if claim.capture.session != nil { sending.moved() }
-        tell(verdict.change, settled.takenBack)
-        let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
-        var event = self.event(name, claim.capture, at: after, attempt: claim.attempt)
-        event.describe(outcome)
-        if let root = settled.absent { (event.code, event.message) = (Absence.code, Absence.message(root)) }
-        event.state = settled.state
-        event.until = settled.dueAt
-        event.bytesSent = sent
-        event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
-        sending.tell(event)
-    }
-
-    /// What the end of a try means for the destination. Call it only with the turn to write: the threads get their turns
-    /// in any order, and the last one stores the state.
-    private func context(_ verdict: DestinationState.Verdict, _ capture: CaptureRecord) -> AttemptContext {
-        var context = AttemptContext(retry: retry, time: sending.time, verdict: verdict)
-        sending.change(destination) { state in
-            context.isTakenBack = state.takesBack(capture.sequence)
-            context.unsaved = state.takeUnsaved()
-        }
-        return context
-    }
-
-    private func event(
-        _ name: QueueEvent.Name, _ capture: CaptureRecord, at now: Int, attempt: Int? = nil
-    ) -> QueueEvent {
-        var event = QueueEvent(name, at: now, destination: sending.name(destination))
-        event.id = capture.id
-        event.sha256 = capture.sha256
-        event.bytes = capture.byteCount
-        event.session = capture.session
-        event.attempt = attempt
-        return event
+        writer.ended(ended, lane)
     }
 
     /// Stores the state of the destination and reports the change.
     private func note(_ change: DestinationState.Change?) throws {
         try queue.destinations.save(sending.change(destination) { $0.takeUnsaved() }, of: destination)
-        tell(change)
-    }
-
-    private func tell(_ change: DestinationState.Change?, _ takenBack: [CaptureRecord] = []) {
-        switch change {
-        case .blocked(let block):
-            sending.tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
-                (event.code, event.until) = (block.reason.rawValue, block.until)
-            }
-        case .ready:
-            sending.tell(.ready, destination)
-            sending.moved()
-        case nil: break
-        }
-        for capture in takenBack {
-            var event = self.event(.pending, capture, at: sending.now)
-            (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
-            sending.tell(event)
-        }
+        events.tell(change)
     }
 
     // MARK: - Polls and sessions
@@ -229,15 +203,17 @@ package final class DestinationWorker {
         let verdict = sending.change(destination) {
             $0.polled(ticket, outcome, capture: capture.sequence, at: after)
         }
+        let context = AttemptContext(retry: retry, verdict: verdict)
         let (state, takenBack) = try queue.store.turn { turn in
-            try decisions.settle(delivery, at: destination, outcome, context(verdict, capture), turn)
+            try decisions.settle(
+                delivery, at: destination, outcome, writer.context(context, of: capture, at: destination), turn)
         }
-        tell(verdict.change, takenBack)
+        events.tell(verdict.change, takenBack)
         if let state, state != .processing {
-            var event = self.event(QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, at: sending.now)
-            event.describe(outcome)
-            event.state = state
-            sending.tell(event)
+            events.tell(QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, at: sending.now) { event in
+                event.describe(outcome)
+                event.state = state
+            }
         }
         // In a single pass each delivery is polled once, because it is due later now.
         return true
@@ -259,17 +235,5 @@ package final class DestinationWorker {
             }
         sending.tell(name, destination, message) { $0.session = marker.session }
         return true
-    }
-}
-
-extension QueueEvent {
-    fileprivate mutating func describe(_ outcome: SendOutcome) {
-        code = outcome.code
-        message = outcome.trouble
-        switch outcome {
-        case .completed(let receipt, let id, let url): (self.receipt, remoteID, remoteURL) = (receipt, id, url)
-        case .accepted(let id, let url): (remoteID, remoteURL) = (id, url)
-        default: break
-        }
     }
 }

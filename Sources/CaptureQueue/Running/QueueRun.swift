@@ -67,6 +67,7 @@ public final class QueueRun: Sendable {
             state.withLock { $0.bell = nil }
             bell.remove()
             TransfersFile.remove(folder)
+            BegunClaims.remove(folder)
         }
         try queue.store.requireSpool()
         Reserve(folder: folder).makeIfMissing()
@@ -85,7 +86,13 @@ public final class QueueRun: Sendable {
         state.withLock { ($0.bell, $0.sending) = (bell, sending) }
         defer { state.withLock { $0.sending = nil } }
         sending.tell(QueueEvent(.started, at: first.wall))
-        try RunSupervisor(queue, options, sending, bell, inbox, self).supervise()
+        let writer = try ResultWriter(queue, sending, BegunClaims(in: folder))
+        guard writer.start() else {
+            throw QueueError(
+                .inputOutput, "cannot start a thread: the system's limit may be reached", of: folder.path)
+        }
+        defer { writer.end() }
+        try RunSupervisor(queue, options, sending, bell, inbox, self, writer).supervise()
         return try finish(sending)
     }
 

@@ -12,6 +12,7 @@ final class RunSupervisor {
     private let run: QueueRun
     private let network = NetworkChanges()
     private let shares: TransportShares
+    private let writer: ResultWriter
     private var byDestination: [Int: SendingThreads] = [:]
     /// Threads with old settings whose transfers are still under way.
     private var leaving: [SendingThreads] = []
@@ -31,7 +32,7 @@ final class RunSupervisor {
 
     init(
         _ queue: UploadQueue, _ options: RunOptions, _ sending: SendingState, _ bell: Doorbell, _ inbox: Inbox,
-        _ run: QueueRun
+        _ run: QueueRun, _ writer: ResultWriter
     ) {
         self.queue = queue
         self.options = options
@@ -39,6 +40,7 @@ final class RunSupervisor {
         self.bell = bell
         self.inbox = inbox
         self.run = run
+        self.writer = writer
         progress = TransfersFile(queue.folder)
         shares = TransportShares(queue.signers)
     }
@@ -57,7 +59,7 @@ final class RunSupervisor {
             if rang { try refresh() }
             if MonotonicClock.seconds - renewedAt > 120 {
                 renewedAt = MonotonicClock.seconds
-                try Claims(queue).renew(sending.claims)
+                try Claims(queue).renew(sending.claims + writer.claimed)
             }
         }
     }
@@ -115,6 +117,7 @@ final class RunSupervisor {
             sending.isPaused = paused != nil
             sending.tell(paused == nil ? .resumed : .paused)
             for threads in byDestination.values { threads.wake() }
+            writer.wake()
         }
         if paused == "now" { sending.stopTransfers("paused by the user") }
         let destinations = try queue.destinations.list().filter {
@@ -124,6 +127,7 @@ final class RunSupervisor {
         for (number, threads) in byDestination where !destinations.contains(where: threads.isStill) {
             // The destination was removed or changed. Transfers under way end with the old settings.
             threads.end()
+            writer.retire(threads.destination)
             leaving.append(threads)
             byDestination[number] = nil
         }
@@ -141,7 +145,9 @@ final class RunSupervisor {
         // What another process has just stored may be far ahead of this run's clock.
         if isChanged, abs(clockOffset) > 1000 { try limitWaits() }
         // What this process pushes from the inbox is not a change of another one.
-        if inbox.takeNews() || sending.takeMoved() || isChanged {
+        let hasNews = inbox.takeNews() || isChanged
+        if hasNews { sending.addNews() }
+        if sending.takeMoved() || hasNews {
             for threads in byDestination.values { threads.wake() }
         }
     }
@@ -163,6 +169,7 @@ final class RunSupervisor {
         try queue.destinations.save(sending.change(destination) { $0.takeUnsaved() }, of: destination)
         if change != nil || wasPaused != destination.isPaused { threads.wake() }
         guard wasPaused != destination.isPaused else { return }
+        writer.wake()
         sending.tell(destination.isPaused ? .paused : .resumed, destination)
         if destination.isPausedAtOnce {
             sending.stopTransfers("paused by the user") { _, number in number == destination.number }
@@ -170,13 +177,13 @@ final class RunSupervisor {
     }
 
     private func start(_ destination: Destination) -> SendingThreads? {
-        let (queue, sending, shares, bell, run) = (queue, sending, shares, bell, run)
+        let (queue, sending, shares, bell, run, writer) = (queue, sending, shares, bell, run, writer)
         if sending.adopt(destination) == .ready { sending.tell(.ready, destination) }
         let threads = SendingThreads(destination, sending) { bell.ring() }
         let isStarted = threads.start(
             makeWorker: {
                 let transport = shares.make(destination) { text in sending.tell(.warning, destination, text) }
-                return DestinationWorker(queue, destination, transport, sending)
+                return DestinationWorker(queue, destination, transport, sending, writer)
             }, fail: { error in run.fail(error) })
         if isStarted { return threads }
         run.fail(
@@ -245,6 +252,7 @@ final class RunSupervisor {
         let cause = run.stopRequest == .none && isOver ? options.cutShort : "the run was stopped"
         let all = Array(byDestination.values) + leaving
         for threads in all { threads.end() }
+        writer.wake()
         let deadline = MonotonicClock.seconds + (run.isFailed ? 0 : Double(options.grace) / 1000)
         var isStopped = false
         while inbox.isTaking || all.contains(where: { !$0.isOver }) {

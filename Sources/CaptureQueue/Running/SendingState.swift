@@ -36,6 +36,7 @@ package final class SendingState: Sendable {
         var names: [Int: String] = [:]
         var networkChanges = 0
         var hasMoved = false
+        var news = 0
         /// The numbers of the destinations for which `alone` runs.
         var busy: Set<Int> = []
 
@@ -156,6 +157,11 @@ package final class SendingState: Sendable {
         state.withLock { $0.hasMoved = true }
         onMove()
     }
+
+    /// How often others have changed what is due.
+    var news: Int { state.withLock(\.news) }
+
+    func addNews() { state.withLock { $0.news += 1 } }
 
     func takeMoved() -> Bool {
         state.withLock { state in

@@ -6,8 +6,6 @@ struct AttemptResult {
     let state: DeliveryState
     /// When the next try is due; nil if there is none.
     let dueAt: Int?
-    /// The next claim, made in the same transaction.
-    let next: Claim?
     /// The folder that is absent with the bytes; nil if the bytes were there.
     var absent: FilePath?
     /// Captures that were refused for good and now wait again, because the destination refuses everything.
@@ -19,12 +17,11 @@ struct AttemptResult {
 /// A run reads them when it has the turn to write, because its threads get their turns in any order.
 struct AttemptContext {
     var retry = RetryPolicy.standard
+    /// When it began, as a stamp; nil if it began when it was claimed.
+    var startedAt: Int?
     var bytesSent: Int?
     /// The time of a run; nil for the clocks of the queue.
     var time: RunTime?
-    /// Whether to claim the next delivery of the destination at once, and before which time it must be due.
-    var claimsNext = false
-    var dueBefore: Int?
     /// The consequences of the try for the destination.
     var verdict = DestinationState.Verdict()
     /// Whether the refusal no longer counts.

@@ -1,4 +1,5 @@
 import CaptureNative
+import Foundation
 import GRDB
 import QueueModel
 import QueueTransports
@@ -7,7 +8,7 @@ extension ProcessIdentity {
     /// The process that holds a claim, distinguished from later processes with the same number.
     var owner: String { "\(boot) \(number) \(started)" }
 
-    fileprivate init?(owner: String) {
+    init?(owner: String) {
         let parts = owner.pieces(by: " ", keepsEmpty: true)
         guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
         self.init(boot: parts[0], number: number, started: started)
@@ -15,7 +16,7 @@ extension ProcessIdentity {
 }
 
 extension Claims {
-    /// Gives back claims whose owner has ended or whose lease is over.
+    /// Gives back claims whose owner has ended or whose lease is over. Those that may have begun are in doubt.
     ///
     /// - Returns: the number of claims.
     @discardableResult
@@ -23,20 +24,29 @@ extension Claims {
         // Read first, so that nothing is written if there is nothing to do.
         let claimed = try queue.store.read { try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }
         guard claimed != nil else { return 0 }
+        let lastRun = BegunClaims.LastRun(in: queue.folder)
         return try queue.store.write { db in
             let reading = try queue.clock.look(db)
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
             for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
-                let owner = try row.text("owner").flatMap(ProcessIdentity.init(owner:))
+                let word = try row.text("owner") ?? ""
+                let owner = ProcessIdentity(owner: word)
                 let delivery = try DeliveryRecord(row: row)
                 // A lease that is longer than a new one was given by a clock that was ahead.
                 let isOver = delivery.leaseUntil.map { $0 <= now || $0 > now + Self.lease } ?? true
                 guard isOver || !(owner?.isAlive ?? false) else { continue }
+                count += 1
+                let neverBegan = (row["token"] as Data?).map { lastRun?.neverBegan(Array($0), of: word) ?? false }
+                let outcome = neverBegan ?? false ? "parked" : "lost"
                 try db.run(
-                    "UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE delivery = ? AND ended_at IS NULL",
-                    [now, delivery.number])
+                    "UPDATE attempts SET ended_at = ?, outcome = ? WHERE delivery = ? AND ended_at IS NULL",
+                    [now, outcome, delivery.number])
+                if neverBegan ?? false {
+                    try db.giveBack(delivery, cause: "not begun", at: now)
+                    continue
+                }
                 // The try does not count as an attempt: a power supply that fails each hour must not use up ten tries.
                 // The delay grows with each loss, so that a capture that crashes each run does not hold up the others.
                 let losses = try db.lossesInARow(of: delivery)
@@ -47,7 +57,6 @@ extension Claims {
                     .init(
                         cause: "its run ended without an answer", due: reading.wall + delay * 1000,
                         attempts: max(0, delivery.attempts - 1), isInDoubt: true, triedAt: now))
-                count += 1
             }
             return count
         }

@@ -4,63 +4,51 @@ package import QueueModel
 import SystemPackage
 
 extension Claims {
-    /// Stores the result of an attempt.
+    /// Stores the result of an attempt in a transaction of its own.
     ///
     /// - Returns: the new state of the delivery.
-    /// - Throws: as `settle(_:_:_:_:)`.
+    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery.
     @discardableResult
     package func settle(
         _ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard
     ) throws -> DeliveryState {
-        try queue.store.turn { try settle(claim, outcome, AttemptContext(retry: retry), $0).state }
-    }
-
-    /// Stores the result of an attempt.
-    ///
-    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery. The attempt is recorded
-    ///   even then.
-    func settle(
-        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, _ turn: QueueStore.WriterTurn
-    ) throws -> AttemptResult {
-        let settled = try turn.write { db -> AttemptResult? in
-            let reading = try queue.clock.look(db)
-            let now = reading.time(in: settling.time)
-            let held = try claim.held(db)
-            try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
-            let takenBack = try db.settle(settling, at: claim.destination, now)
-            guard let delivery = held else { return nil }
-            var (event, change) = try db.change(for: outcome, delivery, at: claim.destination, settling, reading)
-            if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
-                change.failure = (RunOptions.cutShortCode, cause)
-            }
-            guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
-            let state = DeliveryStateMachine.next(delivery.state, event) ?? delivery.state
-            return AttemptResult(
-                state: state, dueAt: state == .failed ? change.due : nil,
-                next: settling.claimsNext
-                    ? try next(for: claim.destination, dueBefore: settling.dueBefore, at: now, db) : nil,
-                takenBack: takenBack)
-        }
+        let settled = try queue.store.write { try settle(claim, outcome, AttemptContext(retry: retry), $0) }
         guard let settled else {
             throw QueueError(
                 .claimLost, "the claim has expired, or the user changed the delivery", of: claim.capture.id)
         }
-        return settled
+        return settled.state
+    }
+
+    /// Stores the result of an attempt.
+    ///
+    /// - Returns: nil if the claim has expired, or if the user changed the delivery. The attempt is recorded even then.
+    func settle(
+        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, _ db: Database
+    ) throws -> AttemptResult? {
+        let reading = try queue.clock.look(db)
+        let now = reading.time(in: settling.time)
+        let held = try claim.held(db)
+        try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
+        let takenBack = try db.settle(settling, at: claim.destination, now)
+        guard let delivery = held else { return nil }
+        var (event, change) = try db.change(for: outcome, delivery, at: claim.destination, settling, reading)
+        if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
+            change.failure = (RunOptions.cutShortCode, cause)
+        }
+        guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
+        let state = DeliveryStateMachine.next(delivery.state, event) ?? delivery.state
+        return AttemptResult(state: state, dueAt: state == .failed ? change.due : nil, takenBack: takenBack)
     }
 
     /// Gives back a claim that was not used. The delivery keeps its place in the order.
-    func giveBack(_ claim: Claim) throws { try queue.store.turn { try giveBack(claim, $0) } }
+    func giveBack(_ claim: Claim) throws { try queue.store.write { try giveBack(claim, $0) } }
 
-    private func giveBack(_ claim: Claim, _ turn: QueueStore.WriterTurn, cause: String = "not begun") throws {
+    func giveBack(_ claim: Claim, cause: String = "not begun", _ db: Database) throws {
+        let now = try queue.clock.stamp(db)
         let outcome = SendOutcome.parked(cause: cause, isInDoubt: false)
-        try turn.write { db in
-            let now = try queue.clock.stamp(db)
-            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
-            guard let delivery = try claim.held(db) else { return }
-            _ = try db.apply(
-                .park, to: delivery, at: now,
-                .init(cause: outcome.trouble, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1)))
-        }
+        try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
+        if let delivery = try claim.held(db) { try db.giveBack(delivery, cause: cause, at: now) }
     }
 
     /// Sets damaged bytes aside. All deliveries of the capture then wait until the bytes are back.
@@ -81,25 +69,25 @@ extension Claims {
             return nil
         }
         do { try queue.store.requireSpool() } catch {
-            try giveBack(claim, turn)
+            try turn.write { try giveBack(claim, $0) }
             throw error
         }
         try turn.write { db in
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
         }
         _ = try queue.setAside(record, kind, message, turn)
-        return AttemptResult(state: .quarantined, dueAt: nil, next: nil)
+        return AttemptResult(state: .quarantined, dueAt: nil)
     }
 
     /// Gives back a claim whose bytes are absent because their folder is. Everything else in that folder waits too.
     private func postpone(
         _ claim: Claim, _ root: FilePath, _ time: RunTime, _ turn: QueueStore.WriterTurn
     ) throws -> AttemptResult {
-        try giveBack(claim, turn, cause: Absence.message(root))
-        return try turn.write { db in
+        try turn.write { db in
+            try giveBack(claim, cause: Absence.message(root), db)
             let due = try queue.clock.look(db).time(in: time).wall + Absence.pause
             try db.postpone(below: root, until: due)
-            return AttemptResult(state: .pending, dueAt: due, next: nil, absent: root)
+            return AttemptResult(state: .pending, dueAt: due, absent: root)
         }
     }
 
@@ -109,10 +97,13 @@ extension Claims {
         let (word, code, message) = outcome.words
         let sent = settling.bytesSent ?? (word == "completed" ? claim.capture.byteCount : nil)
         try db.run(
-            "UPDATE attempts SET ended_at = ?, outcome = ?, code = ?, message = ?, bytes_sent = ? WHERE token = ?"
-                + " AND delivery = ?",
+            """
+            UPDATE attempts SET started_at = coalesce(?, started_at), ended_at = ?, outcome = ?, code = ?, message = ?,
+                bytes_sent = ? WHERE token = ? AND delivery = ?
+            """,
             [
-                now, isLate ? "late \(word)" : word, code, message, sent, Data(claim.token), claim.delivery.number,
+                settling.startedAt, now, isLate ? "late \(word)" : word, code, message, sent, Data(claim.token),
+                claim.delivery.number,
             ])
     }
 
@@ -174,6 +165,13 @@ extension SendOutcome {
 }
 
 extension Database {
+    /// Lets a delivery whose claim never began wait again. It keeps its place in the order.
+    func giveBack(_ delivery: DeliveryRecord, cause: String, at now: Int) throws {
+        _ = try apply(
+            .park, to: delivery, at: now,
+            .init(cause: cause, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1)))
+    }
+
     /// Stores what the end of a try means for the destination.
     ///
     /// - Returns: the captures that were refused for good and now wait again.

@@ -3,6 +3,7 @@ import CaptureNative
 import Foundation
 import GRDB
 package import QueueModel
+import QueueTransports
 import SystemPackage
 
 /// A delivery that this process may send until the lease ends. Only the holder of the claim can store the result.
@@ -13,6 +14,8 @@ package struct Claim: Hashable, Sendable {
     /// A random 128-bit value that only the holder of the claim knows.
     let token: [UInt8]
     let attempt: Int
+    /// The place that was taken for the bytes when they were claimed; nil if it is known only when they are sent.
+    let place: PutPlaces.Taken?
 
     /// The delivery as it is now; nil if the claim has expired, or the user changed the delivery.
     func held(_ db: Database) throws -> DeliveryRecord? {
@@ -47,6 +50,18 @@ package struct Claims {
     /// Whether `next` would find a delivery.
     func isSomethingDue(for destination: Destination, dueBefore before: Int?, at now: Int) throws -> Bool {
         try queue.store.read { db in try Self.first(for: destination, due: min(before ?? now, now), db) != nil }
+    }
+
+    /// Whether a claim may still begin: nobody has changed its delivery, and none that comes before it has become due.
+    func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
+        try queue.store.read { db in
+            guard try claim.held(db) != nil else { return false }
+            let isTried = "SELECT tried_at IS NOT NULL FROM deliveries WHERE id = ?"
+            guard let number = try Self.first(for: claim.destination, due: min(before ?? now, now), db),
+                let other = try DeliveryRecord.one(db, number), try db.integer(isTried, [number]) == 0
+            else { return true }
+            return try db.integer(isTried, [claim.delivery.number]) == 0 && other.priority <= claim.delivery.priority
+        }
     }
 
     func next(
@@ -139,7 +154,11 @@ package struct Claims {
         guard let taken = try DeliveryRecord.one(db, number) else {
             throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
         }
-        return Claim(capture: capture, delivery: taken, destination: destination, token: token, attempt: attempt)
+        let place = try destination.knownPlace(of: capture).map { place in
+            try PutPlaces(queue: queue, delivery: taken, token: token).take(place, capture.sha256, db)
+        }
+        return Claim(
+            capture: capture, delivery: taken, destination: destination, token: token, attempt: attempt, place: place)
     }
 
     /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the

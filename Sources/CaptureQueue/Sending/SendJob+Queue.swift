@@ -7,10 +7,12 @@ import SystemPackage
 extension SendJob {
     /// Makes a job for a delivery of a queue.
     ///
-    /// - Parameter held: the hash of the bytes in the queue; nil if they are the capture's bytes.
+    /// - Parameters:
+    ///   - held: the hash of the bytes in the queue; nil if they are the capture's bytes.
+    ///   - place: what was taken with the claim.
     init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, held: Digest? = nil,
-        _ queue: UploadQueue
+        place: PutPlaces.Taken? = nil, _ queue: UploadQueue
     ) {
         let file =
             capture.holding == .reference
@@ -21,7 +23,7 @@ extension SendJob {
                 // If the queue cannot be read, the capture is sent again, which is better than never.
                 (try? queue.store.read { try $0.mayBeAnother(remoteID, of: capture, photo: photo) }) ?? true
             }, keepBody: { body in try? queue.store.write { try $0.keep(body, of: capture) } },
-            places: PutPlaces(queue: queue, delivery: delivery, token: token),
+            places: PutPlaces(queue: queue, delivery: delivery, token: token, known: place),
             hadLanded: { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false })
     }
 }

@@ -30,6 +30,7 @@ public struct QueueFolder: Hashable, Sendable {
     var bell: FilePath { path.appending("run.bell") }
     var transfersFile: FilePath { path.appending("run.json") }
     var runLock: FilePath { path.appending("run.lock") }
+    var begunFile: FilePath { path.appending("run.begun") }
     var settingsCopy: FilePath { path.appending("settings.json") }
     var reserve: FilePath { path.appending("reserve") }
     package var spool: FilePath { path.appending("spool") }
@@ -89,7 +90,7 @@ public struct QueueFolder: Hashable, Sendable {
         guard whole.kind == .folder else { throw QueueError(.unusable, "is not a folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
-        for file in [lock, runLock, reserve] { try examine(file, .file) }
+        for file in [lock, runLock, begunFile, reserve] { try examine(file, .file) }
         // These files hold settings of destinations, such as headers and presigned URLs.
         for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)

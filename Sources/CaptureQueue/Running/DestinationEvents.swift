@@ -1,0 +1,50 @@
+import QueueModel
+import QueueTransports
+
+/// Reports what happens to the deliveries of one destination.
+struct DestinationEvents: Sendable {
+    let destination: Destination
+    let sending: SendingState
+
+    func tell(
+        _ name: QueueEvent.Name, _ capture: CaptureRecord, at now: Int, _ add: (inout QueueEvent) -> Void = { _ in }
+    ) {
+        var event = QueueEvent(name, at: now, destination: sending.name(destination))
+        event.id = capture.id
+        event.sha256 = capture.sha256
+        event.bytes = capture.byteCount
+        event.session = capture.session
+        add(&event)
+        sending.tell(event)
+    }
+
+    func tell(_ change: DestinationState.Change?, _ takenBack: [CaptureRecord] = []) {
+        switch change {
+        case .blocked(let block):
+            sending.tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
+                (event.code, event.until) = (block.reason.rawValue, block.until)
+            }
+        case .ready:
+            sending.tell(.ready, destination)
+            sending.moved()
+        case nil: break
+        }
+        for capture in takenBack {
+            tell(.pending, capture, at: sending.now) { event in
+                (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
+            }
+        }
+    }
+}
+
+extension QueueEvent {
+    mutating func describe(_ outcome: SendOutcome) {
+        code = outcome.code
+        message = outcome.trouble
+        switch outcome {
+        case .completed(let receipt, let id, let url): (self.receipt, remoteID, remoteURL) = (receipt, id, url)
+        case .accepted(let id, let url): (remoteID, remoteURL) = (id, url)
+        default: break
+        }
+    }
+}

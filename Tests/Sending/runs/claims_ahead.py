@@ -1,0 +1,163 @@
+"""While a run sends, the next delivery is claimed already; it neither delays what users ask for nor counts as a try."""
+import functools
+
+from Kit.outcomes import expect
+from Kit.queues import BEGUN
+from Kit.sending import wait_until
+from Kit.servers.capture_api import Answer
+from Sending.scenes import Scene
+
+
+class Ahead(Scene):
+    """The first upload is under way, and the second delivery is claimed."""
+
+    def __enter__(self):
+        super().__enter__()
+        wait_until(lambda: self.states()[:2] == ["uploading"] * 2, "a claim ahead")
+        return self
+
+    def given_back(self, about):
+        wait_until(lambda: self.states()[1] == "pending", f"{about}: the claim ahead is given back")
+        row = self.rig.delivery(self.bundles[1])
+        expect((row.attempts, row.in_doubt, row.tried_at) == (0, 0, None), f"{about}: it counts as a try: {row}")
+
+    def sent(self):
+        """The order in which the server got the bundles."""
+        digests = {self.bench.photo(bundle): bundle.id for bundle in self.bundles}
+        return [digests.get(capture.photo) for capture in self.api.stored]
+
+
+def only_one(bench):
+    """The third delivery of a lane is not claimed."""
+    with Ahead(bench) as scene:
+        expect(scene.states() == ["uploading", "uploading", "pending"], f"they are {scene.states()}")
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        expect(scene.sent() == [bundle.id for bundle in scene.bundles], "another order")
+        for bundle in scene.bundles:
+            row, tries = scene.rig.delivery(bundle), scene.rig.tries(bundle)
+            expect((row.attempts, len(tries)) == (1, 1), f"{row.attempts} attempts, {len(tries)} tries")
+
+
+def given_back(words, bench):
+    """`pause` and `pause --dest` give it back at once, while the transfer goes on."""
+    with Ahead(bench, words=("run", "--watch", "--grace", "0s")) as scene:
+        scene.rig.run(*words).must(0, about="pause")
+        scene.given_back(" ".join(words))
+        expect(scene.states()[0] == "uploading", "the transfer was stopped")
+        scene.running.stop()
+        scene.rig.run("resume", *words[1:]).must(0, about="resume")
+        scene.ends_well()
+
+
+def changed_destination(bench):
+    """Other settings give it back at once, so that it is sent with them."""
+    with Ahead(bench, words=("run", "--watch")) as scene:
+        scene.rig.run("dest", "set", "api", "--lifetime", "30d").must(0, about="dest set")
+        wait_until(lambda: any(one.outcome == "parked" for one in scene.rig.tries(scene.bundles[1])), "it is given back")
+        scene.gate.set()
+        scene.rig.run("wait", "--all", "--timeout", "60s", seconds=70).must(0, about="wait")
+        scene.running.stop()
+        scene.ends_well()
+
+
+def blocked(bench):
+    """An answer that blocks the destination gives it back."""
+    with Ahead(bench, words=("run", "--watch")) as scene:
+        scene.api.answer(Answer(503, headers={"Retry-After": "3600"}))
+        scene.gate.set()
+        # The first is stored; the answer to the second blocks the destination while the third is claimed.
+        wait_until(lambda: scene.states() == ["completed", "pending", "pending"], "the destination is blocked")
+        row = scene.rig.delivery(scene.bundles[2])
+        expect((row.attempts, row.in_doubt, row.tried_at) == (0, 0, None), f"it counts as a try: {row}")
+        expect(len(scene.api.seen()) == 2, "the third was sent")
+
+
+def changed(command, bench):
+    """A claimed delivery that the user holds or cancels is not sent."""
+    with Ahead(bench) as scene:
+        scene.rig.run(command, scene.bundles[1].id).must(0, about=command)
+        state = scene.states()[1]
+        expect(state in ("held", "cancelled"), f"is {state}")
+        scene.gate.set()
+        scene.running.end().must(0 if state == "cancelled" else 15, about="the run")
+        expect(scene.states() == ["completed", state, "completed"], f"they are {scene.states()}")
+        expect(len(scene.api.seen()) == 2, "it was sent")
+
+
+def overtaken(bench):
+    """A capture of a higher priority that comes meanwhile is sent first."""
+    with Ahead(bench, words=("run", "--until-empty", "--json")) as scene:
+        urgent = bench.stock[9]
+        scene.rig.push(urgent, options=("--priority", "9"))
+        scene.bundles.append(urgent)
+        # A run that tells of a later change has seen the push.
+        scene.rig.http(scene.api.url, name="other")
+        for command, event in ("pause", "paused"), ("resume", "resumed"):
+            scene.rig.run(command, "--dest", "other").must(0, about=command)
+            wait_until(lambda: scene.running.saw(event, destination="other"), event)
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        first, second, third, _ = (bundle.id for bundle in scene.bundles)
+        expect(scene.sent() == [first, urgent.id, second, third], f"the order is {scene.sent()}")
+
+
+def session(bench):
+    """The members of a session are sent one after the other, and nothing of another one comes between them."""
+    bundles = bench.stock[:4]
+    with Scene(bench, count=1) as scene:
+        scene.rig.push(*bundles[1:3], options=("--session", "monday"))
+        scene.rig.push(bundles[3])
+        scene.bundles = list(bundles)
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        order = [scene.api.stored[place].photo for place in range(4)]
+        expect(order == [bench.photo(bundle) for bundle in bundles], "another order")
+
+
+def killed(is_known, bench):
+    """After a kill only the delivery that has begun is in doubt. Without its file the next run asks about both."""
+    with Ahead(bench) as scene:
+        scene.running.kill()
+        scene.gate.set()
+        if not is_known:
+            (scene.rig.queue / BEGUN).unlink()
+        scene.ends_well()
+        questions = len(scene.api.seen("verify"))
+        expect(questions == (1 if is_known else 2), f"{questions} questions")
+        outcomes = [[one.outcome for one in scene.rig.tries(bundle)] for bundle in scene.bundles]
+        second = ["parked", "completed"] if is_known else ["lost", "completed"]
+        expect(outcomes == [["lost", "completed"], second, ["completed"]], f"the tries are {outcomes}")
+        expect([scene.rig.delivery(bundle).attempts for bundle in scene.bundles] == [1, 1, 1], "other attempts")
+
+
+def restarted(bench):
+    """After a restart of the machine the file is not believed: what it does not name can have begun."""
+    with Ahead(bench) as scene:
+        scene.running.kill()
+        scene.gate.set()
+        file = scene.rig.queue / BEGUN
+        owner = file.read_bytes()[:128].rstrip(b"\0").decode()
+        boot = owner.split()[0]
+        other = boot[:-1] + ("0" if boot[-1] != "0" else "1")
+        file.write_bytes(file.read_bytes().replace(boot.encode(), other.encode()))
+        with scene.rig.database() as database, database:
+            database.execute("UPDATE deliveries SET owner = replace(owner, ?, ?)", (boot, other))
+        scene.ends_well()
+        expect(len(scene.api.seen("verify")) == 2, "a file from before the restart is believed")
+
+
+TESTS = [
+    ("one delivery is claimed ahead", only_one),
+    ("pause gives the claim ahead back at once", functools.partial(given_back, ("pause",))),
+    ("pause --dest gives the claim ahead back at once", functools.partial(given_back, ("pause", "--dest", "api"))),
+    ("dest set gives the claim ahead back at once", changed_destination),
+    ("a block gives the claim ahead back", blocked),
+    ("a delivery that was claimed ahead is held", functools.partial(changed, "hold")),
+    ("a delivery that was claimed ahead is cancelled", functools.partial(changed, "cancel")),
+    ("a higher priority overtakes a claim ahead", overtaken),
+    ("members of a session are not claimed ahead", session),
+    ("killed with a claim ahead: it is not in doubt", functools.partial(killed, True)),
+    ("killed with a claim ahead, and run.begun is lost", functools.partial(killed, False)),
+    ("killed with a claim ahead, and the machine restarts", restarted),
+]

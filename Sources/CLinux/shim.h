@@ -19,6 +19,11 @@ extern void *memmem(const void *haystack, unsigned long count, const void *needl
 extern int sync_file_range(int file, long long offset, long long count, unsigned int flags);
 static const unsigned int capture_start_writing = 2;
 
+// mallopt(3) is in malloc.h, which is not part of that module.
+extern int mallopt(int setting, int value);
+static const int capture_trim_threshold = -1; // M_TRIM_THRESHOLD
+static const int capture_mmap_threshold = -3; // M_MMAP_THRESHOLD
+
 // posix_spawn_file_actions_addclosefrom_np(3) is missing too. The type of its first argument is Glibc's.
 extern int posix_spawn_file_actions_addclosefrom_np(void *actions, int first);
 

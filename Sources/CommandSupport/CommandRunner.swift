@@ -14,6 +14,7 @@ package enum CommandRunner {
         failure: (any Error) -> CommandFailure? = { _ in nil }
     ) -> Never {
         StandardStreams.holdPlaces()
+        FreedMemory.keep()
         let diagnostic = Diagnostic(tool: tool)
         let arguments = arguments(diagnostic)
         // ArgumentParser shows the help of the root for a command that does not exist.

@@ -15,10 +15,10 @@ package struct ProcessIdentity: Hashable, Sendable {
         self.started = started
     }
 
-    package static var current: ProcessIdentity {
+    package static let current = {
         let number = Int(getpid())
         return ProcessIdentity(boot: BootClock.identity, number: number, started: startTime(of: number) ?? 0)
-    }
+    }()
 
     /// Whether the process still runs; false for a process from before the last start of the machine, and for one that
     /// has ended and whose parent has not asked for its exit status yet.

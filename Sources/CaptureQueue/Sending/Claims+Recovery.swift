@@ -28,7 +28,8 @@ extension Claims {
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
-            for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
+            let sql = "SELECT \(DeliveryRecord.columns), owner FROM deliveries WHERE state = 'uploading'"
+            for row in try db.rows(sql) {
                 let owner = try row.text("owner").flatMap(ProcessIdentity.init(owner:))
                 let delivery = try DeliveryRecord(row: row)
                 // A lease that is longer than a new one was given by a clock that was ahead.

@@ -157,7 +157,7 @@ def newer(bench):
     origin, held = filled(bench)
     rig = bench.rig().like(origin)
     with rig.database() as database:
-        database.execute("INSERT INTO grdb_migrations (identifier) VALUES ('v9-from-the-future')")
+        database.execute("INSERT INTO grdb_migrations (identifier) VALUES ('v10-from-the-future')")
     for ending in ("-wal", "-shm"):
         (rig.queue / f"queue.sqlite{ending}").unlink(missing_ok=True)
     before = digests(rig)

@@ -116,8 +116,8 @@ def counters(bench):
     after = metrics(rig)
     expect({key: after[key] for key in before} == before, "counters have changed with prune")
     for destination in (2, 3, 98, 99):
-        rig.change("INSERT INTO traffic VALUES (?, 'failed', 1, 10, 1000)", destination)
-        rig.change("INSERT INTO latency VALUES (?, 1000, 1)", destination)
+        rig.change("INSERT INTO counts VALUES ('attempt', ?, 'failed', 1, 10, 1000)", destination)
+        rig.change("INSERT INTO counts VALUES ('latency', ?, 1000, 1, 0, 0)", destination)
     gone = ("destination", "")
     series = metrics(rig)
     expect(series["capqueue_attempts_total", gone, ("outcome", "failed")] == 2, "removed destinations are not counted")

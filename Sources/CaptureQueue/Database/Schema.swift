@@ -7,8 +7,9 @@ enum Schema {
     /// "capq", by which `file` and other tools recognise the database.
     static let applicationID = 0x6361_7071
 
-    /// The only version. Versions 1 to 7 were never in a release.
-    static let version = "v8"
+    /// The only version. Versions 1 to 8 were never in a release.
+    static let version = "v9"
+    private static let unreleased = (1...8).map { "v\($0)" }
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
@@ -76,7 +77,7 @@ enum Schema {
             return
         }
         guard tables > 0, try migrator.hasBeenSuperseded(db) else { return }
-        if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains("v1") {
+        if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains(where: unreleased.contains) {
             throw QueueError(
                 .older, "was made by a version from before the first release, which this one cannot read",
                 of: folder.path, hints: [.salvage])

@@ -45,11 +45,13 @@ enum Tables {
             session INTEGER REFERENCES sessions (id), priority INTEGER NOT NULL DEFAULT 0, not_before INTEGER,
             holding TEXT NOT NULL, reference TEXT, state TEXT NOT NULL, finished_at INTEGER, removed_at INTEGER,
             parts_only INTEGER NOT NULL DEFAULT 0, is_condensed INTEGER NOT NULL DEFAULT 0,
-            tag BLOB, body_sha256 BLOB, body_form TEXT);
+            tag BLOB, body_sha256 BLOB, body_form TEXT,
+            is_spooled INTEGER AS (holding IN ('spool', 'removing') AND reference IS NULL));
         CREATE INDEX captures_sha256 ON captures (sha256);
         CREATE INDEX captures_photo ON captures (photo);
         CREATE INDEX captures_state ON captures (state, seq);
-        CREATE INDEX captures_session ON captures (session, state) WHERE session IS NOT NULL;
+        CREATE INDEX captures_session ON captures (session) WHERE session IS NOT NULL;
+        CREATE INDEX captures_unlanded ON captures (session, state) WHERE session IS NOT NULL AND state <> 'completed';
         CREATE INDEX captures_deferred ON captures (not_before)
             WHERE not_before IS NOT NULL AND state NOT IN ('completed', 'cancelled');
         CREATE INDEX captures_reference ON captures (reference) WHERE holding = 'reference';
@@ -83,7 +85,7 @@ enum Tables {
             WHERE state IN ('pending', 'failed', 'uploading', 'processing');
         CREATE INDEX deliveries_under_way ON deliveries (lease_until) WHERE state = 'uploading';
         CREATE INDEX deliveries_processing ON deliveries (destination, due) WHERE state = 'processing';
-        CREATE INDEX deliveries_landed ON deliveries (destination, completed_at) WHERE completed_at IS NOT NULL;
+        CREATE INDEX deliveries_landed ON deliveries (destination, completed_at, capture) WHERE completed_at IS NOT NULL;
         CREATE INDEX deliveries_place ON deliveries (place) WHERE place IS NOT NULL;
         CREATE INDEX deliveries_absent ON deliveries (destination, capture) WHERE error_code = 'source.absent';
         CREATE INDEX deliveries_cut_short ON deliveries (destination)
@@ -104,20 +106,20 @@ enum Tables {
         CREATE INDEX attempts_delivery ON attempts (delivery);
         """
 
-    /// What triggers keep up to date, because counting a million rows takes a third of a second. In `delivery_totals`,
-    /// `traffic` and `latency` the destination is 0 where a delivery has none.
+    /// What triggers keep up to date, because counting a million rows takes a third of a second. It is one table, so that a
+    /// change writes one page of it. The destination is 0 where a delivery has none.
     private static let counts = """
-        CREATE TABLE totals (state TEXT PRIMARY KEY, captures INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
-        CREATE TABLE delivery_totals (
-            destination INTEGER NOT NULL, state TEXT NOT NULL, deliveries INTEGER NOT NULL, bytes INTEGER NOT NULL,
-            PRIMARY KEY (destination, state)) WITHOUT ROWID;
-        CREATE TABLE usage (only INTEGER PRIMARY KEY CHECK (only = 1), bytes INTEGER NOT NULL, files INTEGER NOT NULL);
-        INSERT INTO usage VALUES (1, 0, 0);
-        CREATE TABLE traffic (
-            destination INTEGER NOT NULL, outcome TEXT NOT NULL, attempts INTEGER NOT NULL, bytes INTEGER NOT NULL,
-            milliseconds INTEGER NOT NULL, PRIMARY KEY (destination, outcome)) WITHOUT ROWID;
-        CREATE TABLE latency (
-            destination INTEGER NOT NULL, at_most INTEGER NOT NULL, attempts INTEGER NOT NULL,
-            PRIMARY KEY (destination, at_most)) WITHOUT ROWID;
+        CREATE TABLE counts (
+            subject TEXT NOT NULL, destination INTEGER NOT NULL, kind NOT NULL, number INTEGER NOT NULL,
+            bytes INTEGER NOT NULL, milliseconds INTEGER NOT NULL, PRIMARY KEY (subject, destination, kind)) WITHOUT ROWID;
+        INSERT INTO counts VALUES ('spool', 0, '', 0, 0, 0);
+        CREATE VIEW totals AS SELECT kind AS state, number AS captures, bytes FROM counts WHERE subject = 'capture';
+        CREATE VIEW delivery_totals AS
+            SELECT destination, kind AS state, number AS deliveries, bytes FROM counts WHERE subject = 'delivery';
+        CREATE VIEW usage AS SELECT bytes, number AS files FROM counts WHERE subject = 'spool';
+        CREATE VIEW traffic AS SELECT destination, kind AS outcome, number AS attempts, bytes, milliseconds
+            FROM counts WHERE subject = 'attempt';
+        CREATE VIEW latency AS
+            SELECT destination, kind AS at_most, number AS attempts FROM counts WHERE subject = 'latency';
         """
 }

@@ -142,14 +142,14 @@ extension DestinationWork {
             ageMilliseconds: max(0, now - (try oldest.needInteger("since"))))
     }
 
-    /// From the last 200 deliveries at most, which tell as much as all of them.
+    /// From the last 50 deliveries at most: of a million, each is on pages of its own.
     private static func rate(_ number: Int, _ db: Database, _ now: Int) throws -> SendingRate? {
         let landed = try db.mapped(
             """
             SELECT landed.id AS id, bytes, started_at, attempts.ended_at AS ended_at
             FROM (SELECT id, capture FROM deliveries INDEXED BY deliveries_landed
                 WHERE destination = ? AND completed_at IS NOT NULL AND completed_at > ?
-                ORDER BY completed_at DESC LIMIT 200) AS landed
+                ORDER BY completed_at DESC LIMIT 50) AS landed
             JOIN captures ON seq = capture JOIN attempts ON attempts.delivery = landed.id
             WHERE attempts.ended_at IS NOT NULL
             """, [number, now - lately]

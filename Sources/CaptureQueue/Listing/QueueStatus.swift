@@ -140,7 +140,7 @@ extension UploadQueue {
         let short = max(
             used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
             isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
-        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, looks: 250, db) : nil
+        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, looks: 100, db) : nil
     }
 
     private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {
@@ -153,10 +153,12 @@ extension UploadQueue {
     }
 
     private static func sessionCounts(_ db: Database) throws -> QueueStatus.Sessions {
-        func count(_ condition: String) throws -> Int {
-            try db.integer("SELECT count(*) FROM sessions WHERE \(condition)") ?? 0
-        }
-        return try .init(
-            open: count("ended_at IS NULL"), ended: count("ended_at IS NOT NULL"), due: count(Session.due))
+        // A filter leaves out the rest of a condition once it is known.
+        let row = try db.row(
+            """
+            SELECT count(*) AS every, count(ended_at) AS ended, count(*) FILTER (WHERE \(Session.due)) AS due FROM sessions
+            """)
+        let (every, ended) = (try row?.needInteger("every") ?? 0, try row?.needInteger("ended") ?? 0)
+        return .init(open: every - ended, ended: ended, due: try row?.needInteger("due") ?? 0)
     }
 }

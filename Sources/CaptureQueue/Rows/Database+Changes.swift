@@ -68,10 +68,6 @@ extension Database {
     private func update(
         _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange
     ) throws {
-        if next != .completed, change.changesOnlyState(of: delivery), receipt == delivery.receipt {
-            // SQLite writes each index that has a column of the statement, also where its value stays.
-            return try run("UPDATE deliveries SET state = ? WHERE id = ?", [next.rawValue, delivery.number])
-        }
         try run(
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
@@ -101,14 +97,14 @@ extension Database {
 
     /// Computes the overall state from the deliveries.
     func refreshState(ofCapture sequence: Int) throws {
-        let rows = try rows("SELECT state, completed_at, part FROM deliveries WHERE capture = ?", [sequence])
-        let overall = DeliveryState.overall(try rows.map { try $0.state("state") })
-        let landed = overall == .completed ? try rows.filter { try $0.state("state") == .completed } : []
-        let isPartsOnly = try !landed.isEmpty && landed.allSatisfy { try $0.text("part") != nil }
+        let all = try mapped("SELECT state, completed_at, part FROM deliveries WHERE capture = ?", [sequence]) {
+            (state: try $0.state("state"), at: try $0.integer("completed_at"), part: try $0.text("part"))
+        }
+        let overall = DeliveryState.overall(all.map(\.state))
+        let landed = overall == .completed ? all.filter { $0.state == .completed } : []
         try setState(
-            overall, finishedAt: try landed.compactMap { try $0.integer("completed_at") }.max(),
-            isPartsOnly: isPartsOnly,
-            ofCapture: sequence)
+            overall, finishedAt: landed.compactMap(\.at).max(),
+            isPartsOnly: !landed.isEmpty && landed.allSatisfy { $0.part != nil }, ofCapture: sequence)
     }
 
     private func setState(
@@ -166,18 +162,6 @@ extension Database {
                 sequence, destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil, sequence,
             ])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
-    }
-}
-
-extension Database.DeliveryChange {
-    /// Whether only the state of the delivery changes.
-    fileprivate func changesOnlyState(of delivery: DeliveryRecord) -> Bool {
-        guard delivery.leaseUntil == nil, delivery.completedAt == nil, delivery.errorCode == nil, claim == nil,
-            completion == nil, failure == nil, triedAt == nil, remoteID == nil, remoteURL == nil,
-            idempotencyKey == .kept
-        else { return false }
-        return due ?? delivery.dueAt == delivery.dueAt && attempts ?? delivery.attempts == delivery.attempts
-            && isInDoubt ?? delivery.isInDoubt == delivery.isInDoubt && polls ?? delivery.polls == delivery.polls
     }
 }
 

@@ -6,17 +6,19 @@ extension QueueClock {
     func read(_ db: Database) throws -> Reading { read(try Self.memory(db)) }
 
     static func memory(_ db: Database) throws -> Memory {
-        guard let row = try db.row("SELECT * FROM clock") else { return Memory(lastSeen: 0) }
-        var anchor: Times?
-        if let boot = try row.text("boot"), let wall = try row.integer("anchor_wall"),
-            let sinceBoot = try row.integer("anchor_boot")
-        {
-            anchor = Times(wall: wall, boot: boot, sinceBoot: sinceBoot)
+        let sql = "SELECT last_seen, boot, anchor_wall, anchor_boot, latest, elapsed, elapsed_at FROM clock"
+        let memories = try db.mapped(sql, []) { row in
+            let boot = try row.text("boot")
+            var anchor: Times?
+            if let boot, let wall = try row.integer("anchor_wall"), let sinceBoot = try row.integer("anchor_boot") {
+                anchor = Times(wall: wall, boot: boot, sinceBoot: sinceBoot)
+            }
+            var memory = Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor)
+            (memory.latest, memory.elapsed) = (try row.needInteger("latest"), try row.needInteger("elapsed"))
+            memory.looked = try row.integer("elapsed_at").map { Looked(boot: boot ?? "", sinceBoot: $0) }
+            return memory
         }
-        var memory = Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor)
-        (memory.latest, memory.elapsed) = (try row.needInteger("latest"), try row.needInteger("elapsed"))
-        memory.looked = try row.integer("elapsed_at").map { Looked(boot: try row.text("boot") ?? "", sinceBoot: $0) }
-        return memory
+        return memories.first ?? Memory(lastSeen: 0)
     }
 
     /// Reads the clocks, and stores what the queue remembers of them, to the second.

@@ -2,14 +2,13 @@ import GRDB
 import QueueModel
 
 extension Session {
-    /// The SQL condition for a session that is due: it has ended, and every member has landed. It needs only indexes,
-    /// because a session may have a million members.
+    /// The members that have not landed, for `FROM`. Only this index is read, because a session may have a million members.
+    private static let unlanded = "captures INDEXED BY captures_unlanded WHERE state <> 'completed' AND session"
+
+    /// The SQL condition for a session that is due: it has ended, and every member has landed.
     static let due = """
-        (sessions.ended_at IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
-                AND state IN ('pending', 'uploading', 'processing', 'failed', 'held'))
-            AND (incomplete = 1 OR NOT EXISTS (SELECT 1 FROM captures WHERE session = sessions.id
-                AND state IN ('permanently_failed', 'conflict', 'quarantined', 'cancelled'))))
+        (sessions.ended_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(unlanded) = sessions.id AND (incomplete = 0
+            OR state IN ('pending', 'uploading', 'processing', 'failed', 'held'))))
         """
 
     /// The notifications that a destination has not accepted yet, for `FROM`.
@@ -24,9 +23,12 @@ extension Session {
     static func all(_ db: Database, _ condition: String = "", _ arguments: StatementArguments = []) throws -> [Session]
     {
         try db.rows("SELECT *, \(due) AS is_due FROM sessions \(condition) ORDER BY id", arguments).map { row in
-            let members = try db.counts(
-                "SELECT state, count(*) AS captures FROM captures WHERE session = ? GROUP BY state",
-                [try row.needInteger("id")])
+            let number = try row.needInteger("id")
+            var members = try db.counts(
+                "SELECT state, count(*) AS captures FROM \(unlanded) = ? GROUP BY state", [number])
+            let all = try db.integer("SELECT count(*) FROM captures WHERE session = ?", [number]) ?? 0
+            let landed = all - members.values.reduce(0, +)
+            if landed > 0 { members[.completed] = landed }
             return Session(
                 name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
                 endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,

@@ -30,7 +30,8 @@ extension Claims {
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
-            for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
+            let sql = "SELECT \(DeliveryRecord.columns), owner, token FROM deliveries WHERE state = 'uploading'"
+            for row in try db.rows(sql) {
                 let word = try row.text("owner") ?? ""
                 let owner = ProcessIdentity(owner: word)
                 let delivery = try DeliveryRecord(row: row)

@@ -131,34 +131,33 @@ package struct Claims {
     }
 
     private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
-        guard let delivery = try DeliveryRecord.one(db, number),
-            let capture = try CaptureRecord.one(db, sequence: delivery.capture)
+        let captures = try CaptureRecord.all(db, "WHERE seq = (SELECT capture FROM deliveries WHERE id = ?)", [number])
+        guard let capture = captures.first, var delivery = capture.deliveries.first(where: { $0.number == number })
         else { throw QueueError.corruptRecord("a delivery has no row, or no capture") }
         guard capture.holding.hasBytes else {
             _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holdingWords)"))
             return nil
         }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
-        let attempt = delivery.attempts + 1
+        let (attempt, until) = (delivery.attempts + 1, now + Self.lease)
+        // The key stays the same for all attempts and restarts, so that a server can ignore repetitions.
+        let key = delivery.idempotencyKey ?? UUIDText.of(token, version: 4)
         let claimed = try db.apply(
             .claim, to: delivery, at: now,
             .init(
-                cause: "attempt \(attempt)", due: delivery.dueAt, attempts: attempt,
-                claim: (token, ProcessIdentity.current.owner, now + Self.lease),
-                // The key stays the same for all attempts and restarts, so that a server can ignore repetitions.
-                idempotencyKey: delivery.idempotencyKey == nil ? .made(UUIDText.of(token, version: 4)) : .kept))
+                cause: "attempt \(attempt)", attempts: attempt, claim: (token, ProcessIdentity.current.owner, until),
+                idempotencyKey: .made(key), isOnlyDelivery: capture.deliveries.count == 1))
         guard claimed else { return nil }
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
-        guard let taken = try DeliveryRecord.one(db, number) else {
-            throw QueueError.corruptRecord("a delivery disappeared while it was claimed")
-        }
+        (delivery.state, delivery.attempts, delivery.idempotencyKey) = (.uploading, attempt, key)
+        (delivery.leaseUntil, delivery.completedAt, delivery.errorCode, delivery.errorMessage) = (until, nil, nil, nil)
         let place = try destination.knownPlace(of: capture).map { place in
-            try PutPlaces(queue: queue, delivery: taken, token: token).take(place, capture.sha256, db)
+            try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, capture.sha256, db)
         }
         return Claim(
-            capture: capture, delivery: taken, destination: destination, token: token, attempt: attempt, place: place)
+            capture: capture, delivery: delivery, destination: destination, token: token, attempt: attempt, place: place)
     }
 
     /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the

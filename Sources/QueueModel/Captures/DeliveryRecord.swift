@@ -3,26 +3,26 @@ public struct DeliveryRecord: Hashable, Sendable {
     public let number: Int
     /// The name of the destination; nil only if the queue had no destination at push.
     public let destination: String?
-    public let state: DeliveryState
+    public package(set) var state: DeliveryState
     public let priority: Int
     /// The earliest time of the next try.
     public let dueAt: Int
-    public let attempts: Int
-    public let leaseUntil: Int?
-    public let completedAt: Int?
+    public package(set) var attempts: Int
+    public package(set) var leaseUntil: Int?
+    public package(set) var completedAt: Int?
     /// The proof that the destination has the bytes.
     public let receipt: String?
     /// The part of the bundle that was delivered; nil if the whole bundle was delivered.
     public let part: String?
     public let remoteID: String?
     public let remoteURL: String?
-    public let errorCode: String?
-    public let errorMessage: String?
+    public package(set) var errorCode: String?
+    public package(set) var errorMessage: String?
     /// Whether an earlier try may have arrived, so that the server is asked before the next one.
     public let isInDoubt: Bool
     /// How often the server was asked for its decision.
     package let polls: Int
-    package let idempotencyKey: String?
+    package var idempotencyKey: String?
     package let capture: Int
 
     package init(

@@ -7,10 +7,10 @@ package enum CommandRunner {
     /// Runs the tool and ends the process.
     ///
     /// - Parameters:
-    ///   - words: Words of other tools for our commands.
+    ///   - words: Words of other tools for our commands. They are made only for a command line that is wrong.
     ///   - failure: Converts errors of a library that this module does not know; nil for all other errors.
     package static func run(
-        _ root: any ParsableCommand.Type, tool: String, words: OtherWords,
+        _ root: any ParsableCommand.Type, tool: String, words: @autoclosure () -> OtherWords,
         failure: (any Error) -> CommandFailure? = { _ in nil }
     ) -> Never {
         StandardStreams.holdPlaces()
@@ -18,7 +18,7 @@ package enum CommandRunner {
         let diagnostic = Diagnostic(tool: tool)
         let arguments = arguments(diagnostic)
         // ArgumentParser shows the help of the root for a command that does not exist.
-        if arguments.first == "help" { refuseWrongWord(root, arguments, words, diagnostic) }
+        if arguments.first == "help" { refuseWrongWord(root, arguments, words(), diagnostic) }
         do {
             var command = try RootConfiguration.parsing(arguments) { try parse(root, arguments) }
             let group = type(of: command).configuration
@@ -38,7 +38,7 @@ package enum CommandRunner {
                 diagnostic.error(failure)
                 Output.exit(failure.status.rawValue)
             }
-            if !root.exitCode(for: error).isSuccess { refuseWrongWord(root, arguments, words, diagnostic) }
+            if !root.exitCode(for: error).isSuccess { refuseWrongWord(root, arguments, words(), diagnostic) }
             finish(root, error, commandLine(root, tool, arguments), diagnostic)
         }
     }

@@ -1,5 +1,3 @@
-import CaptureNative
-
 /// One pass through a bundle: steps 1 to 5 of Spec/capture-bundle.md section 11.
 struct VerificationPass {
     let reader: BundleReader
@@ -84,14 +82,14 @@ struct VerificationPass {
 
     private mutating func judge(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
         try observer?.begin(entry)
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let hash = try DigestStream()
         let content = try EntryContentCheck(entry, manifest, surveysDepth: surveysDepth)
         try reader.readData { piece throws(BundleError) in
-            do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+            try hash.update(piece)
             try content.consume(piece)
             try observer?.consume(piece)
         }
-        let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        let digest = try hash.finish()
         guard digest == entry.sha256 else {
             mark(entry, .altered)
             outcomes["entries"] = .failed

@@ -199,14 +199,16 @@ package final class FileHandle: Sendable {
     package func readAll(limit: Int) throws(NativeError) -> [UInt8] {
         let size = try status().size
         if size > limit { throw .system("read", EFBIG) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(size)
-        var chunk = [UInt8](repeating: 0, count: min(max(size + 1, 4096), 1 << 18))
-        while true {
-            let count = try readSome(into: &chunk)
-            if count == 0 { return bytes }
-            if bytes.count + count > limit { throw .system("read", EFBIG) }
-            bytes += chunk[..<count]
+        var bytes = [UInt8](repeating: 0, count: min(max(size, 4095), limit) + 1)
+        var count = try read(into: &bytes)
+        // A pipe, a file of /proc and a file that grows have more bytes than their status says.
+        while count == bytes.count {
+            if count > limit { throw .system("read", EFBIG) }
+            var more = [UInt8](repeating: 0, count: min(1 << 16, limit + 1 - count))
+            count += try read(into: &more)
+            bytes += more
         }
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 }

@@ -53,7 +53,11 @@ package final class HelperProcess: Sendable {
     package func receive<Number: Numeric & BitwiseCopyable>(
         _ count: Int, as type: Number.Type = UInt8.self, deadline: Double
     ) throws(NativeError) -> [Number] {
-        var numbers = [Number](repeating: 0, count: count)
+        // Array(repeating:count:) would copy the numbers one by one, since this function is not specialized.
+        var numbers = unsafe [Number](unsafeUninitializedCapacity: count) { target, filled in
+            unsafe UnsafeMutableRawBufferPointer(target).initializeMemory(as: UInt8.self, repeating: 0)
+            filled = count
+        }
         var received = 0
         while received < count * MemoryLayout<Number>.stride {
             let done = unsafe numbers.withUnsafeMutableBytes { raw in

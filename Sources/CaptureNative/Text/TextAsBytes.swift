@@ -142,8 +142,9 @@ extension String {
     /// The text without leading and trailing spaces, tabs and line ends.
     var trimmed: String {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0d || byte == 0x0a }
-        return String(
-            decoding: utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed(), as: UTF8.self)
+        let start = utf8.drop(while: isSpace)
+        let end = start.lastIndex { !isSpace($0) }.map { utf8.index(after: $0) } ?? start.startIndex
+        return String(decoding: start[..<end], as: UTF8.self)
     }
 
     /// Splits `name: value` at its first separator. Returns nil if there is none.

@@ -61,5 +61,5 @@ package struct DepthSamples: Sendable {
     }
 
     /// The measured samples of the grid, in ascending order.
-    package var measured: [Float] { grid.floats.filter(DepthGrid.isMeasured).sorted() }
+    package var measured: [Float] { grid.floats.filter(DepthGrid.isMeasured).ascending }
 }

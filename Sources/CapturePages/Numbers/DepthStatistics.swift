@@ -61,7 +61,7 @@ public struct DepthStatistics: Hashable, Sendable {
         }
 
         private var median: Float? {
-            let sorted = measured.sorted()
+            let sorted = measured.ascending
             guard let middle = sorted.dropFirst(sorted.count / 2).first else { return nil }
             guard sorted.count % 2 == 0 else { return middle }
             // The sum of two floats may overflow a float, so it is computed in Double; their mean always fits.

@@ -98,11 +98,11 @@ public final class BundlePictures: Sendable {
         let image: PixelImage
         if eighths == 1, longer / 8 <= limits.photoSides.most {
             let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: limits.thumbnailQuality)
+            if bytes.count <= limits.photoBytes, let size = PhotoFacts(jpeg: bytes)?.size {
+                return BundlePicture(bytes: bytes, width: size.width, height: size.height)
+            }
             // Decoding a large photo takes far longer than anything else here, so it is decoded only once.
             image = try decoder.pixels(bytes, .jpeg)
-            if bytes.count <= limits.photoBytes {
-                return BundlePicture(bytes: bytes, width: image.width, height: image.height)
-            }
         } else {
             image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(orientation)
         }

@@ -27,7 +27,9 @@ final class ContentCollector: BundleObserver {
         }
         guard entry.path == .photo else { return }
         photoSize = entry.size
-        if photoLimit > 0, entry.size <= photoLimit { photo = [] }
+        guard photoLimit > 0, entry.size <= photoLimit else { return }
+        photo = []
+        photo?.reserveCapacity(entry.size)
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {

@@ -15,7 +15,8 @@ help:
 	@echo "               for each fuzz target"
 	@echo "make build     build capbundle, capqueue and capbundle-decode in .build/release"
 	@echo "make install   install them, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
-	@echo "make bench     compare with scripts, bagit.py, openssl and curl, in .build/bench.txt; ONLY=word for some"
+	@echo "make bench     compare with scripts, openssl, curl, rclone, SQLite and others, in .build/bench.txt;"
+	@echo "               at most 25 minutes; ONLY=word for some measures"
 	@echo "make fuzz      give each parser random inputs for SECONDS ($(SECONDS)), with limits on time and memory; ONLY=word for some"
 	@echo "make receiver  build Samples/Receiver and serve FOLDER ($(FOLDER)) on PORT ($(PORT))"
 	@echo "make page      put the modules of Spec/Browser into Samples/verify.html again"
@@ -44,6 +45,7 @@ install:
 bench: build
 	@.ci/dependencies bench
 	@CAPQUEUE_BENCH=1 .ci/build . .build-bench capqueue-bench
+	@.ci/build Samples/Receiver .build-receiver
 	@python=$$(.ci/environment Bench) && $$python Tests/run.py Bench .build/release/capbundle $(if $(ONLY),--only "$(ONLY)")
 
 fuzz:

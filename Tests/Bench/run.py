@@ -2,10 +2,15 @@
 
 usage: Tests/run.py Bench CAPBUNDLE [--only WORD] [--short]   (with the Python of `.ci/environment Bench`)
 
-capqueue and capqueue-bench must be beside it. Every figure is a ratio of two sides that ran together (in hyperfine, or
-in turns) on the same captures, which are made from a seed. The program prints a table, writes .build/bench.txt and
-.build/bench.json, and exits with 0 only if no limit was missed. --short tries the scripts with few runs and small
-captures and checks no limits. requirements.txt lists what it needs; `make bench` installs that.
+capqueue must be beside it; capqueue-bench and the receiver have builds of their own. Every figure is a ratio of two sides
+that took turns on the same captures, which are made from a seed. The table states for each row the median of the ratios of
+all turns, the lowest and the highest of them, the median without the CPU's SHA instructions where a side hashes, and a
+physical limit as a share of our time: how long the SHA-256 of the same bytes takes on this CPU, the same number of fdatasync
+on this disk, the same bytes over loopback, or the start of a process. Only the ratio on the CPU as it is has limits.
+
+The program prints the table, writes .build/bench.txt and .build/bench.json, and exits with 0 only if no limit was missed. A
+measure that fails is a row, and the others go on. --short tries the scripts with few runs and small captures and checks no
+limits. requirements.txt lists what it needs; `make bench` installs that.
 """
 import argparse
 import importlib
@@ -13,12 +18,13 @@ import os
 import pathlib
 import sys
 import tempfile
+import time
 
 from Bench import results
 from Bench.bench import Bench
 from Kit.outcomes import ROOT, Failed
 
-FAMILIES = ["measure_one", "measure_many", "measure_queue", "measure_rows", "measure_send"]
+FAMILIES = ["measure_bundles", "measure_queue", "measure_send", "measure_receive"]
 CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 10 << 30, 0.5
 
@@ -33,10 +39,11 @@ def main():
         parser.error(f"no such file: {options.binary}")
     os.sync()  # a build's files must not be written to the disk during the measures
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
-    measures = [one for family in FAMILIES for one in importlib.import_module(f"Bench.{family}").MEASURES if options.only in one[0]]
+    families = [importlib.import_module(f"Bench.{family}") for family in FAMILIES]
+    measures = [one for family in families for one in family.MEASURES if options.only in one[0]]
     if not measures:
         parser.error(f"no measure has {options.only} in its name")
-    rows = []
+    rows, seconds = [], {}
     with tempfile.TemporaryDirectory(prefix="capbundle-bench-") as folder:
         folder = pathlib.Path(folder).resolve()
         if not options.short and results.room(folder) < ROOM:
@@ -49,15 +56,19 @@ def main():
                   "the ratios may be wrong", file=sys.stderr)
         rig = Bench(options.binary, folder, options.short)
         for name, measure in measures:
-            print(f"bench: {name}", file=sys.stderr, flush=True)
+            print(f"bench: {name}", end="", file=sys.stderr, flush=True)
+            begin = time.monotonic()
             try:
-                rows += measure(rig)
-            except Failed as reason:
-                rows.append(results.Row(name, None, detail=str(reason)))
-    print(f"{results.described(facts)}\n\n{results.table(rows, not options.short)}\n\n{results.details(rows)}")
+                with rig.measure():
+                    rows += measure(rig)
+            except Exception as reason:  # whatever it is, the other rows are not lost
+                rows.append(results.Row(name, None, detail=str(reason) if isinstance(reason, Failed) else repr(reason)))
+            seconds[name] = time.monotonic() - begin
+            print(f", {seconds[name]:.0f} s", file=sys.stderr, flush=True)
+    print(results.text(facts, rows, seconds, not options.short))
     missed = sum(row.missed if not options.short else row.value is None for row in rows)
     if options.short:
         print(f"{len(rows) - missed} passed, {missed} failed")
     elif not options.only:
-        results.store(ROOT / ".build", facts, rows)
+        results.store(ROOT / ".build", facts, rows, seconds)
     return 1 if missed else 0

@@ -1,9 +1,11 @@
-"""The server on loopback that receives bundles, as the measures need it: nginx of Tests/Kit."""
+"""The servers on loopback that receive bundles, as the measures need them: nginx and SeaweedFS of Tests/Kit."""
 import contextlib
 import pathlib
 
 from Kit.outcomes import Failed
 from Kit.servers import nginx as web
+from Kit.servers.seaweed import BUCKET, Seaweed
+from Kit.servers.sigv4 import REGION
 
 ECHO = pathlib.Path("/usr/lib/nginx/modules/ngx_http_echo_module.so")  # Debian's package libnginx-mod-http-echo
 
@@ -36,8 +38,23 @@ def nginx(rig):
     if not ECHO.exists():
         raise Failed("nginx has no echo module here (Debian: libnginx-mod-http-echo)")
     folder, port = rig.folder / "nginx", web.free_port()
+    with web.running(folder, PLACES.format(folder=folder, port=port), port, f"load_module {ECHO};"):
+        yield f"http://127.0.0.1:{port}", folder
+
+
+@contextlib.contextmanager
+def seaweed(rig):
+    """Yields the URL of a bucket in SeaweedFS, which is also the remote `seaweed:` of rclone."""
+    store = Seaweed(rig.folder / "weed")
+    secrets = store.keys.environment
+    settings = {"TYPE": "s3", "PROVIDER": "SeaweedFS", "ENDPOINT": store.url.removesuffix(f"/{BUCKET}"), "REGION": REGION,
+                "ACCESS_KEY_ID": secrets["AWS_ACCESS_KEY_ID"], "FORCE_PATH_STYLE": "true",
+                "SECRET_ACCESS_KEY": secrets["AWS_SECRET_ACCESS_KEY"]}
+    before = dict(rig.env)
+    rig.env |= secrets | {"RCLONE_CONFIG": "/dev/null"}
+    rig.env |= {f"RCLONE_CONFIG_SEAWEED_{name}": value for name, value in settings.items()}
     try:
-        with web.running(folder, PLACES.format(folder=folder, port=port), port, f"load_module {ECHO};"):
-            yield f"http://127.0.0.1:{port}", folder
+        yield store.url
     finally:
-        rig.remove("nginx")
+        rig.env = before
+        store.stop()

@@ -65,9 +65,10 @@ def everything():
         Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
               limit=HOURS * 3600 + 100 * int(seconds)),
         suite("Spark", "Spark", build=RELEASE, needs=("release build",), python="Spark"),
-        Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench", needs=("release build",)),
-        program("benches", "Bench", tools[0], needs=("release build", "build of the benches"), python="Bench",
-                alone=True, reads=outputs.command),
+        Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
+              needs=("release build",)),
+        program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
+                python="Bench", alone=True, reads=outputs.command),
     ]
 
 

@@ -1,35 +1,51 @@
 import CaptureBundle
-import CaptureQueue
+import GRDB
 import QueueModel
+import QueueTransports
 import SystemPackage
 
-// Claims and completes deliveries, two durable commits each, with the library alone: without the start of a process
-// for each (Tests/Bench).
-//
-//     capqueue-bench QUEUE COUNT
+@testable import CaptureQueue
 
-func seconds(since start: ContinuousClock.Instant) -> Double { (ContinuousClock.now - start) / .seconds(1) }
+// Times changes of the database with the library alone: without the start of a process for each (Tests/Bench).
+//
+//     capqueue-bench rows QUEUE COUNT      adds captures without bytes, one durable commit each
+//     capqueue-bench claims QUEUE COUNT    claims and completes deliveries, two durable commits each
+
+func addRow(_ number: Int, _ queue: UploadQueue) throws {
+    let hash = try Digest.of(Array("\(number)".utf8))
+    guard let time = CaptureTime(milliseconds: 1_700_000_000_000 + number) else { return }
+    let facts = CaptureFacts(
+        bundleID: String(decoding: hash.description.utf8.prefix(36), as: UTF8.self), identity: hash, sha256: hash,
+        manifestSHA256: hash, byteCount: 1_600_000, capturedAt: time, device: hash, verdict: .verified, photo: hash)
+    try queue.store.write { db in
+        let reading = try queue.clock.look(db)
+        let row = CaptureRow(
+            id: try db.freeID(facts.bundleID), facts: facts, pushedAt: reading.stamp, session: nil, priority: 0,
+            holding: .reference, reference: "/nowhere/\(hash)")
+        try db.insertCapture(row, destinations: [], start: DeliveryStart(reading), at: reading.stamp)
+    }
+}
+
+func complete(_ queue: UploadQueue, at destination: Destination) throws {
+    guard let claim = try Claims(queue).next(for: destination) else { return }
+    _ = try Claims(queue).settle(
+        claim, .completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil))
+}
 
 let words = CommandLine.arguments
-guard words.count == 3, let count = Int(words[2]), count > 0 else {
-    print("usage: capqueue-bench QUEUE COUNT")
+guard words.count == 4, let count = Int(words[3]), count > 0 else {
+    print("usage: capqueue-bench rows|claims QUEUE COUNT")
     throw QueueError(.valueInvalid, "wrong usage")
 }
-let queue = try UploadQueue(at: QueueFolder(path: FilePath(words[1])))
-guard let destination = try queue.destinations.list().first else {
-    throw QueueError(.valueInvalid, "the queue has no destination")
-}
-var times: [Double] = []
+let queue = try UploadQueue(at: QueueFolder(path: FilePath(words[2])), createIfMissing: words[1] == "rows")
+let destination = try queue.destinations.list().first
 let start = ContinuousClock.now
-for _ in 0..<count {
-    let before = ContinuousClock.now
-    if let claim = try Claims(queue).next(for: destination) {
-        _ = try Claims(queue).settle(
-            claim, .completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil))
+for number in 0..<count {
+    if words[1] == "rows" {
+        try addRow(number, queue)
+    } else if let destination {
+        try complete(queue, at: destination)
     }
-    times.append(seconds(since: before))
 }
-let total = seconds(since: start)
-times.sort()
-print("{\"seconds\":\(total),\"count\":\(count),\"p99_ms\":\(times[count * 99 / 100] * 1000)}")
+print("{\"seconds\":\((ContinuousClock.now - start) / .seconds(1)),\"count\":\(count)}")
 queue.close()

@@ -10,7 +10,7 @@ shift 2
 for raw; do
     cd "$raw"
     gzip -n <depth.f32 >depth.f32.gz
-    sha256sum depth.f32.gz metadata.json photo.jpg >manifest
+    openssl dgst -sha256 -r depth.f32.gz metadata.json photo.jpg >manifest
     openssl dgst -sha256 -sign "$key" -out signature manifest
     tar -cf "$folder/${raw##*/}.tar" manifest signature depth.f32.gz metadata.json photo.jpg
     rm depth.f32.gz manifest signature

@@ -8,5 +8,5 @@ trap 'rm -r "$folder"' EXIT
 tar -xf "$2" -C "$folder"
 cd "$folder"
 openssl dgst -sha256 -verify "$1" -signature signature manifest >/dev/null
-sha256sum --quiet --strict -c manifest
+openssl dgst -sha256 -r depth.f32.gz metadata.json photo.jpg | cmp - manifest
 gzip -t depth.f32.gz

@@ -1,0 +1,96 @@
+"""What no program can be faster than: SHA-256 on this CPU, this disk, the loopback interface, the start of a process."""
+import concurrent.futures
+import hashlib
+import os
+import socket
+import statistics
+import subprocess
+import threading
+import time
+
+PIECE = bytes(1 << 20)
+SAMPLE = 256 * len(PIECE)  # what is measured of a larger size
+PAGES, STARTS = 200, 50
+
+
+def seconds(folder, sha=0, cores=2, syncs=0, disk=0, wire=0, starts=0):
+    """Returns the seconds of each part of a row's work, by name.
+
+    Of `sha` bytes the SHA-256 on a number of cores; of `syncs` pages appended to a file an fdatasync each; of `disk` bytes
+    writing and one fdatasync; of `wire` bytes one connection over loopback; of `starts` processes that do nothing.
+    """
+    parts = {f"SHA-256 on {cores}" if cores > 1 else "SHA-256": sha and scaled(lambda size: hashing(size, cores), sha),
+             "fdatasync": syncs and syncs * one_sync(folder),
+             "disk": disk and scaled(lambda size: writing(folder, size), disk),
+             "loopback": wire and scaled(sending, wire), "process": starts and starts * one_start()}
+    return {name: value for name, value in parts.items() if value}
+
+
+def scaled(measure, size):
+    return measure(min(size, SAMPLE)) * size / min(size, SAMPLE)
+
+
+def timed(work):
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+def pieces(size):
+    """Yields pieces of zeros of this size together."""
+    for start in range(0, size, len(PIECE)):
+        yield PIECE[:size - start]
+
+
+def hashing(size, cores):
+    def one(_):
+        digest = hashlib.sha256()
+        for piece in pieces(size // cores):
+            digest.update(piece)  # without Python's lock, so that the threads run at the same time
+
+    with concurrent.futures.ThreadPoolExecutor(cores) as threads:
+        return statistics.median(timed(lambda: list(threads.map(one, range(cores)))) for _ in range(3))
+
+
+def one_sync(folder):
+    """Returns the seconds of one fdatasync of a file that grew by a page, as a log does."""
+    with open(folder / "log", "wb", buffering=0) as file:
+        def grow():
+            file.write(PIECE[:4096])
+            os.fdatasync(file.fileno())
+        return statistics.median(timed(grow) for _ in range(PAGES))
+
+
+def writing(folder, size):
+    os.sync()
+    with open(folder / "written", "wb", buffering=0) as file:
+        def write():
+            for piece in pieces(size):
+                file.write(piece)
+            os.fdatasync(file.fileno())
+        taken = timed(write)
+    os.unlink(file.name)
+    return taken
+
+
+def sending(size):
+    def receive():
+        with socket.create_connection(server.getsockname()) as connection:
+            room = bytearray(len(PIECE))
+            while connection.recv_into(room):
+                pass
+
+    def send():
+        reader = threading.Thread(target=receive)
+        reader.start()
+        with server.accept()[0] as connection:
+            for piece in pieces(size):
+                connection.sendall(piece)
+        reader.join()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return statistics.median(timed(send) for _ in range(3))
+
+
+def one_start():
+    return statistics.median(timed(lambda: subprocess.run(["/bin/true"], check=True)) for _ in range(STARTS))

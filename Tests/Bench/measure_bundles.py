@@ -99,7 +99,7 @@ def report(rig):
     rows = rig.compare({
         "capbundle": rig.program(rig.binary, "report", *bundles, "-o", "page.html", prepare=read),
         "verify, djpeg": rig.program("sh", "-c", peer, rig.binary, prepare=read),
-    }, 4, (f"report on {count} captures with 12 megapixels / verify and djpeg -scale 1/8", 1.10, 1.00), hashes=True,
+    }, 3, (f"report on {count} captures with 12 megapixels / verify and djpeg -scale 1/8", 1.10, 1.00), hashes=True,
         warmup=0, sha=bench.size(bundles))
     rig.run("rm", "-f", "page.html")
     rig.capbundle("report", *bundles, "-o", "page.html")

@@ -25,7 +25,7 @@ def push_many(rig):
         return rig.timed(sys.executable, PEERS / "store.py", "copies", *bundles)
 
     title = f"push {count} in one call / Python script that copies, hashes and syncs"
-    rows = rig.compare({"capqueue": ours, "Python": theirs}, 5, (title, 0.65, 0.55), hashes=True,
+    rows = rig.compare({"capqueue": ours, "Python": theirs}, 4, (title, 0.65, 0.55), hashes=True, warmup=0,
                        sha=bench.size(bundles), disk=bench.size(bundles))
     rig.run(capqueue, "check", "--read-data", "--queue", "queue")
     held = len(list(spool.glob("??/*.bundle"))), len(list(copies.iterdir()))
@@ -83,8 +83,8 @@ def reading(rig):
 
 def push_one(rig):
     """Each turn pushes one more bundle into both queues, so that neither must be copied again."""
-    runs, many = rig.scaled(40, 1), rig.scaled(MILLION, 2000)
-    bundles, folders = rig.bundles(rig.scaled(41, 2)), {many: "many", 1: "empty"}
+    runs, many = rig.scaled(20, 1), rig.scaled(MILLION, 2000)
+    bundles, folders = rig.bundles(rig.scaled(21, 2)), {many: "many", 1: "empty"}
     sides = {f"{rows:,}": lambda turn, queue=queues.make(rig, rows, name): rig.timed(
         rig.beside("capqueue"), "push", "--queue", queue, bundles[turn]) for rows, name in folders.items()}
     return rig.compare(sides, runs, (f"push one of 1.6 MB, queue of {many:,} / empty queue", 1.20, 1.10),

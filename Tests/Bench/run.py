@@ -26,7 +26,7 @@ from Kit.outcomes import ROOT, Failed
 
 FAMILIES = ["measure_bundles", "measure_queue", "measure_send", "measure_receive"]
 CORES = 2  # the limits are for this many cores
-ROOM, BUSY = 10 << 30, 0.5
+ROOM, BUSY = 16 << 30, 0.5
 
 
 def main():
@@ -63,6 +63,9 @@ def main():
                     rows += measure(rig)
             except Exception as reason:  # whatever it is, the other rows are not lost
                 rows.append(results.Row(name, None, detail=str(reason) if isinstance(reason, Failed) else repr(reason)))
+            except KeyboardInterrupt:
+                rows.append(results.Row(name, None, detail="interrupted, and so are all measures after it"))
+                break
             seconds[name] = time.monotonic() - begin
             print(f", {seconds[name]:.0f} s", file=sys.stderr, flush=True)
     print(results.text(facts, rows, seconds, not options.short))

@@ -55,8 +55,7 @@ package struct PhotoFields {
         }
         photo += [0xff, 0xd9]
         if end < jpeg.count { others.append("\(jpeg.count - end) bytes after the picture") }
-        // All that was copied is unchanged and in its order, so it is all if it is as long.
-        if others.isEmpty && photo.count != jpeg.count { others = ["bytes between its segments"] }
+        if others.isEmpty && photo != jpeg { others = ["bytes between its segments"] }
     }
 
     /// Writes a segment anew.

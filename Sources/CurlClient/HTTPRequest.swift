@@ -34,7 +34,7 @@ package protocol RequestBody: AnyObject {
     var isSent: Bool { get }
     /// Returns to the first byte, because a reused connection can turn out to be closed; false if that is not possible.
     func rewind() -> Bool
-    /// Passes the next bytes to `taker` in a single call, at most `limit` of them; none at the end.
+    /// Passes the next bytes to `taker`, in one call or several: together at most `limit`, and none at the end.
     ///
     /// - Returns: False to end the transfer.
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool

@@ -8,6 +8,9 @@ final class Transfer {
     private let sockets: SessionSockets
     private let isStopped: () -> Bool
     private var watch: StandstillWatch
+    /// When `watch` was asked, and after how many seconds it is asked again.
+    private var looked = 0.0
+    private static let interval = 0.05
     /// The number of bytes of the answer's headers.
     private var headBytes = 0
     private(set) var headers: [(name: String, value: String)] = []
@@ -46,8 +49,8 @@ final class Transfer {
         var count = 0
         let start = MonotonicClock.seconds
         let isGood = body.lend(buffer.count) { piece in
-            count = piece.count
-            unsafe piece.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+            unsafe piece.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: $0) }
+            count += piece.count
         }
         guard isGood else {
             isRefusedByBody = true
@@ -100,10 +103,14 @@ final class Transfer {
     ///   - received: The number of bytes of the answer's body.
     func mustEnd(sent: Int, received: Int) -> Bool {
         if isStopped() { return true }
+        let now = MonotonicClock.seconds
+        // libcurl asks several times for each piece. The times are whole seconds.
+        guard now - looked >= Self.interval else { return false }
+        looked = now
         let waiting = sockets.waiting
         givenUp = watch.verdict(
             moved: sent - waiting + headBytes + received,
-            isDrained: isSent && sent >= body?.byteCount ?? 0 && waiting == 0, at: MonotonicClock.seconds)
+            isDrained: isSent && sent >= body?.byteCount ?? 0 && waiting == 0, at: now)
         return givenUp != nil
     }
 }

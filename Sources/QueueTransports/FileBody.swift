@@ -8,6 +8,7 @@ import QueueModel
 /// The last bytes are sent only after the whole file was compared, so that wrong bytes never arrive whole.
 final class FileBody: RequestBody {
     private static let heldBack = 16_384
+    private static let piece = 1 << 18
 
     let byteCount: Int
     private let handle: FileHandle
@@ -37,15 +38,16 @@ final class FileBody: RequestBody {
     ///   - layout: the layout of an upload body that is made from a bundle.
     ///   - pieces: nil for the pieces of the layout, or else for the file itself.
     ///   - file: the size of the file, and how to check its bytes.
+    ///   - isSearched: whether an earlier pass over the same bytes has shown that the boundary does not occur in them.
     init(
         _ handle: FileHandle, _ layout: BodyLayout? = nil, pieces: [BodyLayout.Piece]? = nil,
-        of file: (byteCount: Int, expected: ExpectedBytes), _ control: SendControl
+        of file: (byteCount: Int, expected: ExpectedBytes), isSearched: Bool = false, _ control: SendControl
     ) {
         self.handle = handle
         self.pieces = pieces ?? layout?.pieces ?? [.copied(offset: 0, count: file.byteCount)]
         byteCount = self.pieces.reduce(0) { $0 + $1.count }
         (fileBytes, expected) = file
-        boundary = layout?.boundary
+        boundary = isSearched ? nil : layout?.boundary
         known = layout?.known ?? []
         scanner = Self.scanner(of: boundary)
         self.control = control
@@ -67,11 +69,12 @@ final class FileBody: RequestBody {
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
         if comparison == nil, !rewind() { return false }
         // With a rate limit the pieces are small, so that the flow is even.
-        let limit = min(limit, 1 << 18, control.evenPiece)
+        // So are the first ones, so that the server has something to do soon.
+        let limit = min(limit, position == 0 ? Self.piece / 8 : Self.piece, control.evenPiece)
         let first = byteCount - Self.heldBack
         if position < first {
-            let count = nextCount(min(limit, first - position))
-            guard control.waitForTurn(count), produce(count, taker) != nil else { return false }
+            let count = min(limit, first - position)
+            guard control.waitForTurn(count), produceAll(count, taker) else { return false }
             position += count
         } else {
             guard control.waitForTurn(min(limit, byteCount - position)), let tail = tail ?? readTail() else {
@@ -87,14 +90,14 @@ final class FileBody: RequestBody {
         return true
     }
 
-    /// The number of bytes that `produce` gives next.
-    private func nextCount(_ limit: Int) -> Int {
-        var left = place.done
-        for piece in pieces[place.piece...] {
-            if piece.count > left { return min(limit, piece.count - left) }
-            left = 0
+    /// Hands out the next `count` bytes of the body. Small pieces, such as the header of a part, are sent with what follows.
+    private func produceAll(_ count: Int, _ taker: (Span<UInt8>) -> Void) -> Bool {
+        var left = count
+        while left > 0 {
+            guard let made = produce(left, taker), made > 0 else { return false }
+            left -= made
         }
-        return 0
+        return true
     }
 
     /// Hands out the next bytes of the body, at most `limit`.
@@ -123,7 +126,7 @@ final class FileBody: RequestBody {
     /// Reads bytes that are not sent, such as headers and padding, because the comparison needs them.
     private func pass(to offset: Int) -> Bool {
         while place.file < offset {
-            guard read(min(offset - place.file, 1 << 18), isSent: false, { _ in }) else { return false }
+            guard read(min(offset - place.file, Self.piece), isSent: false, { _ in }) else { return false }
         }
         return true
     }
@@ -171,11 +174,7 @@ final class FileBody: RequestBody {
     /// Returns the last bytes of the body, after the whole file was read and compared.
     private func readTail() -> [UInt8]? {
         var bytes: [UInt8] = []
-        while bytes.count < byteCount - position {
-            let count = produce(byteCount - position - bytes.count) { bytes.append(copying: $0) }
-            guard let count, count > 0 else { return nil }
-        }
-        guard pass(to: fileBytes) else { return nil }
+        guard produceAll(byteCount - position, { bytes.append(copying: $0) }), pass(to: fileBytes) else { return nil }
         do throws(NativeError) {
             // A file that has grown does not have the expected bytes.
             var more: [UInt8] = [0]
@@ -200,7 +199,7 @@ final class FileBody: RequestBody {
         var left = byteCount
         while left > 0, !isStopped() {
             var isHashed = false
-            let count = produce(min(left, 1 << 18)) { isHashed = (try? body.update($0)) != nil }
+            let count = produce(min(left, Self.piece)) { isHashed = (try? body.update($0)) != nil }
             guard let count, isHashed else { return nil }
             left -= count
         }

@@ -108,6 +108,8 @@ package struct SendJob {
     let keepBody: @Sendable (BodyHash) -> Void
     /// Remembers what was sent where; nil if nothing does.
     let places: (any SendPlaces)?
+    /// The layout of the upload body, if it was computed ahead.
+    let layout: BodyLayout?
     /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
     let mayRepair: @Sendable () -> Bool
 
@@ -118,7 +120,7 @@ package struct SendJob {
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
         keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }, places: (any SendPlaces)? = nil,
-        hadLanded: @escaping @Sendable () -> Bool = { false }
+        layout: BodyLayout? = nil, hadLanded: @escaping @Sendable () -> Bool = { false }
     ) {
         self.capture = capture
         self.delivery = delivery
@@ -129,6 +131,7 @@ package struct SendJob {
         self.isAnother = isAnother
         self.keepBody = keepBody
         self.places = places
+        self.layout = layout
         mayRepair = hadLanded
     }
 

@@ -47,36 +47,53 @@ package struct BodyLayout: Sendable {
         _ bundle: FileHandle, name: String, from first: Int = 0, form: (any BodyForm)? = nil
     ) throws(BundleError) -> BodyLayout {
         let form = form ?? CaptureForm()
-        let seekable = SeekableBundle(bundle, name: name)
-        let unsigned = try seekable.metadataEntries()
+        let contents = try Contents(BundleReader(SeekableBundle(bundle, name: name).source()))
         for n in first..<max(first, MultipartBoundary.candidates) {
             let target = PieceTarget()
-            let observer = BodyObserver(name, target, form, n: n, unsigned: unsigned)
-            let reader = BundleReader(try seekable.source())
-            let head = try reader.readHead()
-            let manifest = try Manifest.decode(head.manifest)
-            try observer.read(head, manifest)
-            let start = BundleMagic.bytes.count + UstarHeader.blockLength
-            let size = head.manifest.count
-            let second = start + size + UstarHeader.padding(size) + UstarHeader.blockLength
-            var known = [(offset: start, bytes: head.manifest), (offset: second, bytes: head.assertion)]
-            while let entry = try reader.nextEntry(of: manifest) {
+            let observer = BodyObserver(name, target, form, n: n, unsigned: contents.unsigned)
+            try observer.read(contents.head, contents.manifest)
+            for (entry, offset) in contents.entries {
                 try observer.begin(entry)
-                if let bytes = unsigned[entry.path] { known.append((reader.position, bytes)) }
-                if form.header(of: entry) != nil {
-                    target.pieces.append(.copied(offset: reader.position, count: entry.size))
-                }
-                guard reader.skipData() else {
-                    throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
-                }
+                if form.header(of: entry) != nil { target.pieces.append(.copied(offset: offset, count: entry.size)) }
             }
             guard let body = try observer.finish() else { continue }
+            let boundary = try MultipartBoundary(manifest: contents.head.manifest, n: n, prefix: form.boundaryPrefix)
             return BodyLayout(
-                pieces: target.pieces, known: known, contentType: body.contentType,
-                boundary: try MultipartBoundary(manifest: head.manifest, n: n, prefix: form.boundaryPrefix).bytes,
+                pieces: target.pieces, known: contents.known, contentType: body.contentType, boundary: boundary.bytes,
                 candidate: n)
         }
         throw MultipartBody.noBoundary(name)
+    }
+}
+
+/// What the layout of a body depends on.
+private struct Contents {
+    let head: BundleReader.Head
+    let manifest: Manifest
+    /// The entries that the bundle has, each with the offset of its bytes.
+    private(set) var entries: [(entry: ManifestEntry, offset: Int)] = []
+    /// The contents of metadata.json and location.json.
+    private(set) var unsigned: [EntryPath: [UInt8]] = [:]
+    private(set) var known: [(offset: Int, bytes: [UInt8])]
+
+    init(_ reader: BundleReader) throws(BundleError) {
+        head = try reader.readHead()
+        manifest = try Manifest.decode(head.manifest)
+        let start = BundleMagic.bytes.count + UstarHeader.blockLength
+        let size = head.manifest.count
+        let second = start + size + UstarHeader.padding(size) + UstarHeader.blockLength
+        known = [(start, head.manifest), (second, head.assertion)]
+        while let entry = try reader.nextEntry(of: manifest) {
+            let offset = reader.position
+            entries.append((entry, offset))
+            if [.metadata, .location].contains(entry.path), entry.size <= BundleLimits.metadataBytes {
+                let bytes = try reader.readDataWhole()
+                unsigned[entry.path] = bytes
+                known.append((offset, bytes))
+            } else if !reader.skipData() {
+                throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
+            }
+        }
     }
 }
 

@@ -27,8 +27,7 @@ package final class DestinationWorker {
     private let writer: ResultWriter
     /// The number of this lane at the writer.
     private let lane: Int
-    /// The next claim.
-    private var next: Claim?
+    private var next: ResultWriter.Ahead?
     private var lookedAround = 0.0
 
     package init(
@@ -81,17 +80,20 @@ package final class DestinationWorker {
             return .waiting(until: now + 1000)
         }
         guard
-            let claim = try next ?? claims.next(for: destination, dueBefore: sending.dueBefore, time: sending.time)
+            let ahead = try next
+                ?? claims.next(for: destination, dueBefore: sending.dueBefore, time: sending.time).map({
+                    ResultWriter.Ahead(claim: $0, news: 0)
+                })
         else {
             // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
         guard let ticket = sending.begin(destination) else {
-            next = claim
+            next = ahead
             return giveBack(.blocked(until: nil))
         }
         next = nil
-        try deliver(claim, ticket, now)
+        try deliver(ahead, ticket, now)
         return .worked
     }
 
@@ -100,22 +102,24 @@ package final class DestinationWorker {
 
     /// The delivery that the writer has claimed for this lane. If others have changed something since, it may no longer be the
     /// next one; then it is given back.
-    private func claimedAhead(_ now: Int) throws -> Claim? {
-        while let (claim, news) = try writer.takeNext(lane) {
-            if try news == sending.news || claims.isStillNext(claim, dueBefore: sending.dueBefore, at: now) {
-                return claim
+    private func claimedAhead(_ now: Int) throws -> ResultWriter.Ahead? {
+        while let ahead = try writer.takeNext(lane) {
+            if try ahead.news == sending.news
+                || claims.isStillNext(ahead.claim, dueBefore: sending.dueBefore, at: now)
+            {
+                return ahead
             }
-            try claims.giveBack(claim)
+            try claims.giveBack(ahead.claim)
         }
         return nil
     }
 
     /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: Step) -> Step {
-        while let claim = next ?? (try? writer.takeNext(lane))?.claim {
+        while let ahead = next ?? (try? writer.takeNext(lane)) {
             next = nil
             // If this cannot be stored, the next run recovers the claim.
-            try? claims.giveBack(claim)
+            try? claims.giveBack(ahead.claim)
         }
         return step
     }
@@ -148,14 +152,15 @@ package final class DestinationWorker {
 
     // MARK: - A delivery
 
-    private func deliver(_ claim: Claim, _ ticket: DestinationState.Ticket, _ now: Int) throws {
+    private func deliver(_ ahead: ResultWriter.Ahead, _ ticket: DestinationState.Ticket, _ now: Int) throws {
+        let claim = ahead.claim
         let control = sending.control(for: claim, destination)
         defer { sending.done(control) }
         try writer.begins(claim, lane)
         events.tell(.attempt, claim.capture, at: now) { $0.attempt = claim.attempt }
         var context = AttemptContext(retry: retry, startedAt: sending.time.stamp)
         let started = MonotonicClock.seconds
-        let job = SendJob(claim.capture, claim.delivery, token: claim.token, now: now, place: claim.place, queue)
+        let job = SendJob(claim, now: now, layout: ahead.layout, queue)
         let outcome = transport.send(job, control)
         let sent = control.progress.sent
         let after = sending.now

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueModel
@@ -18,13 +19,21 @@ package final class ResultWriter: Sendable {
         let tell: @Sendable (AttemptResult?) -> Void
     }
 
+    /// A delivery that was claimed ahead.
+    struct Ahead {
+        let claim: Claim
+        /// The number of the news that the claim knew.
+        let news: Int
+        /// The layout of the upload body, once it is known.
+        var layout: BodyLayout?
+    }
+
     private struct Lane {
         let destination: Destination
         /// The session of the delivery that is being sent. The next member of a session can be claimed when this one is settled.
         var session: String?
         var isSending = false
-        /// The delivery that was claimed ahead, and the number of the news that its claim knew.
-        var next: (claim: Claim, news: Int)?
+        var next: Ahead?
         /// How often the lane asked for something, and how often it was served.
         var asked = 0
         var served = 0
@@ -87,8 +96,8 @@ package final class ResultWriter: Sendable {
     /// Takes the delivery that was claimed ahead. It waits until the results of the lane are stored, if none was.
     ///
     /// - Throws: the error for which the writer could not store a result.
-    func takeNext(_ lane: Int) throws -> (claim: Claim, news: Int)? {
-        try signal.wait { () -> Result<(claim: Claim, news: Int)?, any Error>? in
+    func takeNext(_ lane: Int) throws -> Ahead? {
+        try signal.wait { () -> Result<Ahead?, any Error>? in
             state.withLock { state in
                 guard let known = state.lanes[lane] else { return .success(nil) }
                 if let fault = known.fault { return .failure(fault) }
@@ -183,11 +192,18 @@ package final class ResultWriter: Sendable {
                 switch stored {
                 case .failure(let error): state.lanes[number]?.fault = error
                 case .success(let stored):
-                    if let claim = stored.claimed[number] { state.lanes[number]?.next = (claim, news) }
+                    if let claim = stored.claimed[number] { state.lanes[number]?.next = Ahead(claim: claim, news: news) }
                 }
             }
         }
         signal.raise()
+        if case .success(let stored) = stored, hasThread { stored.claimed.forEach(layOut) }
+    }
+
+    /// Computes the layout of an upload body while the lane still sends another.
+    private func layOut(_ lane: Int, _ claim: Claim) {
+        guard let layout = SendJob(claim, now: 0, queue).layoutAhead(for: claim.destination) else { return }
+        state.withLock { if $0.lanes[lane]?.next?.claim == claim { $0.lanes[lane]?.next?.layout = layout } }
     }
 
     private struct Batch {

@@ -10,9 +10,10 @@ extension SendJob {
     /// - Parameters:
     ///   - held: the hash of the bytes in the queue; nil if they are the capture's bytes.
     ///   - place: what was taken with the claim.
+    ///   - layout: the layout of the upload body, if it is known.
     init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, held: Digest? = nil,
-        place: PutPlaces.Taken? = nil, _ queue: UploadQueue
+        place: PutPlaces.Taken? = nil, layout: BodyLayout? = nil, _ queue: UploadQueue
     ) {
         let file =
             capture.holding == .reference
@@ -24,7 +25,12 @@ extension SendJob {
                 (try? queue.store.read { try $0.mayBeAnother(remoteID, of: capture, photo: photo) }) ?? true
             }, keepBody: { body in try? queue.store.write { try $0.keep(body, of: capture) } },
             places: PutPlaces(queue: queue, delivery: delivery, token: token, known: place),
-            hadLanded: { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false })
+            layout: layout, hadLanded: { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false })
+    }
+
+    init(_ claim: Claim, now: Int, layout: BodyLayout? = nil, _ queue: UploadQueue) {
+        self.init(
+            claim.capture, claim.delivery, token: claim.token, now: now, place: claim.place, layout: layout, queue)
     }
 }
 

@@ -1,7 +1,7 @@
-import CaptureBundle
+package import CaptureBundle
 import CaptureNative
 import CurlClient
-import QueueModel
+package import QueueModel
 import Synchronization
 
 /// Uploads with a multipart POST to a server of the capture API (Spec/upload.md).
@@ -39,16 +39,21 @@ final class CaptureAPITransport: UploadTransport {
         _ job: SendJob, to endpoint: WebAddress, _ control: SendControl
     ) throws(SendTrouble) -> SendOutcome {
         let source = try job.open()
-        // If the hash of the body is known, so is a boundary that does not occur in it.
-        var candidate = job.capture.body?.candidate ?? 0
+        var candidate = job.firstCandidate
         while true {
             let layout: BodyLayout
             do throws(BundleError) {
-                layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
+                if candidate == job.firstCandidate, let known = job.layout {
+                    layout = known
+                } else {
+                    layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
+                }
             } catch {
                 throw SendTrouble(SendOutcome(error))
             }
-            let file = FileBody(source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
+            let file = FileBody(
+                source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes),
+                isSearched: job.capture.body?.candidate == layout.candidate, control)
             let outcome = try post(file, layout, to: endpoint, job, control)
             guard file.isSpoilt else { return file.fault ?? outcome }
             // The boundary occurs in the body, which did not arrive whole. Try the next boundary of the manifest.
@@ -199,5 +204,18 @@ final class CaptureAPITransport: UploadTransport {
             Self.possibleTimes.contains(server)
         else { return }
         shared.offset.withLock { $0 = server - now }
+    }
+}
+
+extension SendJob {
+    /// The first boundary to try. If the hash of the body is known, so is one that does not occur in it.
+    fileprivate var firstCandidate: Int { capture.body?.candidate ?? 0 }
+
+    /// Computes the layout of the upload body before the job is sent; nil if the destination is sent no such body, or if it
+    /// cannot be made. While it is sent, the bytes are compared with those from which the layout was computed.
+    package func layoutAhead(for destination: Destination) -> BodyLayout? {
+        guard case .http(let settings) = destination.settings, settings.realityCam == nil, let source = try? open()
+        else { return nil }
+        return try? BodyLayout.of(source.handle, name: source.name, from: firstCandidate)
     }
 }

@@ -42,6 +42,9 @@ package final class ResultWriter: Sendable {
         var isRetired = false
         /// Which of its two slots in `BegunClaims` the next claim gets.
         var slot = 0
+
+        /// Whether it has nothing to send and was told so.
+        var isIdle: Bool { !isSending && next == nil && asked == served }
     }
 
     private struct State {
@@ -224,7 +227,11 @@ package final class ResultWriter: Sendable {
                     batch.returned.append(next.claim)
                     state.lanes[number]?.next = nil
                 }
-                guard maySend, hasRoom, lane.next == nil, lane.asked > lane.served else { continue }
+                // What is claimed ahead waits for its lane, so first each lane has something to send.
+                let busy = state.lanes.values.count { $0.destination == lane.destination && !$0.isIdle }
+                guard maySend, hasRoom, busy >= lane.destination.pace.concurrency, lane.next == nil,
+                    lane.asked > lane.served
+                else { continue }
                 if lane.isSending, lane.session != nil { continue }
                 batch.claiming.append((number, lane.destination))
             }

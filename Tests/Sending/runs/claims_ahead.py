@@ -39,6 +39,15 @@ def only_one(bench):
             expect((row.attempts, len(tries)) == (1, 1), f"{row.attempts} attempts, {len(tries)} tries")
 
 
+def shared(bench):
+    """With two transfers at a time neither claims ahead what the other could send now."""
+    with Scene(bench, count=2, options=("--concurrency", "2")) as scene:
+        wait_until(lambda: scene.states()[1] == "completed", "the second is sent beside the first")
+        expect(scene.states()[0] == "uploading", "the first has ended")
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+
+
 def given_back(words, bench):
     """`pause` and `pause --dest` give it back at once, while the transfer goes on."""
     with Ahead(bench, words=("run", "--watch", "--grace", "0s")) as scene:
@@ -149,6 +158,7 @@ def restarted(bench):
 
 TESTS = [
     ("one delivery is claimed ahead", only_one),
+    ("nothing is claimed ahead while another transfer has nothing to send", shared),
     ("pause gives the claim ahead back at once", functools.partial(given_back, ("pause",))),
     ("pause --dest gives the claim ahead back at once", functools.partial(given_back, ("pause", "--dest", "api"))),
     ("dest set gives the claim ahead back at once", changed_destination),

@@ -33,6 +33,8 @@ package final class ResultWriter: Sendable {
         /// The session of the delivery that is being sent. The next member of a session can be claimed when this one is settled.
         var session: String?
         var isSending = false
+        /// Whether the last delivery had no bytes. Then others may wait for the same folder, and so may what was claimed ahead.
+        var lacksBytes = false
         var next: Ahead?
         /// How often the lane asked for something, and how often it was served.
         var asked = 0
@@ -104,7 +106,7 @@ package final class ResultWriter: Sendable {
             state.withLock { state in
                 guard let known = state.lanes[lane] else { return .success(nil) }
                 if let fault = known.fault { return .failure(fault) }
-                guard known.next != nil || known.served == known.asked else { return nil }
+                guard known.next != nil && !known.lacksBytes || known.served == known.asked else { return nil }
                 state.lanes[lane]?.next = nil
                 return .success(known.next)
             }
@@ -128,6 +130,7 @@ package final class ResultWriter: Sendable {
     func ended(_ result: Ended, _ lane: Int) {
         state.withLock { state in
             state.lanes[lane]?.isSending = false
+            if case .damaged = result.outcome { state.lanes[lane]?.lacksBytes = true }
             state.ended.append((lane, result))
         }
         ask(lane)
@@ -195,7 +198,9 @@ package final class ResultWriter: Sendable {
                 switch stored {
                 case .failure(let error): state.lanes[number]?.fault = error
                 case .success(let stored):
-                    if let claim = stored.claimed[number] { state.lanes[number]?.next = Ahead(claim: claim, news: news) }
+                    if let claim = stored.claimed[number] {
+                        state.lanes[number]?.next = Ahead(claim: claim, news: news)
+                    }
                 }
             }
         }
@@ -223,7 +228,8 @@ package final class ResultWriter: Sendable {
             (state.ended, state.isAwake) = ([], false)
             for (number, lane) in state.lanes.sorted(by: { $0.key < $1.key }) {
                 let maySend = !lane.isRetired && sending.permission(lane.destination) == .go
-                if let next = lane.next, !maySend {
+                state.lanes[number]?.lacksBytes = false
+                if let next = lane.next, !maySend || lane.lacksBytes {
                     batch.returned.append(next.claim)
                     state.lanes[number]?.next = nil
                 }
@@ -248,6 +254,9 @@ package final class ResultWriter: Sendable {
 
     private func store(_ batch: Batch, _ turn: QueueStore.WriterTurn) throws -> Stored {
         guard !batch.ended.isEmpty || !batch.claiming.isEmpty || !batch.returned.isEmpty else { return Stored() }
+        if !batch.returned.isEmpty {
+            try turn.write { db in for claim in batch.returned { try claims.giveBack(claim, db) } }
+        }
         let aside = try batch.ended.map { entry -> AttemptResult? in
             guard case .damaged(let message) = entry.result.outcome else { return nil }
             return try claims.setAside(entry.result.claim, entry.result.outcome, message, sending.time, turn)
@@ -261,7 +270,6 @@ package final class ResultWriter: Sendable {
                 let (claim, outcome) = (entry.result.claim, entry.result.outcome)
                 stored.settled.append(try aside[number] ?? claims.settle(claim, outcome, contexts[number], db))
             }
-            for claim in batch.returned { try claims.giveBack(claim, db) }
             for (lane, destination) in batch.claiming {
                 let time = try queue.clock.look(db).time(in: sending.time)
                 stored.claimed[lane] = try claims.next(for: destination, dueBefore: sending.dueBefore, at: time, db)

@@ -47,7 +47,7 @@ package struct BodyHashing {
     package init(_ bundle: FileHandle, name: String) throws(BundleError) {
         let seekable = SeekableBundle(bundle, name: name)
         target = try HashingTarget(isKept: false)
-        body = BodyObserver(name, target, n: 0, unsigned: try seekable.metadataEntries())
+        body = BodyObserver(name, target, n: 0, unsigned: seekable.metadataEntries)
         _ = try seekable.source()
     }
 

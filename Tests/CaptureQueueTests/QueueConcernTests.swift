@@ -11,17 +11,18 @@ struct QueueConcernTests {
         _ name: String?, _ counts: [DeliveryState: Int], _ reason: Block.Reason? = nil, isPaused: Bool = false,
         salvaged: Int = 0, absent: Int = 0, untold: Int = 0, waited: Int? = nil
     ) -> DestinationWork {
-        DestinationWork(
-            destination: name.map { name in
+        var work = DestinationWork(
+            name.map { name in
                 Destination(
                     name: name, settings: DestinationSettings(stored: "put", [:]), isDefault: false, addedAt: 0,
                     saved: .init(block: reason.map { Block($0, "found") }), isPaused: isPaused, isPausedAtOnce: false,
                     lifts: 0, number: 1)
-            },
-            totals: counts.mapValues { .init(captures: $0, bytes: 10 * $0) }, heldBySalvage: salvaged, absent: absent,
-            untoldSessions: untold,
-            oldestWaiting: waited.map { .init(id: "oldest", pushedAt: 0, ageMilliseconds: $0) },
-            rate: SendingRate(bytesPerSecond: 5))
+            })
+        work.totals = counts.mapValues { .init(captures: $0, bytes: 10 * $0) }
+        (work.heldBySalvage, work.absent, work.untoldSessions) = (salvaged, absent, untold)
+        work.oldestWaiting = waited.map { .init(id: "oldest", pushedAt: 0, ageMilliseconds: $0) }
+        work.rate = SendingRate(bytesPerSecond: 5)
+        return work
     }
 
     private func status(
@@ -29,13 +30,11 @@ struct QueueConcernTests {
         settings: QueueSettings = QueueSettings(), freeBytes: Int = 1_000_000, next: Int = 0,
         isSpoolAbsent: Bool = false
     ) -> QueueStatus {
-        QueueStatus(
-            totals: [:], usedBytes: usedBytes, settings: settings,
-            room: DiskRoom(settings.freeFloor, free: freeBytes + 20_000, size: 2_000_000, next: next), nextBytes: next,
-            isSpoolAbsent: isSpoolAbsent, partsOnly: .init(captures: 0, bytes: 0),
-            sessions: .init(open: 0, ended: 0, due: 0), work: work,
-            traffic: [],
-            isPaused: isPaused, clockDoubt: clockDoubt, releasable: nil)
+        var status = QueueStatus(settings)
+        (status.work, status.isPaused, status.clockDoubt) = (work, isPaused, clockDoubt)
+        (status.usedBytes, status.nextBytes, status.isSpoolAbsent) = (usedBytes, next, isSpoolAbsent)
+        status.room = DiskRoom(settings.freeFloor, free: freeBytes + 20_000, size: 2_000_000, next: next)
+        return status
     }
 
     @Test func anEmptyQueueIsWellWithoutADestinationAndWhilePaused() {

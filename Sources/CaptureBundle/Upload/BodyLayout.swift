@@ -33,8 +33,6 @@ package struct BodyLayout: Sendable {
     /// The number of the boundary's candidate, beginning with 0.
     package let candidate: Int
 
-    package var byteCount: Int { pieces.reduce(0) { $0 + $1.count } }
-
     /// Computes the layout of a bundle's body.
     ///
     /// - Parameters:
@@ -47,7 +45,7 @@ package struct BodyLayout: Sendable {
         _ bundle: FileHandle, name: String, from first: Int = 0, form: (any BodyForm)? = nil
     ) throws(BundleError) -> BodyLayout {
         let form = form ?? CaptureForm()
-        let contents = try Contents(BundleReader(SeekableBundle(bundle, name: name).source()))
+        let contents = try BodyContents(BundleReader(SeekableBundle(bundle, name: name).source()))
         for n in first..<max(first, MultipartBoundary.candidates) {
             let target = PieceTarget()
             let observer = BodyObserver(name, target, form, n: n, unsigned: contents.unsigned)
@@ -67,7 +65,7 @@ package struct BodyLayout: Sendable {
 }
 
 /// What the layout of a body depends on.
-private struct Contents {
+struct BodyContents {
     let head: BundleReader.Head
     let manifest: Manifest
     /// The entries that the bundle has, each with the offset of its bytes.
@@ -79,8 +77,8 @@ private struct Contents {
     init(_ reader: BundleReader) throws(BundleError) {
         head = try reader.readHead()
         manifest = try Manifest.decode(head.manifest)
-        let start = BundleMagic.bytes.count + UstarHeader.blockLength
         let size = head.manifest.count
+        let start = BundleMagic.bytes.count + UstarHeader.blockLength
         let second = start + size + UstarHeader.padding(size) + UstarHeader.blockLength
         known = [(start, head.manifest), (second, head.assertion)]
         while let entry = try reader.nextEntry(of: manifest) {

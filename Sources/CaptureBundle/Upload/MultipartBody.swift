@@ -129,7 +129,7 @@ package struct SeekableBundle {
     ) throws(BundleError) -> (MultipartBody, Target) {
         for n in 0..<MultipartBoundary.candidates {
             let target = try target()
-            let observer = BodyObserver(name, target, form, n: n, unsigned: try metadataEntries())
+            let observer = BodyObserver(name, target, form, n: n, unsigned: metadataEntries)
             try verify(sha256: expected, observer)
             if let body = try observer.finish() { return (body, target) }
         }
@@ -162,22 +162,9 @@ package struct SeekableBundle {
         return HandleStream(handle, name: name)
     }
 
-    /// The contents of metadata.json and location.json; all other entries are skipped. Nothing is verified yet, and
-    /// missing or broken entries are left out.
-    package func metadataEntries() throws(BundleError) -> [EntryPath: [UInt8]] {
-        let reader = BundleReader(try source())
-        guard (try? reader.readHead()) != nil else { return [:] }
-        var found: [EntryPath: [UInt8]] = [:]
-        while let header = reader.nextHeader() {
-            let path = EntryPath(header.name)
-            if let path, [.metadata, .location].contains(path), header.size <= BundleLimits.metadataBytes {
-                guard let bytes = try? reader.readDataWhole() else { break }
-                found[path] = bytes
-            } else if !reader.skipData() {
-                break
-            }
-        }
-        return found
+    /// The contents of metadata.json and location.json; none if the bundle is broken. Nothing is verified yet.
+    package var metadataEntries: [EntryPath: [UInt8]] {
+        (try? BodyContents(BundleReader(source())))?.unsigned ?? [:]
     }
 }
 

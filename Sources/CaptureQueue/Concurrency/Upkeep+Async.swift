@@ -1,3 +1,5 @@
+public import QueueModel
+
 /// The long calls of the upkeep, for Swift concurrency (as in `UploadQueue+Async.swift`).
 extension UploadQueue.Upkeep {
     /// Deletes bytes that were uploaded long enough ago. Cancelling the task stops it between two captures, and the

@@ -160,23 +160,17 @@ final class Inbox: Sendable {
 extension Inbox {
     typealias Found = (path: FilePath, status: FileStatus)
 
+    /// How long a file may lie there before `status` names it, in milliseconds.
+    private static let patience = 600_000
+
     /// What lies in an inbox, for `status`.
-    struct Standing: Hashable, Sendable {
-        /// The files that have lain there for longer than `patience`.
-        var left = 0
-        /// Why the folder cannot be read.
-        var fault: String?
-
-        /// In milliseconds.
-        static let patience = 600_000
-
-        init(_ folder: FilePath, at now: Int) {
-            do throws(NativeError) {
-                // A sender can set the time of the last change to the bytes, but not that of the last change of all.
-                left = try Inbox.files(in: folder).count { now - $0.status.changed / 1_000_000 > Self.patience }
-            } catch {
-                fault = error.text
-            }
+    static func standing(_ folder: FilePath, at now: Int) -> QueueStatus.Inbox {
+        do throws(NativeError) {
+            // A sender can set the time of the last change to the bytes, but not that of the last change of all.
+            return QueueStatus.Inbox(
+                left: try files(in: folder).count { now - $0.status.changed / 1_000_000 > patience })
+        } catch {
+            return QueueStatus.Inbox(left: 0, fault: error.text)
         }
     }
 

@@ -1,6 +1,6 @@
 public import CaptureBundle
 import CaptureNative
-import QueueModel
+public import QueueModel
 import QueueTransports
 import Synchronization
 public import SystemPackage

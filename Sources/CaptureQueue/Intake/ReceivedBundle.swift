@@ -1,7 +1,7 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
-import QueueModel
+public import QueueModel
 import QueueTransports
 
 /// A bundle that was restored from an upload body and verified. It is on the disk, but not in the queue yet. Its bytes

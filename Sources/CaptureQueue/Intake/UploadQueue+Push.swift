@@ -1,7 +1,7 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
-import QueueModel
+public import QueueModel
 import QueueTransports
 public import SystemPackage
 

@@ -1,5 +1,5 @@
 import GRDB
-import QueueModel
+public import QueueModel
 
 extension UploadQueue.Upkeep {
     /// How many captures one turn deletes. The turn is short, so that other writers get theirs soon.

@@ -157,7 +157,8 @@ package struct Claims {
             try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, capture.sha256, db)
         }
         return Claim(
-            capture: capture, delivery: delivery, destination: destination, token: token, attempt: attempt, place: place)
+            capture: capture, delivery: delivery, destination: destination, token: token, attempt: attempt, place: place
+        )
     }
 
     /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the

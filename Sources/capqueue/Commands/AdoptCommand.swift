@@ -5,6 +5,7 @@ import CaptureImport
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 struct AdoptCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueModel
 import SystemPackage
 
 struct ListCommand: ParsableCommand {

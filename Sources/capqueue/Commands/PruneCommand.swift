@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import CaptureQueue
 import Hummingbird
+import QueueModel
 import Synchronization
 
 /// Counts requests, for `GET /metrics` in the text form of Prometheus.

@@ -1,5 +1,4 @@
 public import CaptureBundle
-import QueueModel
 
 /// The options of a run.
 public struct RunOptions: Sendable {
@@ -27,28 +26,28 @@ public struct RunOptions: Sendable {
     public init() {}
 
     /// Why a transfer was stopped that was still under way at the end of `longest`.
-    var cutShort: String {
+    package var cutShort: String {
         "\(Self.cutShortWords) (\(QueueAge(milliseconds: longest ?? 0).text)) was over before it was sent"
     }
 
     private static let cutShortWords = "the time limit of the run"
 
     /// The code of a delivery whose last tries were all stopped by that.
-    static let cutShortCode = "run.limit"
+    package static let cutShortCode = "run.limit"
     /// The number of these tries.
     private static let cutShortTries = 3
 
     /// - Parameter causes: of the last tries, the latest first; nil for one that was not stopped.
-    static func isCutShort(_ causes: [String?]) -> Bool {
+    package static func isCutShort(_ causes: [String?]) -> Bool {
         causes.count == cutShortTries && causes.allSatisfy { $0?.hasPrefix(cutShortWords) ?? false }
     }
 }
 
 /// The counts of a run.
 public struct RunResult: Hashable, Sendable {
-    public internal(set) var completed = 0
+    public package(set) var completed = 0
     /// The number of deliveries that failed for good.
-    public internal(set) var failed = 0
+    public package(set) var failed = 0
 
     public init() {}
 }

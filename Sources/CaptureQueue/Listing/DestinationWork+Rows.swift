@@ -1,49 +1,6 @@
 import GRDB
-public import QueueModel
+import QueueModel
 import QueueTransports
-
-/// The deliveries of one destination: how many are in each state, and how long those that wait will take.
-public struct DestinationWork: Hashable, Sendable {
-    /// nil for captures that have no destination.
-    public let destination: Destination?
-    /// For each state that a delivery is in.
-    public let totals: [DeliveryState: QueueStatus.Total]
-    /// How many of the held ones a salvage held, and the user did not hold again.
-    public let heldBySalvage: Int
-    /// How many wait for a file of the user that is absent with its folder.
-    public let absent: Int
-    /// Sessions that ended, and whose end the destination did not take after several attempts.
-    public let untoldSessions: Int
-    /// How many captures were not sent because their last runs ended before, and the words of one; nil for none.
-    public internal(set) var cutShort: QueueStatus.CutShort?
-    /// nil where nothing waits, or only captures whose `--not-before` has not come.
-    public let oldestWaiting: QueueStatus.Waiting?
-    /// nil where nothing landed in the last hours, or nothing waits.
-    public let rate: SendingRate?
-
-    /// What will be sent, or was sent and is not decided yet.
-    public var backlog: QueueStatus.Total {
-        DeliveryState.waiting.compactMap { totals[$0] }.reduce(.none, +)
-    }
-
-    public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
-
-    /// Whether the user held some captures and a salvage held others.
-    public var isHeldTwice: Bool { heldBySalvage > 0 && heldBySalvage < count([.held]) }
-
-    /// Whether nothing is sent there now: it is paused or blocked, or there is no destination.
-    public var isStopped: Bool { destination.map { $0.isPaused || $0.block != nil } ?? true }
-
-    /// How long the backlog will take at the present rate, in milliseconds.
-    ///
-    /// - Returns: nil without a backlog, without a rate, and while nothing is sent there.
-    public var remaining: Int? {
-        guard backlog.captures > 0, !isStopped else { return nil }
-        return rate?.milliseconds(for: backlog.bytes)
-    }
-}
-
-// MARK: - Reading
 
 extension DestinationWork {
     /// Only what landed since then counts for the rate: six hours, in milliseconds.
@@ -80,12 +37,15 @@ extension DestinationWork {
         let number = destination?.number ?? 0
         let own = totals[number] ?? [:]
         let waits = DeliveryState.waiting.contains { own[$0] != nil }
-        return DestinationWork(
-            destination: destination, totals: own, heldBySalvage: salvaged[number] ?? 0, absent: absent[number] ?? 0,
-            untoldSessions: try destination.map { try untoldSessions($0, db) } ?? 0,
-            cutShort: waits ? try cutShort(number, db) : nil,
-            oldestWaiting: waits ? try oldestWaiting(destination?.number, db, now) : nil,
-            rate: waits ? try rate(number, db, now) : nil)
+        var work = DestinationWork(destination)
+        work.totals = own
+        (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
+        work.untoldSessions = try destination.map { try untoldSessions($0, db) } ?? 0
+        guard waits else { return work }
+        work.cutShort = try cutShort(number, db)
+        work.oldestWaiting = try oldestWaiting(destination?.number, db, now)
+        work.rate = try rate(number, db, now)
+        return work
     }
 
     /// By the number of the destination.

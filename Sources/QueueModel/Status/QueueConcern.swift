@@ -1,5 +1,3 @@
-import QueueModel
-
 /// Something that stays as it is until a person does something about it (Spec/capqueue.md section 3).
 public struct QueueConcern: Hashable, Sendable {
     /// In the order in which they are shown.
@@ -46,7 +44,7 @@ public struct QueueConcern: Hashable, Sendable {
     /// nil for the whole queue, and for captures without a destination.
     public let destination: String?
 
-    init(_ code: Code, _ count: Int, _ destination: String? = nil) {
+    package init(_ code: Code, _ count: Int, _ destination: String? = nil) {
         self.code = code
         self.count = count
         self.destination = destination

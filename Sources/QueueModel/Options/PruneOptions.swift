@@ -1,5 +1,3 @@
-public import QueueModel
-
 /// The options of `prune`.
 public struct PruneOptions: Sendable {
     /// The retention to use; nil for the setting of the queue.
@@ -12,21 +10,23 @@ public struct PruneOptions: Sendable {
     public var acceptsParts = false
     public var isDryRun = false
     /// Whether references are left alone, because deleting them frees no space.
-    var sparesReferences = false
+    package var sparesReferences = false
 
     public init() {}
 }
 
 /// What `prune` did, or in a dry run would do.
 public struct PruneResult: Hashable, Sendable {
-    public internal(set) var captures = 0
-    public internal(set) var bytes = 0
+    public package(set) var captures = 0
+    public package(set) var bytes = 0
     /// Files that could not be deleted, with the reason. The next prune tries again.
-    public internal(set) var failures: [QueueError] = []
+    public package(set) var failures: [QueueError] = []
     /// Errors for ids that name no capture or one that is not cancelled.
-    public internal(set) var refused: [QueueError] = []
+    public package(set) var refused: [QueueError] = []
     /// The difference in milliseconds between the clock and the expected time, if it delays deletions; nil otherwise.
-    public internal(set) var clockDoubt: Int?
+    public package(set) var clockDoubt: Int?
     /// The milliseconds until the next uploaded capture may be deleted; nil if there is none.
-    public internal(set) var nextDue: Int?
+    public package(set) var nextDue: Int?
+
+    package init() {}
 }

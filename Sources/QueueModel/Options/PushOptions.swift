@@ -1,6 +1,4 @@
 public import CaptureBundle
-public import QueueModel
-import QueueTransports
 
 /// The options of a push.
 public struct PushOptions: Sendable {
@@ -24,7 +22,7 @@ public struct PushOptions: Sendable {
     /// Whether to keep only the hash and the path, for a disk without room.
     public var isByReference = false
     /// Whether others can change the folder of the bundles. Then a file must have one name, and links are not followed.
-    var isFromInbox = false
+    package var isFromInbox = false
     /// Whether to refuse a bundle whose device is not trusted, or that is not acceptable.
     public var requiresTrust = false
     public var trust = TrustFile()
@@ -50,7 +48,12 @@ public struct Pushed: Sendable {
     /// A sentence, and what the user can do about it.
     public struct Note: Hashable, Sendable {
         public let words: String
-        public internal(set) var advice: QueueHint?
+        public package(set) var advice: QueueHint?
+
+        package init(words: String, advice: QueueHint? = nil) {
+            self.words = words
+            self.advice = advice
+        }
     }
 
     public let id: String
@@ -62,13 +65,23 @@ public struct Pushed: Sendable {
     /// or if the device is unknown and the trust file names no device.
     public let trustFault: BundleError?
     /// Remarks for the user.
-    public internal(set) var notes: [Note]
+    public package(set) var notes: [Note]
     /// The warning that the spool is above its mark, if it is due.
-    public internal(set) var quotaWarning: QuotaWarning?
+    public package(set) var quotaWarning: QuotaWarning?
+
+    package init(
+        id: String, outcome: Outcome, sha256: Digest, byteCount: Int, verdict: Verdict, trustFault: BundleError?,
+        notes: [Note], quotaWarning: QuotaWarning? = nil
+    ) {
+        (self.id, self.outcome, self.sha256, self.byteCount) = (id, outcome, sha256, byteCount)
+        (self.verdict, self.trustFault, self.notes, self.quotaWarning) = (verdict, trustFault, notes, quotaWarning)
+    }
 }
 
 /// A warning that the spool is larger than its mark.
 public struct QuotaWarning: Hashable, Sendable {
     public let usedBytes: Int
     public let warnAt: Int
+
+    package init(usedBytes: Int, warnAt: Int) { (self.usedBytes, self.warnAt) = (usedBytes, warnAt) }
 }

@@ -1,0 +1,67 @@
+import GRDB
+public import QueueModel
+import SystemPackage
+
+extension QueueStatus.Total {
+    /// Reads the columns `captures` and `bytes`.
+    init(row: Row) throws {
+        self.init(captures: try row.needInteger("captures"), bytes: try row.needInteger("bytes"))
+    }
+}
+
+extension UploadQueue {
+    public func status() throws -> QueueStatus {
+        try store.read { db in
+            let reading = try clock.read(db)
+            var status = QueueStatus(try QueueSettings(db))
+            for row in try db.rows("SELECT * FROM totals WHERE captures > 0") {
+                status.totals[try row.state("state")] = try .init(row: row)
+            }
+            (status.usedBytes, status.nextBytes) = (try db.usedBytes(spool), try db.lastBytes())
+            status.releasable = try releasable(status, db)
+            let evictable = status.settings.evictsUploaded ? status.releasable?.bytes ?? 0 : 0
+            status.room = try? status.settings.room(at: folder, next: status.nextBytes, evictable: evictable)
+            status.isSpoolAbsent = try (db.integer("SELECT files FROM usage") ?? 0) > 0 && spool.shards().isEmpty
+            status.partsOnly = try Self.partsOnly(db)
+            status.sessions = try Self.sessionCounts(db)
+            // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
+            status.work = try DestinationWork.all(db, at: reading.wall)
+            status.traffic = try Traffic.all(db)
+            status.isPaused = try db.text("SELECT paused FROM control") != nil
+            status.clockDoubt = reading.doubt
+            status.inbox = status.settings.inbox.map { Inbox.standing(FilePath($0), at: reading.wall) }
+            return status
+        }
+    }
+
+    /// What can be deleted if room is short, after another capture of `next` bytes. Of many captures only the oldest are
+    /// looked at, so that a long-used queue takes no longer.
+    private func releasable(_ status: QueueStatus, _ db: Database) throws -> Releasable? {
+        let (used, next, settings) = (status.usedBytes, status.nextBytes, status.settings)
+        let room = try? settings.room(at: folder, next: next)
+        let isLow = room?.isLow ?? false
+        let short = max(
+            used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
+            isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
+        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, looks: 100, db) : nil
+    }
+
+    private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {
+        let row = try db.row(
+            """
+            SELECT count(*) AS captures, coalesce(sum(bytes), 0) AS bytes FROM captures INDEXED BY captures_parts
+            WHERE parts_only = 1 AND holding IN ('spool', 'reference')
+            """)
+        return try row.map { try .init(row: $0) } ?? .none
+    }
+
+    private static func sessionCounts(_ db: Database) throws -> QueueStatus.Sessions {
+        // A filter leaves out the rest of a condition once it is known.
+        let row = try db.row(
+            """
+            SELECT count(*) AS every, count(ended_at) AS ended, count(*) FILTER (WHERE \(Session.due)) AS due FROM sessions
+            """)
+        let (every, ended) = (try row?.needInteger("every") ?? 0, try row?.needInteger("ended") ?? 0)
+        return .init(open: every - ended, ended: ended, due: try row?.needInteger("due") ?? 0)
+    }
+}

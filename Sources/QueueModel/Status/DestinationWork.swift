@@ -1,0 +1,42 @@
+/// The deliveries of one destination: how many are in each state, and how long those that wait will take.
+public struct DestinationWork: Hashable, Sendable {
+    /// nil for captures that have no destination.
+    public let destination: Destination?
+    /// For each state that a delivery is in.
+    public package(set) var totals: [DeliveryState: QueueStatus.Total] = [:]
+    /// How many of the held ones a salvage held, and the user did not hold again.
+    public package(set) var heldBySalvage = 0
+    /// How many wait for a file of the user that is absent with its folder.
+    public package(set) var absent = 0
+    /// Sessions that ended, and whose end the destination did not take after several attempts.
+    public package(set) var untoldSessions = 0
+    /// How many captures were not sent because their last runs ended before, and the words of one; nil for none.
+    public package(set) var cutShort: QueueStatus.CutShort?
+    /// nil where nothing waits, or only captures whose `--not-before` has not come.
+    public package(set) var oldestWaiting: QueueStatus.Waiting?
+    /// nil where nothing landed in the last hours, or nothing waits.
+    public package(set) var rate: SendingRate?
+
+    package init(_ destination: Destination?) { self.destination = destination }
+
+    /// What will be sent, or was sent and is not decided yet.
+    public var backlog: QueueStatus.Total {
+        DeliveryState.waiting.compactMap { totals[$0] }.reduce(.none, +)
+    }
+
+    public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+
+    /// Whether the user held some captures and a salvage held others.
+    public var isHeldTwice: Bool { heldBySalvage > 0 && heldBySalvage < count([.held]) }
+
+    /// Whether nothing is sent there now: it is paused or blocked, or there is no destination.
+    public var isStopped: Bool { destination.map { $0.isPaused || $0.block != nil } ?? true }
+
+    /// How long the backlog will take at the present rate, in milliseconds.
+    ///
+    /// - Returns: nil without a backlog, without a rate, and while nothing is sent there.
+    public var remaining: Int? {
+        guard backlog.captures > 0, !isStopped else { return nil }
+        return rate?.milliseconds(for: backlog.bytes)
+    }
+}

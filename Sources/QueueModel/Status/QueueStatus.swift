@@ -1,0 +1,118 @@
+/// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
+public struct QueueStatus: Hashable, Sendable {
+    public struct Total: Hashable, Sendable {
+        public let captures: Int
+        public let bytes: Int
+
+        package static let none = Total(captures: 0, bytes: 0)
+
+        package init(captures: Int, bytes: Int) { (self.captures, self.bytes) = (captures, bytes) }
+
+        static func + (one: Total, other: Total) -> Total {
+            Total(captures: one.captures + other.captures, bytes: one.bytes + other.bytes)
+        }
+    }
+
+    public struct Waiting: Hashable, Sendable {
+        public let id: String
+        /// When it was pushed, in Unix milliseconds.
+        public let pushedAt: Int
+        /// Since the push, or since its `not_before`.
+        public let ageMilliseconds: Int
+
+        package init(id: String, pushedAt: Int, ageMilliseconds: Int) {
+            (self.id, self.pushedAt, self.ageMilliseconds) = (id, pushedAt, ageMilliseconds)
+        }
+    }
+
+    public struct CutShort: Hashable, Sendable {
+        public let captures: Int
+        public let message: String
+
+        package init(captures: Int, message: String) { (self.captures, self.message) = (captures, message) }
+    }
+
+    public struct Sessions: Hashable, Sendable {
+        public let open: Int
+        public let ended: Int
+        /// The number of ended sessions whose members have all landed.
+        public let due: Int
+
+        package init(open: Int, ended: Int, due: Int) { (self.open, self.ended, self.due) = (open, ended, due) }
+    }
+
+    /// What lies in the inbox.
+    package struct Inbox: Hashable, Sendable {
+        /// The files that have lain there for too long.
+        package let left: Int
+        /// Why the folder cannot be read.
+        package let fault: String?
+
+        package init(left: Int, fault: String? = nil) { (self.left, self.fault) = (left, fault) }
+    }
+
+    /// The totals of all states that at least one capture has.
+    public package(set) var totals: [DeliveryState: Total] = [:]
+    /// The bytes in the spool, including the quarantine.
+    public package(set) var usedBytes = 0
+    public package(set) var settings: QueueSettings
+    /// The room on the disk; nil if it is unknown.
+    public package(set) var room: DiskRoom?
+    /// The size of the capture that was pushed last, as a measure for the next one.
+    package var nextBytes = 0
+    /// Whether bundles are stored in the spool, but the folder is missing or empty.
+    public package(set) var isSpoolAbsent = false
+    /// The captures with bytes here of which only parts, such as the photo, were delivered.
+    public package(set) var partsOnly = Total.none
+    public package(set) var sessions = Sessions(open: 0, ended: 0, due: 0)
+    /// The deliveries of each destination; the first are those without one, where there are any.
+    public package(set) var work: [DestinationWork] = []
+    public package(set) var traffic: [Traffic] = []
+    public package(set) var isPaused = false
+    /// The distance of the wall clock from the expected time in milliseconds, if it delays deletion; nil otherwise.
+    public package(set) var clockDoubt: Int?
+    /// What can be deleted so that the spool is below its limits again, and the disk has room; nil if nothing was uploaded
+    /// or room is not short.
+    public package(set) var releasable: Releasable?
+    package var inbox: Inbox?
+
+    package init(_ settings: QueueSettings) { self.settings = settings }
+
+    /// Why the inbox cannot be read; nil if it can, or if there is none.
+    public var inboxFault: String? { inbox?.fault }
+
+    public var isOverMark: Bool { usedBytes > settings.warnAt }
+
+    /// Whether another capture like the last one would break `limit`.
+    public var isAtLimit: Bool { settings.limit.map { usedBytes + max(nextBytes, 1) - evictableBytes > $0 } ?? false }
+
+    /// What `push` may delete when it needs room.
+    private var evictableBytes: Int { settings.evictsUploaded ? releasable?.bytes ?? 0 : 0 }
+
+    public var isDiskLow: Bool { room?.isLow ?? false }
+
+    public var freeBytes: Int? { room?.free }
+
+    /// The number of captures that ended without a receipt, so that only the user can continue.
+    public var failedForGood: Int { DeliveryState.failedForGood.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+
+    public var destinations: [Destination] { work.compactMap(\.destination) }
+
+    public var oldestWaiting: Waiting? {
+        work.compactMap(\.oldestWaiting).max { $0.ageMilliseconds < $1.ageMilliseconds }
+    }
+
+    /// What will be sent to all destinations together: a capture for two of them counts twice.
+    public var backlog: Total { work.map(\.backlog).reduce(.none, +) }
+
+    /// How long the backlog will take at the present rate, in milliseconds: destinations work side by side.
+    ///
+    /// - Returns: nil without a backlog, and where it cannot be said of one destination.
+    public var remaining: Int? {
+        let busy = work.filter { $0.backlog.captures > 0 }
+        let times = busy.compactMap(\.remaining)
+        return isPaused || times.count < busy.count ? nil : times.max()
+    }
+
+    public var waiting: Int { DeliveryState.waiting.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
+}

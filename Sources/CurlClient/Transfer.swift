@@ -49,7 +49,9 @@ final class Transfer {
         var count = 0
         let start = MonotonicClock.seconds
         let isGood = body.lend(buffer.count) { piece in
-            unsafe piece.withUnsafeBytes { unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: $0) }
+            unsafe piece.withUnsafeBytes {
+                unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: $0)
+            }
             count += piece.count
         }
         guard isGood else {

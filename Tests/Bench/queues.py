@@ -60,12 +60,11 @@ INSERT INTO transitions (delivery, at, from_state, to_state, event)
 INSERT INTO attempts (delivery, number, token, started_at, ended_at, outcome, code, bytes_sent)
     SELECT seq, 1, randomblob(16), ended - 1000, ended, state, iif(done, NULL, 'io.failed'), bytes
     FROM made WHERE state NOT IN ('pending', 'held');
-DELETE FROM totals;
-DELETE FROM delivery_totals;
-INSERT INTO totals SELECT state, count(*), sum(bytes) FROM captures GROUP BY state;
-INSERT INTO delivery_totals SELECT destination, deliveries.state, count(*), sum(bytes)
+DELETE FROM counts;
+INSERT INTO counts SELECT 'capture', 0, state, count(*), sum(bytes), 0 FROM captures GROUP BY state;
+INSERT INTO counts SELECT 'delivery', destination, deliveries.state, count(*), sum(bytes), 0
     FROM deliveries JOIN captures ON seq = capture GROUP BY destination, deliveries.state;
-UPDATE usage SET (bytes, files) = (SELECT sum(bytes), count(*) FROM captures WHERE holding = 'spool');
+INSERT INTO counts SELECT 'spool', 0, '', count(*), sum(bytes), 0 FROM captures WHERE holding = 'spool';
 """
 
 

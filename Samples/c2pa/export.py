@@ -98,7 +98,7 @@ def verified(options):
         tool = subprocess.run(command, stdout=subprocess.PIPE, check=False)
     except OSError as error:
         raise Refusal(UNUSABLE, f"capbundle cannot be started: {error.strerror}") from None
-    report = json.loads(tool.stdout or "{}")
+    report = json.loads(tool.stdout) if tool.returncode in range(UNACCEPTABLE + 1) else {}
     if tool.returncode:
         faults = [": ".join(fault[key] for key in ("entry", "message") if key in fault) + f" [{fault['code']}]"
                   for fault in report.get("faults", [])]
@@ -256,7 +256,7 @@ def check(options):
         (untrusted if is_trust else altered).append(f"{fault.get('explanation')} [{fault['code']}]")
     said = active["assertion_store"].get(LABEL)
     if isinstance(said, dict):
-        altered += [f"{fact} is {said.get(fact)}, in the bundle {facts.get(fact)}"
+        altered += [f"{fact} is {said.get(fact, 'absent')}, in the bundle {facts.get(fact, 'absent')}"
                     for fact in sorted(facts | said) if said.get(fact) != facts.get(fact)]
     else:
         altered.append(f"the manifest has no assertion {LABEL}")

@@ -18,6 +18,8 @@ def signs_photo(bench, said):
 
 def embedded(bench):
     photo = bench.exported("photo.jpg")
+    left = [path.name for path in bench.home.iterdir() if path.name.endswith("jpg") or ".jpg." in path.name]
+    expect(left == ["photo.jpg"], f"an export leaves {left}")
     bench.is_judged("Valid", photo, with_roots=False)
     said = bench.is_judged("Trusted", photo)
     signs_photo(bench, said)

@@ -138,6 +138,18 @@ def bundles(bench):
             naming="capbundle")
 
 
+def swapped(bench):
+    """A bundle that changes after capbundle has verified it is not exported: here capbundle's last act replaces it."""
+    victim, other = bench.home / "victim.bundle", bench.pack("clean.bundle", "--no-depth")
+    victim.write_bytes(bench.bundle.read_bytes())
+    (bench.home / "swap").mkdir()
+    program = bench.home / "swap/capbundle"
+    program.write_text(f"#!/bin/sh\n{bench.home}/bin/capbundle \"$@\"; cp {other} {victim}\n")
+    program.chmod(0o755)
+    refused(bench, 1, victim, "-o", bench.home / "never.jpg", "--key", bench.key, "--certificate", bench.certificate,
+            naming="was changed after", env={"PATH": f"{program.parent}:{bench.env['PATH']}"})
+
+
 def keys(bench):
     """A key must be the device's or a gateway's, and the certificate must be for the key and one that C2PA accepts."""
     rsa, junk, bare, open_key = (bench.home / f"{name}.key" for name in ("rsa", "junk", "bare", "open"))
@@ -148,7 +160,7 @@ def keys(bench):
         path.chmod(0o600)
     ours, theirs = bench.certificate, bench.gateway_certificate
     cases = {
-        "a certificate of another key": (78, bench.key, theirs, (), "gateway.crt"),
+        "a certificate of another key": (78, bench.key, theirs, (), "is not for the key"),
         "no extended key usage": (78, bench.key, bench.certify("no-eku", extendedKeyUsage=None), (), "no-eku.crt"),
         "code signing": (78, bench.key, bench.certify("code", extendedKeyUsage="codeSigning"), (), "code.crt"),
         "an authority": (78, bench.key, bench.certify("ca", basicConstraints="critical,CA:TRUE"), (), "ca.crt"),
@@ -221,5 +233,6 @@ def damage(bench):
 
 TESTS = [("altered photos", altered_photos), ("other photos, bundles and roots", others),
          ("a manifest of another tool", other_tools), ("bytes that a manifest may leave out", excluded_bytes),
-         ("bundles that capbundle refuses", bundles), ("keys and certificates", keys), ("outputs", outputs),
-         ("usage", usage), ("time stamping authorities that fail", authorities), ("damaged manifests", damage)]
+         ("bundles that capbundle refuses", bundles), ("a bundle that changes meanwhile", swapped),
+         ("keys and certificates", keys), ("outputs", outputs), ("usage", usage),
+         ("time stamping authorities that fail", authorities), ("damaged manifests", damage)]

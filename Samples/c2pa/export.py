@@ -7,6 +7,7 @@
 README.md shows how to make the certificate. The exit codes are those of capbundle (Spec/command-line.md, section 2).
 """
 import argparse
+import contextlib
 import getpass
 import hashlib
 import io
@@ -25,7 +26,6 @@ from cryptography.hazmat.primitives.asymmetric import ec, utils
 
 LABEL = "org.capture-bundle.source"
 CAPTURE = "http://cv.iptc.org/newscodes/digitalsourcetype/digitalCapture"
-POINT = serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint
 # A photo may be from a stranger, so nothing that it refers to is fetched.
 SETTINGS = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False},
             "builder": {"thumbnail": {"enabled": False}}}
@@ -120,24 +120,20 @@ def verified(options):
     return facts, found["photo.jpg"], report
 
 
-def asked(prompt):
-    try:
-        return getpass.getpass(prompt).encode()
-    except EOFError:
-        raise Refusal(DENIED, "no passphrase was typed") from None
+def passphrase_of(path):
+    if file := os.environ.get("CAPBUNDLE_PASSPHRASE_FILE"):
+        return read(file).partition(b"\n")[0]
+    with contextlib.suppress(EOFError):
+        if sys.stdin.isatty():
+            return getpass.getpass(f"Passphrase of {path}: ").encode()
+    raise Refusal(DENIED, f"{path}: has a passphrase; set CAPBUNDLE_PASSPHRASE_FILE, or type it on a terminal")
 
 
 def private_key(path):
-    data, mode, passphrase = read(path), os.stat(path).st_mode & 0o777, None
+    data, mode = read(path), os.stat(path).st_mode & 0o777
     if mode & 0o077:
         raise Refusal(DENIED, f"{path}: others can read or write it (mode {mode:o}), expected 600")
-    if b"ENCRYPTED" in data:
-        if file := os.environ.get("CAPBUNDLE_PASSPHRASE_FILE"):
-            passphrase = read(file).partition(b"\n")[0]
-        elif sys.stdin.isatty():
-            passphrase = asked(f"Passphrase of {path}: ")
-        else:
-            raise Refusal(DENIED, f"{path}: has a passphrase; set CAPBUNDLE_PASSPHRASE_FILE, or use a terminal")
+    passphrase = passphrase_of(path) if b"ENCRYPTED" in data else None
     try:
         key = serialization.load_pem_private_key(data, passphrase)
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -151,9 +147,12 @@ def private_key(path):
 def signer(options, device):
     """Returns the signer for C2PA, if the certificate is for the key, and the key is the device's or a gateway's."""
     key, chain = private_key(options.key), certificates(options.certificate)
-    point, leaf = key.public_key().public_bytes(*POINT), chain[0].public_key()
-    if not isinstance(leaf, ec.EllipticCurvePublicKey) or leaf.public_bytes(*POINT) != point:
+    leaf = None
+    with contextlib.suppress(ValueError, UnsupportedAlgorithm):
+        leaf = chain[0].public_key()
+    if leaf != key.public_key():
         raise Refusal(UNUSABLE, f"{options.certificate}: its first certificate is not for the key {options.key}")
+    point = key.public_key().public_bytes(serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
     key_id = hashlib.sha256(point).hexdigest()
     if options.gateway == (key_id == device):
         raise Refusal(USAGE, f"{options.key}: " + (
@@ -193,7 +192,8 @@ def export(options):
     except c2pa.C2paError as error:
         if options.tsa and "internal error" in str(error):  # a bad certificate or key has other words
             raise Refusal(FAILED, f"{options.tsa}: gives no time stamp: {error}") from None
-        raise Refusal(UNUSABLE, f"{options.certificate}: C2PA cannot sign with it: {error}") from None
+        about = f"{options.bundle}: C2PA cannot sign its photo with {options.certificate}: {error}"
+        raise Refusal(UNUSABLE, about) from None
     if judged["validation_state"] == "Invalid" or without_manifest(made, judged) != photo:
         raise Refusal(UNSUITABLE, f"{options.bundle}: photo.jpg has a C2PA manifest already, which would be lost")
     write(target, store if options.sidecar else made)

@@ -262,7 +262,7 @@ def check(options):
         altered.append(f"the manifest has no assertion {LABEL}")
     if without_manifest(photo, judged) != original:
         altered.append("without its manifest it is not the photo of the bundle")
-    if altered or (state == "Invalid" and not untrusted):
+    if altered:
         say(f"{name}: ALTERED, or not from {options.bundle}", *altered)
         return ALTERED
     if state != "Trusted":

@@ -78,17 +78,34 @@ def others(bench):
     refused(bench, 78, "--check", good, bench.bundle, "--anchors", SAMPLE / "photo.jpg", naming="photo.jpg")
 
 
-def other_tools(bench):
-    """A manifest that another tool made for the same photo, under the same root, says nothing of the bundle."""
-    path = bench.home / "their.jpg"
+def signed_by_other(bench, name, url=None):
+    """The photo with the manifest of another tool under the same root, or with the URL of one."""
+    path = bench.home / name
     chain, key = bench.gateway_certificate.read_bytes(), bench.gateway_key.read_bytes()
     created = {"action": "c2pa.created", "digitalSourceType": "http://c2pa.org/digitalsourcetype/empty"}
+    builder = c2pa.Builder({"claim_generator_info": [{"name": "theirs"}], "assertions": [
+        {"label": "c2pa.actions.v2", "data": {"actions": [created]}, "created": True}]})
+    if url:
+        builder.set_no_embed()
+        builder.set_remote_url(url)
     with c2pa.Signer.from_info(c2pa.C2paSignerInfo(b"es256", chain, key, None)) as signer:
-        c2pa.Builder({"claim_generator_info": [{"name": "theirs"}], "assertions": [
-            {"label": "c2pa.actions.v2", "data": {"actions": [created]}, "created": True}]}).sign_file(
-            SAMPLE / "photo.jpg", path, signer)
+        builder.sign_file(SAMPLE / "photo.jpg", path, signer)
+    return path
+
+
+def other_tools(bench):
+    """A manifest of another tool for the same photo says nothing of the bundle, even if the root is the same."""
+    path = signed_by_other(bench, "their.jpg")
     bench.is_judged("Trusted", path)
     refused(bench, 1, "--check", path, bench.bundle, "--anchors", bench.roots, naming="no assertion")
+
+
+def elsewhere(bench):
+    """A photo that says where its manifest is makes the check ask nobody."""
+    with Scripted(lambda _: Reply(404)) as server:
+        path = signed_by_other(bench, "remote.jpg", f"http://127.0.0.1:{server.port}/manifest")
+        refused(bench, 2, "--check", path, bench.bundle, "--anchors", bench.roots, naming="no C2PA manifest")
+        expect(not server.requests, f"it asked for {[request.path for request in server.requests]}")
 
 
 def excluded_bytes(_):
@@ -232,7 +249,8 @@ def damage(bench):
 
 
 TESTS = [("altered photos", altered_photos), ("other photos, bundles and roots", others),
-         ("a manifest of another tool", other_tools), ("bytes that a manifest may leave out", excluded_bytes),
+         ("a manifest of another tool", other_tools),
+         ("a manifest that is elsewhere", elsewhere), ("bytes that a manifest may leave out", excluded_bytes),
          ("bundles that capbundle refuses", bundles), ("a bundle that changes meanwhile", swapped),
          ("keys and certificates", keys), ("outputs", outputs), ("usage", usage),
          ("time stamping authorities that fail", authorities), ("damaged manifests", damage)]

@@ -4,7 +4,7 @@ import hashlib
 
 from C2PA.bench import PAST, SAMPLE, facts
 from Documents.run import formed, steps
-from Kit.outcomes import ROOT, every, expect
+from Kit.outcomes import ROOT, every, expect, long
 from Kit.terminals import played
 
 CAPTURE = "http://cv.iptc.org/newscodes/digitalsourcetype/digitalCapture"
@@ -89,6 +89,7 @@ def stamped_now(bench):
     bench.is_judged("Trusted", SAMPLE / "photo.jpg", store)
 
 
+@long
 def with_passphrase(bench):
     """An encrypted key opens with a passphrase from a file or from the terminal, and with no other."""
     secret, key = bench.home / "secret", bench.home / "locked/device.key"

@@ -44,6 +44,7 @@ def everything():
         Stage("release build", ".ci/build", needs=("build",)),
         Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=("release build",)),
         environment("Spark"),
+        environment("C2PA"),
         environment("Bench"),
         swift_tests("Swift tests"),
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
@@ -64,7 +65,7 @@ def everything():
         program("a package that uses the libraries", "Library", tools[0], needs=("release build",)),
         Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
               limit=HOURS * 3600 + 100 * int(seconds)),
-        suite("Spark", "Spark", build=RELEASE, needs=("release build",), python="Spark"),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
               needs=("release build",)),
         program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
@@ -114,7 +115,7 @@ def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
     """A stage that plays a suite of Tests with the tools of a build."""
     if build != DEBUG:
         words = [*words, f"--capbundle={build}/capbundle"]
-        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark") else []
+        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark", "C2PA") else []
 
     def again(test, seed):
         chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words

@@ -15,6 +15,7 @@ COMMANDS = {
     "QueueFaults, every system call": ("kill_push: push", "17", ("--every", "--seed 17", "--only 'kill_push: push'")),
     "VerifyPage in Firefox: choices": ("", None, ("--firefox --only choices",)),
     "Spark": ("samples: one", None, ("$(.ci/environment Spark) ",)),
+    "C2PA": ("exports: one", None, ("$(.ci/environment C2PA) ", "C2PA --capbundle=.build/release/capbundle --only")),
     "random commands against a model": ("RandomCommands: sequence 4711", None, ("--seed 4711 --sequences 1",)),
     "both implementations on damaged files": ("Differential: case 12", None, ("--only 12",)),
 }

@@ -116,9 +116,11 @@ struct StampCheck {
             case .failure(let refusal):
                 reason = reason ?? "the time stamp has no certificate chain to a trusted authority: \(refusal.reason)"
             case .success(let chain) where chain.contains(where: revoked.contains):
-                refused = BundleError(
-                    .stampRevoked,
-                    "the time stamp leads to the authority \(line.name), and a certificate of the chain is revoked")
+                refused =
+                    refused
+                    ?? BundleError(
+                        .stampRevoked,
+                        "the time stamp leads to the authority \(line.name), and a certificate of the chain is revoked")
             case .success:
                 if let after = line.validAfter, moment.earliest < after.milliseconds {
                     refused = BundleError(

@@ -22,8 +22,6 @@ public enum Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
     case trustKey(FilePath), trustDevice(bundle: FilePath)
     /// Change how long the device with this name is trusted.
     case limitTrust(String)
-    /// Trust a time stamping authority.
-    case trustAuthority
 
     /// Withhold these entries, separated by commas.
     case withhold(String)

@@ -3,13 +3,16 @@ import json
 import os
 import re
 
+import jsonschema
 from cryptography import x509
 from rfc3161_client import VerificationError, VerifierBuilder, decode_timestamp_response
 
-from Kit.outcomes import every, expect
+from Kit.outcomes import ROOT, every, expect
 from Stamps import asn1
 from Stamps.authority import assertion, imprint
 from Stamps.tries import codes, verify
+
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "Spec/verify-report.schema.json").read_text()))
 
 
 def rig_with(bench, *names):
@@ -35,6 +38,7 @@ def both_authorities(bench):
         file = stamped(bench, rig, kind, root)
         told = json.loads(rig.run("verify", "--json", "--stamps", "--require", "time", "--tsa-ca", root,
                                   "x.bundle").must(0).out)
+        SCHEMA.validate(told)
         expect(told["stamp"]["authority"] == str(root) and told["stamp"]["accuracy_ms"] == 1000, f"{told['stamp']}")
         rig.run("verify", "--stamps", "--require", "time", "--tsa-ca",
                 rig.other if root == rig.root else rig.root, "x.bundle").must(4, about=f"{kind}, another root")

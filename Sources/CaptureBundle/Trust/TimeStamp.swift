@@ -7,9 +7,18 @@ public struct TimeStamp: Hashable, Sendable {
     /// At most `sizeLimit` bytes, or one more if there are more.
     public let bytes: [UInt8]
 
+    /// The nonce of the query that it answers, while that is known.
+    let nonce: [UInt8]?
+
     public static let sizeLimit = 65_536
 
-    public init(bytes: [UInt8]) { self.bytes = Array(bytes.prefix(Self.sizeLimit + 1)) }
+    public init(bytes: [UInt8]) { self.init(bytes, to: nil) }
+
+    /// Creates the answer to a query.
+    package init(_ bytes: [UInt8], to query: StampQuery?) {
+        self.bytes = Array(bytes.prefix(Self.sizeLimit + 1))
+        nonce = query?.nonce
+    }
 
     /// Reads a file. One that is too large is cut, which `Verifier` then finds.
     ///

@@ -37,9 +37,13 @@ package final class Certificate {
     package static func read(pem: [UInt8]) throws(NativeError) -> [[UInt8]]? {
         let bio = try MemoryBIO(pem)
         var found: [[UInt8]] = []
-        while let next = unsafe bio.lend({ unsafe PEM_read_bio_X509($0, nil, nil, nil) }) {
-            found.append(try unsafe Certificate(owning: next).der)
+        // An empty passphrase keeps OpenSSL from asking for one on the terminal.
+        func next() -> OpaquePointer? {
+            unsafe "".withCString { empty in
+                unsafe bio.lend { unsafe PEM_read_bio_X509($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
+            }
         }
+        while let pointer = next() { found.append(try unsafe Certificate(owning: pointer).der) }
         // The end of the file is an error of its own: there is no further line that begins a certificate.
         let isEnd = capture_error_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE
         try OpenSSLErrorQueue.drainRefusal("PEM_read_bio_X509")

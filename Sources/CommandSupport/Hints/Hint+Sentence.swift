@@ -31,8 +31,6 @@ extension Hint {
             "to take the key out of a bundle: capbundle trust add NAME --from \(word(bundle))"
         case .limitTrust(let name):
             "to change how long it is trusted: capbundle trust set \(name) --valid-before TIME"
-        case .trustAuthority:
-            "give the certificate of the authority: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"
         case .withhold(let entries): "withhold it too: --withhold \(entries)"
         case .finishLink(let seq):
             "link \(seq) is given out; the next \"capbundle pack --chain\" with this key finishes the bundle"

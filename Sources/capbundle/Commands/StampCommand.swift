@@ -63,18 +63,21 @@ struct StampCommand: ManyNamesCommand {
 
     func run() throws {
         if let query, reply == nil { return try write(query) }
-        let trustFile = try authorities.adding(to: try trust.file(warn: diagnostic.warning))
-        let stamping = try Stamping(trust: trustFile, replaces: force.force)
-        let ask = try answer()
+        let trust = try authorities.adding(to: try trust.file(warn: diagnostic.warning))
+        guard !trust.authorities.isEmpty else {
+            throw BundleError(
+                .trustFile, "no time stamping authority is trusted",
+                hints: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
+        }
+        let stamper = Stamper(
+            verifier: Verifier(trust: trust, policy: VerificationPolicy(required: [.time], allowsWithheld: true)),
+            replaces: force.force, answer: try answer())
         var statuses: Set<ExitStatus> = []
         try OrderedWork.run(
             threads: list.jobs ?? Thread.processors, next: NameList.bundles(names, isList: list.from0),
             work: { place in
                 place.flatMap { place in
-                    Result { () throws(BundleError) in
-                        let path = FilePath(place.name)
-                        return try stamping.stamp(path) { imprint throws(BundleError) in try ask(path, imprint) }
-                    }
+                    Result { () throws(BundleError) in try stamper.stamp(FilePath(place.name)) }
                 }
             },
             deliver: { result throws(BundleError) in
@@ -87,33 +90,27 @@ struct StampCommand: ManyNamesCommand {
     }
 
     private func write(_ query: String) throws {
-        let bytes = try Stamping.query(of: FilePath(file: names[0])).bytes
-        let target = try TextTarget(force.place(query), reading: [FilePath(file: names[0])])
+        let bundle = FilePath(file: names[0])
+        let bytes = try StampQuery(imprint: Stamper.imprint(of: bundle)).bytes
+        let target = try TextTarget(force.place(query), reading: [bundle])
         try target.write(bytes)
         try target.finish()
         diagnostic.note("wrote \(query); send it as application/timestamp-query")
     }
 
-    /// How the answer for a bundle is found.
-    private func answer() throws(BundleError) -> Answer {
+    private func answer() throws(BundleError) -> Stamper.Answer {
         if let command { return { path, imprint throws(BundleError) in try Self.ask(command, path, imprint) } }
-        let (queryPath, replyPath) = (FilePath(query ?? ""), FilePath(reply ?? ""))
-        let sent = try TimeStamp(path: queryPath)
-        let reply = try TimeStamp(path: replyPath)
+        let queryPath = FilePath(query ?? "")
+        let (sent, reply) = (try TimeStamp(path: queryPath), try TimeStamp(path: FilePath(reply ?? "")))
         return { path, imprint throws(BundleError) in
             guard let query = StampQuery(sent.bytes, imprint: imprint) else {
                 throw BundleError(.inputUnreadable, "is not a query that was made for \(path)", file: queryPath)
             }
-            return (reply, query.nonce)
+            return TimeStamp(reply.bytes, to: query)
         }
     }
 
-    private typealias Answer =
-        @Sendable (FilePath, Digest) throws(BundleError) -> (TimeStamp, nonce: [UInt8])
-
-    private static func ask(
-        _ command: String, _ path: FilePath, _ imprint: Digest
-    ) throws(BundleError) -> (TimeStamp, nonce: [UInt8]) {
+    private static func ask(_ command: String, _ path: FilePath, _ imprint: Digest) throws(BundleError) -> TimeStamp {
         let query = try StampQuery(imprint: imprint)
         var shell = ShellCommand(command)
         (shell.input, shell.outputLimit, shell.showsErrors) = (query.bytes, TimeStamp.sizeLimit + 1, true)
@@ -122,7 +119,7 @@ struct StampCommand: ManyNamesCommand {
         do throws(NativeError) {
             let (ending, output) = try shell.run()
             switch ending {
-            case .code(0): return (TimeStamp(bytes: output), query.nonce)
+            case .code(0): return TimeStamp(output, to: query)
             case .code(let code): ended = "ended with exit status \(code)"
             case .signal(let signal): ended = "was ended by signal \(signal)"
             case .late: ended = "had not ended after 60 seconds"
@@ -133,7 +130,7 @@ struct StampCommand: ManyNamesCommand {
         throw BundleError(.inputOutput, "the command \(ended)", file: path)
     }
 
-    private static func say(_ result: Result<Stamping.Outcome, BundleError>) throws(BundleError) -> ExitStatus {
+    private static func say(_ result: Result<Stamper.Outcome, BundleError>) throws(BundleError) -> ExitStatus {
         switch result {
         case .success(let outcome):
             let old = outcome.isOld ? ", as before" : ""
@@ -143,6 +140,58 @@ struct StampCommand: ManyNamesCommand {
             diagnostic.error(error)
             return ExitStatus(error)
         }
+    }
+}
+
+/// Writes time stamps beside bundles. An answer is checked before its file is written.
+private struct Stamper: Sendable {
+    /// Asks the authority for the time stamp of a bundle, by SHA-256 of its assertion.
+    typealias Answer = @Sendable (FilePath, Digest) throws(BundleError) -> TimeStamp
+
+    struct Outcome: Sendable {
+        let path: FilePath
+        let stamped: StampedTime
+        /// Whether the file was a good time stamp of the bundle already.
+        let isOld: Bool
+    }
+
+    /// It requires a time stamp; what else it finds is ignored.
+    let verifier: Verifier
+    let replaces: Bool
+    let answer: Answer
+
+    func stamp(_ bundle: FilePath) throws(BundleError) -> Outcome {
+        let imprint = try Self.imprint(of: bundle)
+        let path = TimeStamp.path(beside: bundle)
+        let place: OutputPlace = replaces ? .replacing(path) : .file(path)
+        if place.exists {
+            guard let known = try? check(TimeStamp(path: path), bundle) else { throw .exists(path) }
+            return Outcome(path: path, stamped: known, isOld: true)
+        }
+        try place.examine()
+        let reply = try answer(bundle, imprint)
+        let stamped = try check(reply, bundle)
+        let target = try TextTarget(place)
+        try target.write(reply.bytes)
+        try target.finish()
+        return Outcome(path: path, stamped: stamped, isOld: false)
+    }
+
+    private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws(BundleError) -> StampedTime {
+        let report = try verifier.verify(BundleSource(file: bundle), stamp: stamp)
+        if let stamped = report.stamp { return stamped }
+        let fault = report.faults.first { $0.code.rawValue.hasPrefix("stamp.") } ?? report.faults.first
+        throw (fault ?? BundleError(.internalFailure, "a time stamp that was not checked")).about(file: bundle.string)
+    }
+
+    /// - Throws: The worst fault if the bundle is not sound; `input.unreadable`.
+    static func imprint(of bundle: FilePath) throws(BundleError) -> Digest {
+        let report = try Verifier.soundness.verify(BundleSource(file: bundle))
+        try report.requireSound(bundle.string)
+        guard let imprint = report.assertionSHA256 else {
+            throw BundleError(.internalFailure, "a sound bundle without an assertion", file: bundle)
+        }
+        return imprint
     }
 }
 

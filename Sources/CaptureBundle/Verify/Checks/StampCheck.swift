@@ -17,8 +17,6 @@ extension BundleError.Code {
 struct StampCheck {
     let stamp: TimeStamp
     let authorities: [TrustedAuthorityLine]
-    /// The nonce of the query, while it is known.
-    var nonce: [UInt8]?
 
     private static let longestAccuracy = 86_400_000
     private static let claimTolerance = 5 * 60_000
@@ -58,8 +56,8 @@ struct StampCheck {
                 .stampImprint,
                 "the time stamp is that of another signature: of \(Hex.encode(hash)), expected \(imprint)")
         }
-        if let nonce, content.nonce != nonce {
-            throw BundleError(.stampNonce, "the answer has not the nonce of the query: it answers another one")
+        if let nonce = stamp.nonce, content.nonce != nonce {
+            throw BundleError(.stampNonce, "the time stamp answers another query: the nonce differs")
         }
         let name = try authority(token, moment)
         let stamped = StampedTime(time: moment.time, accuracy: moment.accuracy, authority: name)

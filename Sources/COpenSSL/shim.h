@@ -7,14 +7,18 @@
 #include <openssl/ec.h>
 #include <openssl/ecdsa.h>
 #include <openssl/err.h>
+#include <openssl/ess.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
+#include <openssl/pkcs7.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <openssl/ts.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 // EVP_EC_gen is a macro over a variadic function, so Swift cannot call it.
 static inline EVP_PKEY *capture_generate_p256(void) {

@@ -26,7 +26,8 @@ struct CapbundleCommand: ParsableCommand {
         version: version,
         subcommands: [
             PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,
-            ChainCommand.self, ExtractCommand.self, RedactCommand.self, RestoreCommand.self, MultipartCommand.self,
+            ChainCommand.self, StampCommand.self, ExtractCommand.self, RedactCommand.self, RestoreCommand.self,
+            MultipartCommand.self,
             SignRequestCommand.self, FromBodyCommand.self, KeyCommand.self,
             TrustCommand.self,
         ])
@@ -45,6 +46,7 @@ extension CapbundleCommand {
             "unpack": "extract", "open": "extract", "get": "extract", "cat": "extract", "export": "extract",
             "withhold": "redact", "strip": "redact", "hide": "redact", "reveal": "restore", "merge": "restore",
             "html": "report", "page": "report", "gallery": "report",
+            "timestamp": "stamp", "tsa": "stamp", "ts": "stamp",
             "gaps": "chain", "links": "chain", "order": "chain", "sequence": "chain",
             "body": "multipart", "receive": "from-body", "unwrap": "from-body",
             "keygen": "key new", "keys": "key show", "keys new": "key new", "keys create": "key new",

@@ -1,17 +1,20 @@
 import CaptureNative
 public import SystemPackage
 
-/// The devices that the user trusts: a text file with one line for each device (Spec/capture-bundle.md section 10).
+/// The devices and the time stamping authorities that the user trusts: a text file with one line for each
+/// (Spec/capture-bundle.md section 10).
 public struct TrustFile: Sendable {
     private enum Line {
         /// With the text of the file, which stays as it was written until the device changes.
         case device(TrustedDeviceLine, written: String? = nil)
+        case authority(TrustedAuthorityLine, written: String? = nil)
         /// A comment or an empty line, which is kept unchanged.
         case other(String)
 
         var text: String {
             switch self {
             case .device(let device, let written): written ?? device.text
+            case .authority(let authority, let written): written ?? authority.text
             case .other(let text): text
             }
         }
@@ -53,7 +56,11 @@ public struct TrustFile: Sendable {
                 continue
             }
             do {
-                lines.append(.device(try TrustedDeviceLine(parsing: line), written: line))
+                let fields = try TrustLineFields(line)
+                lines.append(
+                    fields.type == TrustedAuthorityLine.keyType
+                        ? .authority(try TrustedAuthorityLine(fields), written: line)
+                        : .device(try TrustedDeviceLine(fields), written: line))
             } catch {
                 throw Self.anotherKind(bytes, name)
                     ?? BundleError(error.code, "line \(index + 1): \(error.message)", file: name)
@@ -73,8 +80,20 @@ public struct TrustFile: Sendable {
         lines.compactMap { if case .device(let device, _) = $0 { device } else { nil } }
     }
 
+    /// The time stamping authorities, in the order of their lines.
+    public var authorities: [TrustedAuthorityLine] {
+        lines.compactMap { if case .authority(let authority, _) = $0 { authority } else { nil } }
+    }
+
     /// Adds the lines of another file at the end. If one of them revokes a key, the key is revoked.
     public mutating func append(_ other: TrustFile) { lines += other.lines }
+
+    /// Trusts the certificates of a PEM file as authorities. They have neither names of their own nor windows.
+    ///
+    /// - Throws: `input.unreadable`, or `key.damaged` if the file has no certificate.
+    public mutating func append(certificates path: FilePath) throws(BundleError) {
+        lines += try TrustedAuthorityLine.read(path).map { .authority($0) }
+    }
 
     /// Adds a device at the end.
     ///
@@ -86,13 +105,30 @@ public struct TrustFile: Sendable {
                 let hint: Hint = known.isRevoked ? Self.trustingAgain(known.name) : .limitTrust(known.name)
                 throw BundleError(.trustExists, "this key \(state) under the name \(known.name)", hints: [hint])
             }
-            if known.name == device.name {
-                throw BundleError(
-                    .trustExists, "the name \(device.name) is already used for another key",
-                    hints: ["choose another name"])
-            }
         }
+        try requireFree(device.name)
         lines.append(.device(device))
+    }
+
+    /// Adds a time stamping authority at the end.
+    ///
+    /// - Throws: `trust.exists` if the name is taken or the certificate is already in the file, even as revoked.
+    public mutating func add(_ authority: TrustedAuthorityLine) throws(BundleError) {
+        if let known = authorities.first(where: { $0.certificate == authority.certificate }) {
+            let state = known.isRevoked ? "is revoked" : "is already trusted"
+            throw BundleError(
+                .trustExists, "this certificate \(state) under the name \(known.name)",
+                hints: known.isRevoked ? [Self.trustingAgain(known.name)] : [])
+        }
+        try requireFree(authority.name)
+        lines.append(.authority(authority))
+    }
+
+    private func requireFree(_ name: String) throws(BundleError) {
+        guard !devices.contains(where: { $0.name == name }), !authorities.contains(where: { $0.name == name }) else {
+            throw BundleError(
+                .trustExists, "the name \(name) is already used for another key", hints: ["choose another name"])
+        }
     }
 
     private static func trustingAgain(_ name: String) -> Hint {
@@ -114,7 +150,10 @@ public struct TrustFile: Sendable {
             if device.name == word || device.point.keyID.description == word { found.append((index, device)) }
         }
         guard let (index, known) = found.first else {
-            throw BundleError(.trustName, "no device has the name or key id \(word)")
+            let isAuthority = authorities.contains { $0.name == word }
+            throw BundleError(
+                .trustName, "no device has the name or key id \(word)",
+                hints: isAuthority ? ["it is a time stamping authority; change its line in the trust file"] : [])
         }
         guard found.count == 1 else {
             let ids = found.map(\.device.point.keyID.description)
@@ -133,20 +172,36 @@ public struct TrustFile: Sendable {
         return device
     }
 
-    /// Marks all lines with this name as revoked.
+    /// Marks all lines with this name as revoked. A line that is revoked keeps its time if that is earlier.
     ///
-    /// - Returns: The number of lines that were not revoked before.
-    /// - Throws: `trust.name` if no line has the name.
-    public mutating func revoke(name: String) throws(BundleError) -> Int {
-        guard devices.contains(where: { $0.name == name }) else {
-            throw BundleError(.trustName, "no device has the name \(name)")
+    /// - Returns: The number of lines that changed.
+    /// - Throws: `trust.name` if no line has the name, or if it is that of an authority and `revocation` has a time.
+    public mutating func revoke(
+        name: String, _ revocation: Revocation = .always
+    ) throws(BundleError) -> Int {
+        let isAuthority = authorities.contains { $0.name == name }
+        guard isAuthority || devices.contains(where: { $0.name == name }) else {
+            throw BundleError(.trustName, "no line has the name \(name)")
+        }
+        guard !isAuthority || revocation == .always else {
+            throw BundleError(
+                .trustName,
+                "\(name) is a time stamping authority, which is revoked without a time: whoever has its key chooses times"
+            )
         }
         var count = 0
         lines = lines.map { line in
-            guard case .device(var device, _) = line, device.name == name, !device.isRevoked else { return line }
-            device.isRevoked = true
-            count += 1
-            return .device(device)
+            switch line {
+            case .device(var device, _) where device.name == name && revocation.isStricter(than: device.revocation):
+                device.revocation = revocation
+                count += 1
+                return .device(device)
+            case .authority(var authority, _) where authority.name == name && !authority.isRevoked:
+                authority.isRevoked = true
+                count += 1
+                return .authority(authority)
+            default: return line
+            }
         }
         return count
     }

@@ -4,6 +4,9 @@ import CaptureNative
 public enum TrustLevel: String, Sendable, CaseIterable {
     /// A key in a file.
     case software
+    /// A key that does not leave a PKCS#11 token, or a TPM. Only the user of the trust file knows that; a bundle looks
+    /// the same as with a key in a file.
+    case token, tpm
     /// A key that Apple's App Attest attested.
     case appleAppAttest = "apple-appattest"
 }
@@ -36,71 +39,50 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     public var validAfter: CaptureTime?
     /// The first moment that is no longer trusted.
     public var validBefore: CaptureTime?
-    public var isRevoked = false
+    public var revocation: Revocation?
 
-    private static let keyType = "p256"
+    public var isRevoked: Bool { revocation != nil }
+
+    static let keyType = "p256"
 
     public init(name: String, point: DevicePoint) throws(BundleError) {
-        guard Self.isName(name) else {
-            throw BundleError(
-                .trustName,
-                "\"\(name)\" is not a device name, expected a letter or digit, then up to 63 letters, digits or ._@+-")
-        }
+        try TrustLineFields.require(name: name)
         self.name = name
         self.point = point
     }
 
     /// The line as it is written to a file, without LF.
     public var text: String {
-        var options: [String] = []
-        if level != .software { options.append("level=\(level.rawValue)") }
-        if let rpID { options.append("rpid=\"\(rpID.text)\"") }
-        if let validAfter { options.append("valid-after=\(validAfter)") }
-        if let validBefore { options.append("valid-before=\(validBefore)") }
-        if isRevoked { options.append("revoked") }
-        let fields = [name, options.joined(separator: ","), Self.keyType, point.base64]
-        return fields.filter { !$0.isEmpty }.joined(separator: " ")
+        TrustLineFields.text(
+            name,
+            [
+                level == .software ? nil : "level=\(level.rawValue)", rpID.map { "rpid=\"\($0.text)\"" },
+                validAfter.map { "valid-after=\($0)" }, validBefore.map { "valid-before=\($0)" }, revocation?.text,
+            ], Self.keyType, point.base64)
     }
 
     /// Parses a line. The errors that it throws do not name the file yet.
-    package init(parsing line: String) throws(BundleError) {
-        guard line.utf8.last != UInt8(ascii: "\r") else {
-            throw BundleError(.trustFile, "ends with CR LF, expected LF only")
+    package init(parsing line: String) throws(BundleError) { try self.init(TrustLineFields(line)) }
+
+    init(_ fields: TrustLineFields) throws(BundleError) {
+        guard fields.type == Self.keyType else {
+            throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64, or NAME [OPTIONS] tsa BASE64")
         }
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-        let fields = line.utf8.split(whereSeparator: isSpace).map { String(decoding: $0, as: UTF8.self) }
-        guard line.trimmed == line, (3...4).contains(fields.count),
-            fields[fields.count - 2] == Self.keyType
-        else {
-            throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64")
-        }
-        guard let bytes = Base64.decode(fields[fields.count - 1]), try DevicePoint.isOnCurve(bytes) else {
+        guard let bytes = Base64.decode(fields.base64), try DevicePoint.isOnCurve(bytes) else {
             throw BundleError(.trustFile, "the key is not base64 of an uncompressed point on P-256")
         }
-        guard Self.isName(fields[0]) else { throw BundleError(.trustFile, "\(fields[0]) is not a device name") }
-        name = fields[0]
+        name = fields.name
         point = try DevicePoint(bytes: bytes)
-        if fields.count == 4 { try read(options: fields[1]) }
+        for (option, value) in fields.options { try read(option: option, value: value) }
         guard (level == .appleAppAttest) == (rpID != nil) else {
             throw BundleError(.trustFile, "expected both level=apple-appattest and rpid, or neither")
         }
     }
 
-    private mutating func read(options: String) throws(BundleError) {
-        var seen: [String] = []
-        for option in Self.split(options) {
-            let parts = option.pieces(by: "=", limit: 2, keepsEmpty: true)
-            defer { seen.append(parts[0]) }
-            guard !seen.contains(parts[0]) else {
-                throw BundleError(.trustFile, "the option \(parts[0]) is given twice")
-            }
-            try read(option: parts[0], value: parts.count == 2 ? parts[1] : nil)
-        }
-    }
-
     private mutating func read(option: String, value: String?) throws(BundleError) {
         switch (option, value) {
-        case ("revoked", nil): isRevoked = true
+        case ("revoked", nil): revocation = .always
+        case ("revoked", let text?): revocation = .since(try Self.time(text))
         case ("level", let word?):
             guard let known = TrustLevel(rawValue: word) else {
                 throw BundleError(.trustFile, "unknown level \(word)")
@@ -128,22 +110,34 @@ public struct TrustedDeviceLine: Hashable, Sendable {
         return time
     }
 
-    /// Splits at commas that are not inside double quotes.
-    private static func split(_ options: String) -> [String] {
-        var isQuoted = false
-        let parts = options.utf8.split(omittingEmptySubsequences: false) { byte in
-            if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-            return byte == UInt8(ascii: ",") && !isQuoted
+    /// Whether a text can be the name of a device: a letter or digit, then up to 63 letters, digits or `._@+-`.
+    public static func isName(_ text: String) -> Bool { TrustLineFields.isName(text) }
+}
+
+/// When a key is revoked.
+public enum Revocation: Hashable, Sendable {
+    /// It never counts, whatever shows when a signature was made.
+    case always
+    /// It does not count, except for signatures that a good time stamp shows to be from before this time.
+    case since(CaptureTime)
+
+    var text: String {
+        switch self {
+        case .always: "revoked"
+        case .since(let time): "revoked=\(time)"
         }
-        return parts.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a text can be the name of a device: a letter or digit, then up to 63 letters, digits or `._@+-`.
-    public static func isName(_ text: String) -> Bool {
-        func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            EntryPath.isAlphanumeric(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    /// The time of `since`.
+    public var time: CaptureTime? { if case .since(let time) = self { time } else { nil } }
+
+    /// Whether this revokes more signatures than the other one.
+    func isStricter(than other: Revocation?) -> Bool {
+        switch (self, other) {
+        case (_, nil): true
+        case (_, .always): false
+        case (.always, _): true
+        case (.since(let time), .since(let known)): time < known
         }
-        guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 64 else { return false }
-        return text.utf8.allSatisfy { isLetterOrDigit($0) || "._@+-".utf8.contains($0) }
     }
 }

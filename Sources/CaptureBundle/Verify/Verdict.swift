@@ -41,7 +41,7 @@ public enum Verdict: Int, Sendable, CaseIterable {
         }
         switch code.part {
         case "body", "container", "manifest", "assertion", "depth", "metadata", "location": return .malformed
-        case "trust", "policy", "chain", "counter", "exif": return .unacceptable
+        case "trust", "policy", "chain", "counter", "exif", "stamp": return .unacceptable
         default: return nil
         }
     }

@@ -31,6 +31,7 @@ struct VerificationPass {
         }
         let sha256 = try Digest.of(head.manifest)
         report.manifestSHA256 = sha256
+        report.assertionSHA256 = try Digest.of(head.assertion)
         let manifest = try Manifest.decode(head.manifest)
         take(manifest, sha256)
         try judgeAssertion(head, manifest)

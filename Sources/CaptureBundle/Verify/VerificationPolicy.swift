@@ -9,6 +9,8 @@ public struct VerificationPolicy: Sendable {
         case fresh
         /// A photo whose EXIF agrees with the metadata (Spec/capture-bundle.md section 11.1).
         case exif
+        /// A good time stamp (Spec/time-stamps.md).
+        case time
     }
 
     public var required: [Part]

@@ -12,7 +12,8 @@ public struct VerificationReport: Sendable {
         }
 
         /// One of `container`, `manifest`, `assertion`, `signature`, `entries`, `depth`, `metadata`, `location`,
-        /// `trust` and `policy`, and with a `CounterState` also `counter`. `BundleReceiver` adds `body`.
+        /// `trust` and `policy`, with a time stamp also `stamp`, and with a `CounterState` also `counter`. `BundleReceiver`
+        /// adds `body`.
         public let name: String
         public let outcome: Outcome
     }
@@ -35,6 +36,8 @@ public struct VerificationReport: Sendable {
     /// The manifest; nil if it is malformed.
     public package(set) var manifest: Manifest?
     public package(set) var manifestSHA256: Digest?
+    /// What a time stamp stamps; nil if the headers before the payload are malformed.
+    package internal(set) var assertionSHA256: Digest?
     /// The authenticator data; nil if the assertion is malformed.
     public package(set) var authenticatorData: AuthenticatorData?
     /// The status of each entry of the manifest, in its order.
@@ -48,6 +51,8 @@ public struct VerificationReport: Sendable {
     /// The header of the photo; nil unless the photo matched its hash.
     var photo: PhotoHeader?
     public package(set) var trustedDevice: TrustedDevice?
+    /// What the time stamp says; nil without one, and for one with a fault.
+    public internal(set) var stamp: StampedTime?
     /// Whether the verifier's state already had this bundle; nil without a state, and for a bundle with faults of
     /// which the state was not asked or remembers another one.
     public package(set) var isSeenBefore: Bool?

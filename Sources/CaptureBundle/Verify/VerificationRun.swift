@@ -2,6 +2,9 @@ import CaptureNative
 public import SystemPackage
 
 extension Verifier {
+    /// Finds the time stamp of each bundle.
+    public typealias Stamps = @Sendable (BundleSource.Place) throws(BundleError) -> TimeStamp?
+
     /// The result for one of many bundles.
     public struct Outcome: Sendable {
         public let file: String
@@ -19,14 +22,16 @@ extension Verifier {
     /// - Parameters:
     ///   - threads: The number of bundles that are verified at the same time; nil means one for each processor.
     ///   - next: Returns the next bundle, or nil after the last. Only one thread at a time calls it.
+    ///   - stamp: Returns the time stamp of a bundle; nil for none.
     ///   - deliver: Receives the outcomes on this thread, in the order of the bundles. Returning false ends the run.
     ///     With a state, some bundles after that one may be remembered already.
     /// - Throws: The errors that `deliver` throws, and those of the state.
     public func verifyAll(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        stamp: @escaping Stamps = { _ in nil },
         deliver: (Outcome) throws(BundleError) -> Bool
     ) throws(BundleError) {
-        try verifyAll(threads: threads, next: next, prepare: { $0 }, deliver: deliver)
+        try verifyAll(threads: threads, next: next, stamp: stamp, prepare: { $0 }, deliver: deliver)
     }
 
     /// Does the same, but converts each outcome on its worker thread: a report can be far larger than its text. With a
@@ -37,33 +42,39 @@ extension Verifier {
     package func verifyAll<Value: Sendable>(
         threads: Int? = nil, group: Int = CounterState.bundlesPerSync,
         next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
+        stamp: @escaping Stamps = { _ in nil },
         prepare: @escaping @Sendable (Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
     ) throws(BundleError) {
         let threads = threads ?? Thread.processors
         guard let counters else {
-            try OrderedWork.run(threads: threads, next: next, work: { prepare(outcome($0)) }, deliver: deliver)
+            try OrderedWork.run(threads: threads, next: next, work: { prepare(outcome($0, stamp)) }, deliver: deliver)
             return
         }
         try OrderedWork.run(
             threads: threads, window: max(group, threads * OrderedWork.windowPerThread), group: group, next: next,
-            work: outcome
+            work: { outcome($0, stamp) }
         ) { outcomes throws(BundleError) in
             for outcome in try counters.run(on: outcomes) { guard try deliver(prepare(outcome)) else { return false } }
             return true
         }
     }
 
-    private func outcome(_ place: Result<BundleSource.Place, BundleError>) -> Outcome {
+    private func outcome(_ place: Result<BundleSource.Place, BundleError>, _ stamp: Stamps) -> Outcome {
         do {
             let place = try place.get()
-            return Outcome(file: place.name, result: reportOrError(place))
+            return Outcome(file: place.name, result: reportOrError(place, stamp))
         } catch {
             return Outcome(file: error.file ?? "", result: .failure(error))
         }
     }
 
-    private func reportOrError(_ place: BundleSource.Place) -> Result<VerificationReport, BundleError> {
-        do { return .success(try examine(BundleReader(place.open()))) } catch { return .failure(error) }
+    private func reportOrError(
+        _ place: BundleSource.Place, _ stamp: Stamps
+    ) -> Result<VerificationReport, BundleError> {
+        do {
+            let stamp = try stamp(place)
+            return .success(try examine(BundleReader(place.open()), stamp: stamp))
+        } catch { return .failure(error) }
     }
 }
 

@@ -27,25 +27,26 @@ public struct Verifier: Sendable {
 
     /// Verifies a bundle.
     ///
+    /// - Parameter stamp: A time stamp to check with the bundle; its faults are warnings unless `time` is required.
     /// - Returns: The findings. A bundle with faults is a result, not an error.
     /// - Throws: An error only if the bytes cannot be read (`input.unreadable`, `io.failed`), or if the state cannot be
     ///   used. Then the state is as it was before.
-    public func verify(_ source: BundleSource) throws(BundleError) -> VerificationReport {
-        try verify(BundleReader(source), observer: nil)
+    public func verify(_ source: BundleSource, stamp: TimeStamp? = nil) throws(BundleError) -> VerificationReport {
+        try verify(BundleReader(source), observer: nil, stamp: stamp)
     }
 
     /// Verifies a bundle and passes its bytes to an observer, which must hold them back until it has the report.
     package func verify(
-        _ reader: BundleReader, observer: (any BundleObserver)?
+        _ reader: BundleReader, observer: (any BundleObserver)?, stamp: TimeStamp? = nil
     ) throws(BundleError) -> VerificationReport {
-        var reports = [try examine(reader, observer: observer)]
+        var reports = [try examine(reader, observer: observer, stamp: stamp)]
         try counters?.run(on: &reports)
         return reports[0]
     }
 
     /// Does all steps of the verification but the last, which compares the counter with the state.
     func examine(
-        _ reader: BundleReader, observer: (any BundleObserver)? = nil
+        _ reader: BundleReader, observer: (any BundleObserver)? = nil, stamp: TimeStamp? = nil
     ) throws(BundleError) -> VerificationReport {
         var pass = VerificationPass(
             reader: reader, observer: observer, surveysDepth: policy.required.contains(.plausible))
@@ -58,11 +59,17 @@ public struct Verifier: Sendable {
         }
         pass.finishChecks()
         if pass.report.faults.isEmpty {
+            if let stamp {
+                try StampCheck(stamp: stamp, authorities: trust.authorities)
+                    .run(on: &pass.report, isRequired: policy.required.contains(.time))
+            }
             TrustCheck(trust: trust).run(on: &pass.report)
             PolicyCheck(policy: policy, hasState: counters != nil).run(on: &pass.report)
         } else {
             if pass.report.isManifestGenuine { TrustCheck(trust: trust).name(on: &pass.report) }
-            pass.report.checks += ["trust", "policy"].map { .init(name: $0, outcome: .notReached) }
+            pass.report.checks += ((stamp == nil ? [] : ["stamp"]) + ["trust", "policy"]).map {
+                .init(name: $0, outcome: .notReached)
+            }
         }
         pass.report.bytes = reader.position
         return pass.report

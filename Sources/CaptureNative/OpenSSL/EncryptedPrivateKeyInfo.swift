@@ -24,7 +24,7 @@ enum EncryptedPrivateKeyInfo {
         guard let cipher = try crypt(plain, key: key, iv: iv, encrypts: true) else {
             throw OpenSSLErrorQueue.drain("EVP_CipherFinal_ex")
         }
-        return sequence(algorithm(salt: salt, iv: iv) + element(0x04, cipher))
+        return DER.sequence(algorithm(salt: salt, iv: iv) + DER.element(0x04, cipher))
     }
 
     /// Decrypts a key; nil if the passphrase is wrong.
@@ -47,7 +47,9 @@ enum EncryptedPrivateKeyInfo {
             let cipher = sealed[(headLength + model.count)...]
             let skip = cipher.dropFirst().first.map { $0 < 0x80 ? 2 : 2 + Int($0 & 0x7f) } ?? 2
             let text = Array(cipher.dropFirst(skip))
-            if sealed == sequence(algorithm(salt: salt, iv: iv) + element(0x04, text)) { return (salt, iv, text) }
+            if sealed == DER.sequence(algorithm(salt: salt, iv: iv) + DER.element(0x04, text)) {
+                return (salt, iv, text)
+            }
         }
         return nil
     }
@@ -55,20 +57,9 @@ enum EncryptedPrivateKeyInfo {
     private static func algorithm(salt: [UInt8], iv: [UInt8]) -> [UInt8] {
         // The parameters are N 131072, r 8, p 1 and the key length 32.
         let numbers: [UInt8] = [0x02, 0x03, 0x02, 0x00, 0x00, 0x02, 0x01, 0x08, 0x02, 0x01, 0x01, 0x02, 0x01, 0x20]
-        let derivation = sequence(scrypt + sequence(element(0x04, salt) + numbers))
-        let encryption = sequence(aes256CBC + element(0x04, iv))
-        return sequence(pbes2 + sequence(derivation + encryption))
-    }
-
-    private static func sequence(_ contents: [UInt8]) -> [UInt8] { element(0x30, contents) }
-
-    /// A DER element with contents of fewer than 65,536 bytes.
-    private static func element(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] {
-        switch contents.count {
-        case ..<0x80: [tag, UInt8(contents.count)] + contents
-        case ..<0x100: [tag, 0x81, UInt8(contents.count)] + contents
-        default: [tag, 0x82, UInt8(truncatingIfNeeded: contents.count >> 8), UInt8(contents.count & 0xff)] + contents
-        }
+        let derivation = DER.sequence(scrypt + DER.sequence(DER.element(0x04, salt) + numbers))
+        let encryption = DER.sequence(aes256CBC + DER.element(0x04, iv))
+        return DER.sequence(pbes2 + DER.sequence(derivation + encryption))
     }
 
     private static func derive(_ passphrase: [UInt8], salt: [UInt8]) throws(NativeError) -> [UInt8] {

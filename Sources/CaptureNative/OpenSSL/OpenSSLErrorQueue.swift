@@ -43,6 +43,15 @@ func decodeDER<Value>(_ bytes: [UInt8], _ call: (UnsafeMutablePointer<UnsafePoin
     }
 }
 
+/// Writes DER with one of OpenSSL's `i2d` functions, which gets the place for its own buffer; nil if it fails.
+func encodeDER(_ call: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32) -> [UInt8]? {
+    var buffer: UnsafeMutablePointer<UInt8>?
+    let count = unsafe call(&buffer)
+    guard count > 0, let bytes = unsafe buffer else { return nil }
+    defer { unsafe CRYPTO_free(bytes, nil, 0) }
+    return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+}
+
 /// OpenSSL's algorithms, each fetched once for the process: looking one up by name takes longer than using it for a short
 /// message. nil if memory ran out.
 @safe

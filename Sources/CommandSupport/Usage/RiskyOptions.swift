@@ -8,7 +8,7 @@ package enum RiskyOptions {
         "--reference", "--accept-parts", "--accept-clock", "--release", "--reset",
         // Weaken a check, or show a secret.
         "--allow-withheld", "--proof", "--condition", "--no-condition", "--secret-path", "--no-secret-path", "--ca",
-        "--remove",
+        "--tsa-ca", "--remove",
         // Act on everything, or send again.
         "--all", "--now", "--resend", "--reopen", "--incomplete",
     ]

@@ -10,7 +10,8 @@ struct PolicyOptions: ParsableArguments {
             discussion: """
                 photo, depth, metadata, location, confidence, source, chain, or the name of an entry as \
                 "capbundle show" prints it; plausible requires a depth map whose median is 0.05 to 100 m; exif \
-                requires a photo whose EXIF agrees with the metadata; fresh requires a bundle that the folder of \
+                requires a photo whose EXIF agrees with the metadata; time requires a good time stamp (only with verify \
+                --stamp or --stamps); fresh requires a bundle that the folder of \
                 --state has not accepted before (only with verify --state)
                 """, valueName: "parts"),
         completion: ListCompletion.kind(VerificationPolicy.Part.allCases.map(\.rawValue)))
@@ -34,9 +35,12 @@ struct PolicyOptions: ParsableArguments {
     /// Whether `fresh` is required, which needs a state.
     var requiresFresh: Bool { (try? policy())?.required.contains(.fresh) ?? false }
 
-    /// Refuses `fresh` for a command that keeps no state.
-    func refuseFresh() throws {
+    /// Refuses `fresh` and `time`, for a command that keeps no state and reads no time stamps.
+    func refuseFreshAndTime() throws {
         if requiresFresh { throw ValidationError("--require fresh works only with: capbundle verify --state DIR") }
+        if (try? policy())?.required.contains(.time) ?? false {
+            throw ValidationError("--require time works only with: capbundle verify --stamp FILE, or --stamps")
+        }
     }
 
     private static var words: String {

@@ -30,7 +30,7 @@ struct FromBodyCommand: ParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try demands.requirements.refuseFresh()
+        try demands.requirements.refuseFreshAndTime()
         try refuseTerminal(output, "a bundle")
     }
 

@@ -50,7 +50,7 @@ struct ReportCommand: ManyNamesCommand {
     func validate() throws {
         try list.validate(names: names, of: "bundle or folder (- for a pipe)")
         if csv == "-" && output == "-" { throw ValidationError("-o and --csv cannot both be -") }
-        try requirements.refuseFresh()
+        try requirements.refuseFreshAndTime()
         try refuseTerminal(output, "a page")
     }
 

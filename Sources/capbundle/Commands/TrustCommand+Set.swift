@@ -10,7 +10,7 @@ extension TrustCommand {
             usage: "capbundle trust set DEVICE [options]",
             discussion: """
                 Changes the line of the device in the trust file, and no other. An empty time removes the limit. \
-                --level software removes the App ID.
+                A --level other than apple-appattest removes the App ID.
 
                 Example:
                   capbundle trust set my-rig --valid-before 2026-06-01
@@ -20,7 +20,7 @@ extension TrustCommand {
         @Argument(help: "Its name, or its key id if several lines have that name.")
         var device: String
 
-        @Option(help: "How the device keeps its key: software or apple-appattest.")
+        @Option(help: "How the device keeps its key: software, token, tpm or apple-appattest.")
         var level: TrustLevel?
 
         @OptionGroup var limits: TrustLimitOptions
@@ -46,7 +46,7 @@ extension TrustCommand {
             let changed = try TrustFile.update(path: path) { file throws(BundleError) in
                 try file.set(device) { line throws(BundleError) in
                     if let level { line.level = level }
-                    if level == .software { line.rpID = nil }
+                    if let level, level != .appleAppAttest { line.rpID = nil }
                     if let appID { line.rpID = appID }
                     if let after { line.validAfter = after }
                     if let before { line.validBefore = before }
@@ -71,7 +71,7 @@ extension TrustCommand {
                     .trustName,
                     line.rpID == nil
                         ? "\(line.name) has no App ID; give --rpid with --level apple-appattest"
-                        : "\(line.name) has the level software; give --level apple-appattest with --rpid")
+                        : "\(line.name) has the level \(line.level.rawValue); give --level apple-appattest with --rpid")
             }
             if let after = line.validAfter, let before = line.validBefore, after >= before {
                 throw BundleError(

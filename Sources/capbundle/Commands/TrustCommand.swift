@@ -6,7 +6,7 @@ import SystemPackage
 struct TrustCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Add, list, change and revoke the devices that you trust.",
+        abstract: "Add, list, change and revoke the devices and time stamping authorities that you trust.",
         discussion: """
             Example:
               capbundle trust add my-rig my-rig.pem
@@ -17,21 +17,23 @@ struct TrustCommand: ParsableCommand {
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Trust a device's key.",
+            abstract: "Trust a device's key, or a time stamping authority.",
             usage: """
                 capbundle trust add NAME KEYFILE [options]
                 capbundle trust add NAME --from BUNDLE [options]
+                capbundle trust add NAME --tsa CERTIFICATE [options]
                 """,
             discussion: """
                 Before you rely on the key, compare the key id that this command prints with what "capbundle key show" \
-                prints on the device. With --from, nothing but this comparison shows whose key it is.
+                prints on the device. With --from, nothing but this comparison shows whose key it is. With --tsa, \
+                compare the printed SHA-256 of the certificate with what the authority publishes.
 
                 Example:
                   capbundle trust add my-rig my-rig.pem
                   capbundle trust add my-rig --from cap.bundle
                 """)
 
-        @Argument(help: "A name for the device: letters, digits and ._@+-")
+        @Argument(help: "A name for the device or authority: letters, digits and ._@+-")
         var name: String
 
         @Argument(help: "The public key as PEM, or - for standard input.", completion: .file())
@@ -42,7 +44,14 @@ struct TrustCommand: ParsableCommand {
             completion: .file())
         var bundle: String?
 
-        @Option(help: "How the device keeps its key: software or apple-appattest.")
+        @Option(
+            help: ArgumentHelp(
+                "Trust the time stamps of the authority with this certificate, or below it (PEM).",
+                valueName: "certificate"),
+            completion: .file())
+        var tsa: String?
+
+        @Option(help: "How the device keeps its key: software, token, tpm or apple-appattest.")
         var level: TrustLevel = .software
 
         @OptionGroup var limits: TrustLimitOptions
@@ -50,6 +59,12 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var format: JSONOption
 
         func validate() throws {
+            if tsa != nil {
+                guard keyfile == nil, bundle == nil, level == .software, limits.rpid == nil else {
+                    throw ValidationError("--tsa goes with --valid-after and --valid-before only")
+                }
+                return
+            }
             if keyfile == nil && bundle == nil { throw ValidationError(missing) }
             if keyfile != nil && bundle != nil { throw ValidationError("give either a key file or --from BUNDLE") }
             guard (level == .appleAppAttest) == (limits.rpid != nil) else {
@@ -58,23 +73,32 @@ struct TrustCommand: ParsableCommand {
         }
 
         func run() throws {
+            let (after, before) = try limits.times()
+            if let tsa { return try add(authority: FilePath(file: tsa), after, before) }
             var device = try TrustedDeviceLine(name: name, point: point())
             device.level = level
             do {
                 device.rpID = try limits.rpid.map { text throws(BundleError) in try .init(text) }
-                device.validAfter = try limits.validAfter.map(TrustedDeviceLine.time)
-                device.validBefore = try limits.validBefore.map(TrustedDeviceLine.time)
             } catch {
                 throw ValidationError(error.message)
             }
-            if let after = device.validAfter, let before = device.validBefore, after >= before {
-                throw ValidationError("--valid-after must be earlier than --valid-before")
-            }
+            (device.validAfter, device.validBefore) = (after, before)
             let path = try trust.pathToChange(warn: diagnostic.warning)
             try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
             try format.json ? Output.json(device.json) : Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
             diagnostic.note("check that this prints the same key id on the device: capbundle key show")
+        }
+
+        private func add(authority file: FilePath, _ after: CaptureTime?, _ before: CaptureTime?) throws {
+            var authority = try TrustedAuthorityLine(name: name, path: file)
+            (authority.validAfter, authority.validBefore) = (after, before)
+            let path = try trust.pathToChange(warn: diagnostic.warning)
+            try TrustFile.update(path: path) { file throws(BundleError) in try file.add(authority) }
+            let fingerprint = try authority.fingerprint
+            try format.json ? Output.json(authority.json) : Output.line("\(authority.name) \(fingerprint)")
+            diagnostic.note("added to \(path)")
+            diagnostic.note("check that the authority publishes the same SHA-256 of its certificate")
         }
 
         /// One name was given: of the device or, by mistake, of the file.
@@ -111,7 +135,7 @@ struct TrustCommand: ParsableCommand {
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List the devices in the trust file.",
+            abstract: "List the devices and authorities in the trust file.",
             discussion: """
                 Example:
                   capbundle trust list
@@ -122,9 +146,11 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var format: JSONOption
 
         func run() throws {
-            let devices = try trust.file(warn: diagnostic.warning).devices
+            let file = try trust.file(warn: diagnostic.warning)
+            let (devices, authorities) = (file.devices, file.authorities)
             if format.json {
                 for device in devices { try Output.json(device.json) }
+                for authority in authorities { try Output.json(authority.json) }
                 return
             }
             if devices.isEmpty {
@@ -132,6 +158,9 @@ struct TrustCommand: ParsableCommand {
             }
             var table = TextTable()
             for device in devices { table.add(device.name, device.summary, device.point.keyID.description) }
+            for authority in authorities {
+                table.add(authority.name, authority.summary, try authority.fingerprint.description)
+            }
             for line in table.lines { try Output.line(line) }
         }
     }
@@ -139,24 +168,38 @@ struct TrustCommand: ParsableCommand {
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
-            abstract: "Refuse everything that a device ever signed.",
+            abstract: "Refuse everything that a device or an authority ever signed.",
             discussion: """
                 The key stays in the file, marked as revoked. From now on, "capbundle verify" ends with 4 for every \
                 bundle that the key signed. This includes old bundles, because anyone with the key can choose the time \
-                in a bundle.
+                in a bundle. With --since TIME, bundles stay acceptable whose time stamp shows that they were signed \
+                before TIME (capbundle verify --stamps).
 
                 Example:
                   capbundle trust revoke my-rig
+                  capbundle trust revoke my-rig --since 2026-05-01
                 """)
 
-        @Argument(help: "The device's name in the trust file.")
+        @Argument(help: "The name of the device or authority in the trust file.")
         var name: String
+
+        @Option(help: ArgumentHelp("When the key was stolen, at the earliest.", valueName: "time"))
+        var since: String?
 
         @OptionGroup var trust: ChangedTrustOptions
 
         func run() throws {
+            let revocation: Revocation
+            do {
+                revocation =
+                    try since.map { text throws(BundleError) in .since(try TrustedDeviceLine.time(text)) } ?? .always
+            } catch {
+                throw ValidationError(error.message)
+            }
             let path = try trust.pathToChange(warn: diagnostic.warning)
-            let count = try TrustFile.update(path: path) { file throws(BundleError) in try file.revoke(name: name) }
+            let count = try TrustFile.update(path: path) { file throws(BundleError) in
+                try file.revoke(name: name, revocation)
+            }
             diagnostic.note(count == 0 ? "\(name) was already revoked" : "\(name) is revoked in \(path)")
         }
     }
@@ -164,7 +207,11 @@ struct TrustCommand: ParsableCommand {
 
 extension TrustedDeviceLine {
     var summary: String {
-        if isRevoked { return "revoked" }
+        switch revocation {
+        case .always: return "revoked"
+        case .since(let time): return "revoked since \(time)"
+        case nil: break
+        }
         var parts = [level.rawValue]
         if let rpID { parts.append(rpID.text) }
         if let validAfter { parts.append("from \(validAfter)") }
@@ -175,8 +222,26 @@ extension TrustedDeviceLine {
     var json: JSONValue {
         .members([
             "key_id": .text(point.keyID), "level": .string(level.rawValue), "name": .string(name),
-            "revoked": .bool(isRevoked), "rpid": .text(rpID?.text), "valid_after": .text(validAfter),
+            "revoked": .bool(isRevoked), "revoked_since": .text(revocation?.time), "rpid": .text(rpID?.text),
+            "valid_after": .text(validAfter),
             "valid_before": .text(validBefore),
         ])
+    }
+}
+
+extension TrustedAuthorityLine {
+    var summary: String {
+        if isRevoked { return "time stamps, revoked" }
+        let limits = [validAfter.map { "from \($0)" }, validBefore.map { "before \($0)" }].compactMap(\.self)
+        return (["time stamps"] + limits).joined(separator: ", ")
+    }
+
+    var json: JSONValue {
+        get throws(BundleError) {
+            .members([
+                "certificate_sha256": .text(try fingerprint), "name": .string(name), "revoked": .bool(isRevoked),
+                "valid_after": .text(validAfter), "valid_before": .text(validBefore),
+            ])
+        }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CaptureBundle
 
 /// The optional fields of a line of the trust file: App ID and period.
 struct TrustLimitOptions: ParsableArguments {
@@ -11,4 +12,18 @@ struct TrustLimitOptions: ParsableArguments {
 
     @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
     var validBefore: String?
+
+    /// The period, for a line that is new.
+    func times() throws -> (after: CaptureTime?, before: CaptureTime?) {
+        let after: CaptureTime?, before: CaptureTime?
+        do throws(BundleError) {
+            (after, before) = (try validAfter.map(TrustedDeviceLine.time), try validBefore.map(TrustedDeviceLine.time))
+        } catch {
+            throw ValidationError(error.message)
+        }
+        if let after, let before, after >= before {
+            throw ValidationError("--valid-after must be earlier than --valid-before")
+        }
+        return (after, before)
+    }
 }

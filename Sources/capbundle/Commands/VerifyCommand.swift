@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureNative
 import CommandSupport
 import SystemPackage
 
@@ -21,6 +22,7 @@ struct VerifyCommand: ManyNamesCommand {
               curl -s https://example.org/cap.bundle | capbundle verify --require depth -
               find archive -type f -print0 | capbundle verify --from0 --json
               capbundle verify --state seen --require fresh cap.bundle
+              capbundle verify --stamp cap.bundle.tsr --require time cap.bundle
             """)
 
     @Argument(help: ArgumentHelp("The bundles, or - for standard input.", valueName: "file"), completion: .file())
@@ -39,12 +41,30 @@ struct VerifyCommand: ManyNamesCommand {
         completion: .directory)
     var state: String?
 
+    @Option(
+        help: ArgumentHelp("Check this time stamp with the bundle (capbundle stamp makes one).", valueName: "file"),
+        completion: .file(extensions: ["tsr"]))
+    var stamp: String?
+
+    @Flag(help: "Check the time stamp FILE.tsr beside each FILE, if there is one.")
+    var stamps = false
+
+    @OptionGroup var authorities: AuthorityOptions
     @OptionGroup var many: ManyOptions
     @OptionGroup var format: JSONOption
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
         try many.list.validate(names: names, of: "bundle (- for a pipe)")
+        if stamp != nil && (stamps || many.list.from0 || names.count > 1) {
+            throw ValidationError("--stamp is for one bundle; --stamps takes FILE.tsr beside each FILE")
+        }
+        if stamps && names.contains("-") {
+            throw ValidationError("--stamps needs files, and - is not one; see --stamp")
+        }
+        if authorities.tsaCa != nil && stamp == nil && !stamps {
+            throw ValidationError("--tsa-ca needs --stamp FILE or --stamps")
+        }
         if state == "-" { throw ValidationError("--state needs the path of a folder, and - is not one") }
         if state == nil && demands.requirements.requiresFresh {
             throw ValidationError("--require fresh needs --state DIR, a folder that remembers the bundles")
@@ -53,7 +73,7 @@ struct VerifyCommand: ManyNamesCommand {
 
     func run() throws {
         let verifier = Verifier(
-            trust: try trust.file(warn: diagnostic.warning),
+            trust: try authorities.adding(to: try trust.file(warn: diagnostic.warning)),
             policy: try demands.requirements.policy(), state: try openState())
         let status = try names.count == 1 ? verifyOne(names[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }
@@ -67,7 +87,11 @@ struct VerifyCommand: ManyNamesCommand {
     }
 
     private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
-        let result = Result { () throws(BundleError) in try verifier.verify(BundleSource(path: FilePath(file: file))) }
+        let result = Result { () throws(BundleError) in
+            let path = FilePath(file: file)
+            return try verifier.verify(
+                BundleSource(path: path), stamp: try findStamp(file == "-" ? .standardInput : .file(path)))
+        }
         guard case .success(let report) = result, !demands.quiet && !format.json else {
             let told = Told(.init(file: file, result: result), quiet: demands.quiet, json: format.json)
             try told.say()
@@ -88,6 +112,17 @@ struct VerifyCommand: ManyNamesCommand {
         return ExitStatus(report.verdict)
     }
 
+    /// The time stamp of a bundle; nil if none is named, or none is beside the bundle.
+    private var findStamp: Verifier.Stamps {
+        let (stamp, isBeside) = (stamp.map { FilePath($0) }, stamps)
+        return { place throws(BundleError) in
+            if let stamp { return try TimeStamp(path: stamp) }
+            guard isBeside, case .file(let bundle) = place else { return nil }
+            let path = TimeStamp.path(beside: bundle)
+            return FileStatus.exists(path) ? try TimeStamp(path: path) : nil
+        }
+    }
+
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let progress = Progress("bundle", total: many.list.from0 ? nil : names.count, isWanted: !demands.quiet)
         defer { progress.end() }
@@ -95,7 +130,7 @@ struct VerifyCommand: ManyNamesCommand {
         let (quiet, json) = (demands.quiet, format.json)
         try verifier.verifyAll(
             threads: many.list.jobs, group: many.failFast ? 1 : CounterState.bundlesPerSync,
-            next: NameList.bundles(names, isList: many.list.from0),
+            next: NameList.bundles(names, isList: many.list.from0), stamp: findStamp,
             prepare: { Told($0, quiet: quiet, json: json) },
             deliver: { told throws(BundleError) in
                 if told.error == nil && !Output.isTerminal {

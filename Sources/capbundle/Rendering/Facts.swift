@@ -15,6 +15,7 @@ enum Facts {
         let claimed = report.isManifestGenuine ? "" : claimed
         let time = report.isManifestGenuine ? captured(manifest, report.metadata) : manifest.capturedAt.description
         table.add("captured", time + claimed)
+        if let stamp = report.stamp { table.add("stamp", stamp.words) }
         if let model = report.metadata?.deviceModel { table.add("model", Visible.text(model) + claimed) }
         table.add("photo", part(.photo, manifest, report))
         table.add("depth", depth(manifest, report))

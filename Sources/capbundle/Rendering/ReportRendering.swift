@@ -11,7 +11,7 @@ enum ReportRendering {
         let signer = report.trustedDevice.map(words) ?? "a device that you do not trust"
         lines += origin(report, signed: "signed by \(signer)").map { "  " + $0 }
         lines += Facts.table(report).lines
-        let limits = report.notChecked.compactMap(Self.explanation)
+        let limits = report.notChecked.compactMap { explanation($0, report.stamp) }
         if !limits.isEmpty {
             lines.append("not checked or not proven:")
             lines += limits.map { "  - " + $0 }
@@ -85,10 +85,12 @@ enum ReportRendering {
     }
 
     /// Says in a line why the verdict does not cover a topic; nil for an unknown topic.
-    static func explanation(_ topic: String) -> String? {
+    static func explanation(_ topic: String, _ stamp: StampedTime? = nil) -> String? {
         switch topic {
         case "trust": "trust: not checked, because the bundle has no valid signature"
         case "counter": "the counter: not compared with earlier ones, so a replay is not detected"
+        case "time" where stamp != nil:
+            "the time: the device claims it; the time stamp shows only that it was not later"
         case "time": "the time: the device claims it, and no time stamp proves it"
         case "scene": "the scene: a signature shows which key signed, not what was in front of the lens"
         case "chain": "the chain: the captures before and after this one were not checked"
@@ -116,6 +118,7 @@ enum ReportRendering {
             "not_checked": .texts(report.notChecked),
             "report": .string(name),
             "seen_before": report.isSeenBefore.map { .bool($0) },
+            "stamp": report.stamp?.json,
             "verdict": .string(report.verdict.word),
             "warnings": .array(report.warnings.map(\.json)),
         ])

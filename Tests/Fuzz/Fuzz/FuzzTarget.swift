@@ -23,6 +23,7 @@ let allTargets: [any FuzzTarget.Type] = [
     ExifTarget.self, MultiPictureTarget.self, XMPTarget.self, JPEGTarget.self, PhotoFieldsTarget.self,
     PNGTarget.self, NumpyTarget.self, PortableFloatMapTarget.self, CompressedFloatsTarget.self,
     ScannerAppTarget.self, Record3DTarget.self, PolycamTarget.self, NerfstudioTarget.self, PatternTarget.self,
+    StampTarget.self,
 ]
 
 /// Ends the run, so that libFuzzer keeps the input, if something is not as expected.

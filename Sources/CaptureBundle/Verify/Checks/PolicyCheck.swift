@@ -58,6 +58,10 @@ struct PolicyCheck {
         case .exif:
             guard let photo = report.photo else { return "EXIF is required, but the photo is withheld" }
             return photo.exif == nil ? "EXIF is required, but the photo has none" : nil
+        case .time:
+            // A stamp with a fault is reported already.
+            let isGiven = report.checks.contains { $0.name == "stamp" }
+            return isGiven ? nil : "a time stamp is required, but none was given"
         case .photo, .depth, .metadata, .location, .confidence, .source:
             guard !present.contains(where: { $0.role.rawValue == part.rawValue }) else { return nil }
             let isWithheld = report.withheld.contains { $0.role.rawValue == part.rawValue }

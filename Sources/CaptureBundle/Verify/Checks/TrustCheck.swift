@@ -31,21 +31,37 @@ struct TrustCheck {
         guard let first = lines.first else {
             return [BundleError(.trustUnknown, "the device key \(manifest.device.keyID) is not in the trust file")]
         }
-        if let revoked = lines.first(where: \.isRevoked) {
-            report.trustedDevice = .init(name: revoked.name, level: revoked.level)
-            return [BundleError(.trustRevoked, "the key of \(revoked.name) is revoked")]
-        }
+        if let fault = revocation(lines, &report) { return [fault] }
         let judged = lines.map { ($0, Self.faults(of: $0, manifest, data)) }
         let decisive = judged.first { $0.1.isEmpty } ?? (first, Self.faults(of: first, manifest, data))
         report.trustedDevice = .init(name: decisive.0.name, level: decisive.0.level)
         return decisive.1
     }
 
+    /// T6. A stamp helps only if each line that revokes the key says since when.
+    private func revocation(_ lines: [TrustedDeviceLine], _ report: inout VerificationReport) -> BundleError? {
+        guard let revoked = lines.first(where: \.isRevoked) else { return nil }
+        report.trustedDevice = .init(name: revoked.name, level: revoked.level)
+        var earliest = CaptureTime?.none
+        for line in lines {
+            switch line.revocation {
+            case nil: continue
+            case .always: return BundleError(.trustRevoked, "the key of \(line.name) is revoked")
+            case .since(let time): earliest = min(earliest ?? time, time)
+            }
+        }
+        guard let earliest else { return nil }
+        if let stamp = report.stamp, stamp.latest < earliest.milliseconds { return nil }
+        let missing = report.stamp == nil ? "no good time stamp shows that" : "the time stamp does not show that"
+        return BundleError(
+            .trustRevoked, "the key of \(revoked.name) is revoked since \(earliest), and \(missing) it signed before")
+    }
+
     private static func faults(
         of line: TrustedDeviceLine, _ manifest: Manifest, _ data: AuthenticatorData
     ) -> [BundleError] {
         var faults: [BundleError] = []
-        let kind: AuthenticatorData.Kind = line.level == .software ? .diskKey : .apple
+        let kind: AuthenticatorData.Kind = line.level == .appleAppAttest ? .apple : .diskKey
         if data.kind != kind {
             let found = data.kind == .diskKey ? "a disk key" : "an Apple key"
             faults.append(

@@ -12,7 +12,7 @@ struct RegisteredDevice: Sendable {
     /// The line as it is now: marked as revoked if the device was revoked.
     var currentLine: TrustedDeviceLine {
         var line = line
-        line.isRevoked = isRevoked
+        line.revocation = isRevoked ? .always : nil
         return line
     }
 

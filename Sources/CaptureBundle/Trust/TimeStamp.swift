@@ -1,0 +1,82 @@
+import CaptureNative
+public import SystemPackage
+
+/// A time stamp of a bundle: the bytes of the file beside it (Spec/time-stamps.md section 1). Nothing about them is
+/// known before `Verifier` has checked them with the bundle.
+public struct TimeStamp: Hashable, Sendable {
+    /// At most `sizeLimit` bytes, or one more if there are more.
+    public let bytes: [UInt8]
+
+    /// The nonce of the query that it answers, while that is known.
+    let nonce: [UInt8]?
+
+    public static let sizeLimit = 65_536
+
+    public init(bytes: [UInt8]) { self.init(bytes, to: nil) }
+
+    /// Creates the answer to a query.
+    package init(_ bytes: [UInt8], to query: StampQuery?) {
+        self.bytes = Array(bytes.prefix(Self.sizeLimit + 1))
+        nonce = query?.nonce
+    }
+
+    /// Reads a file. One that is too large is cut, which `Verifier` then finds.
+    ///
+    /// - Throws: `input.unreadable`.
+    public init(path: FilePath) throws(BundleError) {
+        var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
+        do throws(NativeError) {
+            let count = try FileHandle.reading(path).read(into: &bytes)
+            self.init(bytes: Array(bytes.prefix(count)))
+        } catch {
+            throw .reading(path, error)
+        }
+    }
+
+    /// The place of the time stamp of a bundle.
+    public static func path(beside bundle: FilePath) -> FilePath { bundle.adding(".tsr") }
+}
+
+/// What a good time stamp says.
+public struct StampedTime: Hashable, Sendable {
+    /// The time at which the signature existed, rounded up to milliseconds.
+    public let time: CaptureTime
+    /// The accuracy of the time, in milliseconds.
+    public let accuracy: Int
+    /// The name of the authority in the trust file, or the file of its certificate.
+    public let authority: String
+
+    /// The end of the time in which the stamp was made, as Unix time in milliseconds.
+    var latest: Int { time.milliseconds + accuracy }
+}
+
+/// The query for a time stamp (Spec/time-stamps.md section 2).
+package struct StampQuery {
+    /// SHA-256 of `assertion.cbor`.
+    package let imprint: Digest
+    package let nonce: [UInt8]
+
+    /// Makes a query with a random nonce.
+    package init(imprint: Digest) throws(BundleError) {
+        self.imprint = imprint
+        var nonce = try native { () throws(NativeError) in try RandomBytes.make(8) }
+        // A first byte from 0x01 to 0x7f makes the nonce a positive INTEGER of 8 bytes.
+        nonce[0] = nonce[0] % 0x7f + 1
+        self.nonce = nonce
+    }
+
+    /// Parses a query that `bytes` gave; nil if it is not one for this imprint.
+    package init?(_ bytes: [UInt8], imprint: Digest) {
+        guard let parts = DER.sequence(bytes[...]), parts.count == 4 else { return nil }
+        (self.imprint, nonce) = (imprint, Array(parts[2].contents))
+        guard self.bytes == bytes, nonce.count == 8 else { return nil }
+    }
+
+    package var bytes: [UInt8] {
+        // SHA-256 without parameters is allowed too, but servers expect the NULL that other tools write.
+        let sha256: [UInt8] = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00]
+        let hash = DER.sequence(DER.sequence(sha256) + DER.element(DER.octetString, imprint.bytes))
+        let certReq: [UInt8] = [0x01, 0x01, 0xff]
+        return DER.sequence(DER.element(DER.integer, [1]) + hash + DER.element(DER.integer, nonce) + certReq)
+    }
+}

@@ -1,0 +1,223 @@
+import ArgumentParser
+import CaptureBundle
+import CaptureNative
+import CommandSupport
+import SystemPackage
+
+struct StampCommand: ManyNamesCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stamp",
+        abstract: "Get time stamps, which show when the signatures of bundles existed.",
+        usage: """
+            capbundle stamp FILE... --with COMMAND [options]
+            capbundle stamp --from0 --with COMMAND [options] < NAMES
+            capbundle stamp FILE --query QUERY
+            capbundle stamp FILE --query QUERY --reply REPLY [options]
+            """,
+        discussion: """
+            Writes FILE.tsr beside each bundle: the answer of a time stamping authority (RFC 3161) that you trust. \
+            capbundle opens no connection. COMMAND gets a query on standard input and writes the answer to standard \
+            output. On a machine without a network, write the query to a file with --query, and take the answer with \
+            --query and --reply. An answer is checked before it is written: if it is not good, the exit code is 4.
+
+            Example:
+              capbundle stamp cap.bundle --tsa-ca tsa.pem --with './ask-tsa'
+              capbundle stamp cap.bundle --query cap.tsq
+              curl -sSf -H 'Content-Type: application/timestamp-query' \\
+                  --data-binary @cap.tsq https://tsa.example.org -o reply
+              capbundle stamp cap.bundle --query cap.tsq --reply reply
+            """)
+
+    @Argument(help: ArgumentHelp("The bundles.", valueName: "file"), completion: .file())
+    var names: [String] = []
+
+    @Option(
+        name: .customLong("with"),
+        help: ArgumentHelp(
+            "The command that asks the authority, for each bundle; it is ended after 60 seconds.", valueName: "command"),
+        completion: .shellCommand("true"))
+    var command: String?
+
+    @Option(
+        help: ArgumentHelp("The query to write, or with --reply the query of the answer.", valueName: "file"),
+        completion: .file())
+    var query: String?
+
+    @Option(help: ArgumentHelp("The answer of the authority to the query.", valueName: "file"), completion: .file())
+    var reply: String?
+
+    @OptionGroup var list: NameOptions
+    @OptionGroup var force: ForceOption
+    @OptionGroup var authorities: AuthorityOptions
+    @OptionGroup var trust: TrustOptions
+
+    func validate() throws {
+        try list.validate(names: names, of: "bundle")
+        guard !names.contains("-") else { throw ValidationError("a time stamp is beside a file, and - is not one") }
+        guard (command == nil) != (query == nil) else {
+            throw ValidationError("give either --with COMMAND or --query FILE")
+        }
+        if reply != nil && query == nil { throw ValidationError("--reply needs --query FILE, the query that was sent") }
+        if query != nil && names.count != 1 { throw ValidationError("--query is for one bundle") }
+    }
+
+    func run() throws {
+        if let query, reply == nil { return try write(query) }
+        let trust = try authorities.adding(to: try trust.file(warn: diagnostic.warning))
+        guard !trust.authorities.isEmpty else {
+            throw BundleError(
+                .trustFile, "no time stamping authority is trusted",
+                hints: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
+        }
+        let stamper = Stamper(
+            verifier: Verifier(trust: trust, policy: VerificationPolicy(required: [.time], allowsWithheld: true)),
+            replaces: force.force, answer: try answer())
+        var statuses: Set<ExitStatus> = []
+        try OrderedWork.run(
+            threads: list.jobs ?? Thread.processors, next: NameList.bundles(names, isList: list.from0),
+            work: { place in
+                place.flatMap { place in
+                    Result { () throws(BundleError) in try stamper.stamp(FilePath(place.name)) }
+                }
+            },
+            deliver: { result throws(BundleError) in
+                statuses.insert(try Self.say(result))
+                return true
+            })
+        if statuses.isEmpty { throw NameOptions.noNames }
+        let worst = ExitStatus.worst(statuses)
+        if worst != .success { throw worst }
+    }
+
+    private func write(_ query: String) throws {
+        let bundle = FilePath(file: names[0])
+        let bytes = try StampQuery(imprint: Stamper.imprint(of: bundle)).bytes
+        let target = try TextTarget(force.place(query), reading: [bundle])
+        try target.write(bytes)
+        try target.finish()
+        diagnostic.note("wrote \(query); send it as application/timestamp-query")
+    }
+
+    private func answer() throws(BundleError) -> Stamper.Answer {
+        if let command { return { path, imprint throws(BundleError) in try Self.ask(command, path, imprint) } }
+        let queryPath = FilePath(query ?? "")
+        let (sent, reply) = (try TimeStamp(path: queryPath), try TimeStamp(path: FilePath(reply ?? "")))
+        return { path, imprint throws(BundleError) in
+            guard let query = StampQuery(sent.bytes, imprint: imprint) else {
+                throw BundleError(.inputUnreadable, "is not a query that was made for \(path)", file: queryPath)
+            }
+            return TimeStamp(reply.bytes, to: query)
+        }
+    }
+
+    private static func ask(_ command: String, _ path: FilePath, _ imprint: Digest) throws(BundleError) -> TimeStamp {
+        let query = try StampQuery(imprint: imprint)
+        var shell = ShellCommand(command)
+        (shell.input, shell.outputLimit, shell.showsErrors) = (query.bytes, TimeStamp.sizeLimit + 1, true)
+        shell.seconds = 60
+        let ended: String
+        do throws(NativeError) {
+            let (ending, output) = try shell.run()
+            switch ending {
+            case .code(0): return TimeStamp(output, to: query)
+            case .code(let code): ended = "ended with exit status \(code)"
+            case .signal(let signal): ended = "was ended by signal \(signal)"
+            case .late: ended = "had not ended after 60 seconds"
+            }
+        } catch {
+            throw BundleError(.inputOutput, "the command cannot be run: \(error.text)", file: path)
+        }
+        throw BundleError(.inputOutput, "the command \(ended)", file: path)
+    }
+
+    private static func say(_ result: Result<Stamper.Outcome, BundleError>) throws(BundleError) -> ExitStatus {
+        switch result {
+        case .success(let outcome):
+            let old = outcome.isOld ? ", as before" : ""
+            try Output.line("\(Visible.text(outcome.path.string)): \(outcome.stamped.words)\(old)")
+            return .success
+        case .failure(let error):
+            diagnostic.error(error)
+            return ExitStatus(error)
+        }
+    }
+}
+
+/// Writes time stamps beside bundles. An answer is checked before its file is written.
+private struct Stamper: Sendable {
+    /// Asks the authority for the time stamp of a bundle, by SHA-256 of its assertion.
+    typealias Answer = @Sendable (FilePath, Digest) throws(BundleError) -> TimeStamp
+
+    struct Outcome: Sendable {
+        let path: FilePath
+        let stamped: StampedTime
+        /// Whether the file was a good time stamp of the bundle already.
+        let isOld: Bool
+    }
+
+    /// It requires a time stamp; what else it finds is ignored.
+    let verifier: Verifier
+    let replaces: Bool
+    let answer: Answer
+
+    func stamp(_ bundle: FilePath) throws(BundleError) -> Outcome {
+        let imprint = try Self.imprint(of: bundle)
+        let path = TimeStamp.path(beside: bundle)
+        let place: OutputPlace = replaces ? .replacing(path) : .file(path)
+        if place.exists {
+            guard let known = try? check(TimeStamp(path: path), bundle) else { throw .exists(path) }
+            return Outcome(path: path, stamped: known, isOld: true)
+        }
+        try place.examine()
+        let reply = try answer(bundle, imprint)
+        let stamped = try check(reply, bundle)
+        let target = try TextTarget(place)
+        try target.write(reply.bytes)
+        try target.finish()
+        return Outcome(path: path, stamped: stamped, isOld: false)
+    }
+
+    private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws(BundleError) -> StampedTime {
+        let report = try verifier.verify(BundleSource(file: bundle), stamp: stamp)
+        if let stamped = report.stamp { return stamped }
+        let fault = report.faults.first { $0.code.rawValue.hasPrefix("stamp.") } ?? report.faults.first
+        throw (fault ?? BundleError(.internalFailure, "a time stamp that was not checked")).about(file: bundle.string)
+    }
+
+    /// - Throws: The worst fault if the bundle is not sound; `input.unreadable`.
+    static func imprint(of bundle: FilePath) throws(BundleError) -> Digest {
+        let report = try Verifier.soundness.verify(BundleSource(file: bundle))
+        try report.requireSound(bundle.string)
+        guard let imprint = report.assertionSHA256 else {
+            throw BundleError(.internalFailure, "a sound bundle without an assertion", file: bundle)
+        }
+        return imprint
+    }
+}
+
+/// The option `--tsa-ca`.
+struct AuthorityOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A PEM file with certificates of time stamping authorities to trust, beside those of the trust file.",
+            valueName: "file"),
+        completion: .file())
+    var tsaCa: String?
+
+    /// The trust file with the certificates.
+    func adding(to trust: TrustFile) throws(BundleError) -> TrustFile {
+        guard let tsaCa else { return trust }
+        var trust = trust
+        try trust.append(certificates: FilePath(file: tsaCa))
+        return trust
+    }
+}
+
+extension StampedTime {
+    /// The finding in words.
+    var words: String { "existed at \(time), says \(Visible.text(authority))" }
+
+    var json: JSONValue {
+        .members(["accuracy_ms": .integer(accuracy), "authority": .string(authority), "time": .text(time)])
+    }
+}

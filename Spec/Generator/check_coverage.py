@@ -2,6 +2,7 @@
 """Compares Spec/Vectors with the two pages: every labelled rule has a vector, and every vector agrees with a rule.
 
 The labels, codes and exit classes are read from capture-bundle.md and upload.md, not from this implementation.
+The rules of time-stamps.md have no vectors.
 """
 
 import collections

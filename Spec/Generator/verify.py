@@ -4,6 +4,7 @@
 
 Exit: 0 verified and trusted, 1 to 4 as in section 11 of Spec/capture-bundle.md (several files: the worst in the order
 2, 1, 3, 4, 0), 64 wrong usage, 66 an input or a state folder that cannot be used, 78 a broken trust file.
+Time stamps beside bundles are not checked.
 """
 
 import sys

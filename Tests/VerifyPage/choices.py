@@ -174,6 +174,19 @@ def keeps_files_dropped_at_the_same_time(page):
     expect("the key of rig is revoked [trust.revoked]" in page.text(), "the revocation is lost")
 
 
+def says_that_it_checked_no_time_stamp(page):
+    """A time stamp could only help where each revocation of the key has a time."""
+    words = "no time stamp was checked [trust.revoked]"
+    lines = {"timed": f"rig revoked=2100-01-01 p256 {point_of(KEY)}\n", "plain": f"rig revoked p256 {point_of(KEY)}\n"}
+    page.open()
+    for name, is_said in (("timed", True), ("plain", False)):
+        page.choose(written(page, f"stamps/{name}", lines[name]), input="trust-files")
+        page.choose(SAMPLE)
+        expect("[trust.revoked]" in page.text(), f"{name}: the key is not revoked")
+        expect((words in page.text()) == is_said, f"{name}: the page says{' not' if is_said else ''} {words!r}")
+        expect("no time stamp proves it: this page checks none" in page.text(), "the page does not say what it checks")
+
+
 def accepts_withheld_entries_when_asked(page):
     """For bundles that are withheld, whole, forged or unknown: what `verify` says without and with --allow-withheld."""
     trust = trust_of(page)
@@ -221,6 +234,7 @@ TESTS = [
     ("every pasted key is kept", keeps_every_pasted_key),
     ("a file with the same content is skipped, and the page says so", skips_identical_files),
     ("trust files that are dropped at the same time are all kept", keeps_files_dropped_at_the_same_time),
+    ("a time stamp that could help is not checked, and the page says so", says_that_it_checked_no_time_stamp),
     ("withheld entries are accepted as with --allow-withheld", accepts_withheld_entries_when_asked),
     ("the card says which entries were withheld", says_what_was_withheld),
 ]

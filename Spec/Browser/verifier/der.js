@@ -1,6 +1,6 @@
 import { numberOf, ORDER } from "./p256.js";
 
-// DER of an ECDSA-Sig-Value: rule A2.
+// DER of an ECDSA-Sig-Value (rule A2), and of a certificate in a trust file (section 10).
 
 const INTEGER = 0x02, SEQUENCE = 0x30;
 
@@ -14,6 +14,14 @@ export function signatureOf(der) {
     raw.set(r.digits, 32 - r.digits.length);
     raw.set(s.digits, 64 - s.digits.length);
     return { raw, s: s.value };
+}
+
+/** Whether the bytes, which are less than 64 KiB, are one SEQUENCE with its length in the shortest form. */
+export function isSequence(der) {
+    if (der[0] !== SEQUENCE) return false;
+    if (der[1] <= 0x7f) return der.length === 2 + der[1];
+    const [size, least, start] = der[1] === 0x81 ? [der[2], 0x80, 3] : [der[2] * 256 + der[3], 0x100, 4];
+    return (der[1] === 0x81 || der[1] === 0x82) && size >= least && der.length === start + size;
 }
 
 /** An INTEGER of 1 to n − 1 in the shortest form; null for anything else. */

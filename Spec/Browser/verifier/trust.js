@@ -1,16 +1,19 @@
 import { base64, base64Bytes, hex, sha256, textOf, utf8 } from "./bytes.js";
+import { isSequence } from "./der.js";
 import { Fault } from "./fault.js";
 import { isPoint } from "./p256.js";
 import { isBefore, parseTimeOrDate } from "./time.js";
 
-// The trust file: section 10.
+// The trust file: section 10. No time stamps are checked (section 6 of time-stamps.md).
 
-const LARGEST = 64 * 2 ** 20;
+const LARGEST = 64 * 2 ** 20, LARGEST_CERTIFICATE = 16384;
+const LEVELS = ["software", "token", "tpm", "apple-appattest"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/;
 // One option of a line. Only the value of `rpid` may contain a comma.
-const OPTION = /^(?:(revoked)|(level|valid-after|valid-before)=([^,]*)|(rpid)="([\x21\x23-\x7e]{1,255})")(?:,(?=.)|$)/;
+const OPTION =
+    /^(?:(revoked)|(level|valid-after|valid-before|revoked)=([^,]*)|(rpid)="([\x21\x23-\x7e]{1,255})")(?:,(?=.)|$)/;
 
-/** The lines of a trust file. Throws T0. */
+/** The devices of a trust file. Throws T0. */
 export async function parseTrust(bytes) {
     if (bytes.length > LARGEST) {
         throw new Fault("trust.file", `has ${bytes.length} bytes, at most ${LARGEST} are allowed`);
@@ -21,7 +24,8 @@ export async function parseTrust(bytes) {
     for (const [index, line] of text.split("\n").entries()) {
         if (line.startsWith("#") || /^[ \t]*$/.test(line)) continue;
         try {
-            devices.push(await deviceOf(line));
+            const device = await deviceOf(line);
+            if (device) devices.push(device);
         } catch (error) {
             if (!(error instanceof Fault)) throw error;
             throw new Fault("trust.file", `line ${index + 1}: ${error.message}`);
@@ -30,17 +34,29 @@ export async function parseTrust(bytes) {
     return devices;
 }
 
+/** The device of a line; null if it names a time stamping authority. */
 async function deviceOf(line) {
     const refuse = message => { throw new Fault("trust.file", message); };
     if (line.endsWith("\r")) refuse("ends with CR LF, expected LF only");
     const fields = line.split(/[ \t]+/);
     const word = fields.length - 2;
-    if (![1, 2].includes(word) || fields[word] !== "p256") refuse("expected NAME [OPTIONS] p256 BASE64");
-    const point = base64Bytes(fields[word + 1]);
-    if (!point || !isPoint(point)) refuse("the key is not base64 of an uncompressed point on P-256");
-    if (!NAME.test(fields[0])) refuse(`${fields[0]} is not a device name`);
+    if (![1, 2].includes(word) || !["p256", "tsa"].includes(fields[word])) {
+        refuse("expected NAME [OPTIONS] p256 BASE64, or NAME [OPTIONS] tsa BASE64");
+    }
+    const bytes = base64Bytes(fields[word + 1]);
+    if (!NAME.test(fields[0])) refuse(`${fields[0]} is not a name`);
     const options = optionsOf(word === 2 ? fields[1] : null);
-    const device = { name: fields[0], point, keyId: hex(await sha256(point)), ...options };
+    if (fields[word] === "tsa") {
+        if (!bytes || bytes.length > LARGEST_CERTIFICATE || !isSequence(bytes)) {
+            refuse(`the certificate is not base64 of a DER SEQUENCE of at most ${LARGEST_CERTIFICATE} bytes`);
+        }
+        if (options.level || options.rpid || options.revokedFrom) {
+            refuse("expected only valid-after, valid-before and revoked without a time");
+        }
+        return null;
+    }
+    if (!bytes || !isPoint(bytes)) refuse("the key is not base64 of an uncompressed point on P-256");
+    const device = { name: fields[0], keyId: hex(await sha256(bytes)), ...options, level: options.level ?? LEVELS[0] };
     if ((device.level === "apple-appattest") !== (device.rpid !== undefined)) {
         refuse("expected both level=apple-appattest and rpid, or neither");
     }
@@ -48,7 +64,7 @@ async function deviceOf(line) {
 }
 
 function optionsOf(text) {
-    const options = { level: "software", isRevoked: false };
+    const options = { isRevoked: false };
     const given = new Set();
     for (let rest = text; rest !== null && (rest !== "" || given.size === 0);) {
         const match = OPTION.exec(rest);
@@ -57,7 +73,10 @@ function optionsOf(text) {
         if (given.has(name)) throw new Fault("trust.file", `the option ${name} is given twice`);
         given.add(name);
         rest = rest.slice(match[0].length);
-        if (name === "revoked") options.isRevoked = true;
+        if (name === "revoked") {
+            options.isRevoked = true;
+            options.revokedFrom = match[1] ? null : timeOf(match[3]);
+        }
         if (name === "rpid") options.rpid = match[5];
         if (name === "level") options.level = levelOf(match[3]);
         if (name === "valid-after") options.validAfter = timeOf(match[3]);
@@ -67,7 +86,7 @@ function optionsOf(text) {
 }
 
 function levelOf(word) {
-    if (word === "software" || word === "apple-appattest") return word;
+    if (LEVELS.includes(word)) return word;
     throw new Fault("trust.file", `unknown level ${word}`);
 }
 
@@ -98,9 +117,12 @@ export async function judgeTrust(devices, manifest, authenticator) {
         const message = `the device key ${manifest.keyId} is not in the trust file`;
         return { device: null, faults: [new Fault("trust.unknown", message)] };
     }
-    const revoked = lines.find(line => line.isRevoked);
-    if (revoked) {
-        return { device: revoked, faults: [new Fault("trust.revoked", `the key of ${revoked.name} is revoked`)] };
+    const revoked = lines.filter(line => line.isRevoked);
+    if (revoked.length > 0) {
+        // A good time stamp helps only if each of these lines has a time.
+        const unasked = revoked.every(line => line.revokedFrom) ? ", and no time stamp was checked" : "";
+        const message = `the key of ${revoked[0].name} is revoked${unasked}`;
+        return { device: revoked[0], faults: [new Fault("trust.revoked", message)] };
     }
     const judged = [];
     for (const line of lines) judged.push({ device: line, faults: await lineFaults(line, manifest, authenticator) });
@@ -111,7 +133,7 @@ export async function judgeTrust(devices, manifest, authenticator) {
 async function lineFaults(line, manifest, { kind, rpIdHash }) {
     const faults = [];
     const add = (code, message) => faults.push(new Fault(code, message));
-    if ((line.level === "software") !== (kind === "disk")) {
+    if ((line.level !== "apple-appattest") !== (kind === "disk")) {
         const found = kind === "apple" ? "an Apple key" : "a disk key";
         add("trust.level", `${line.name} is trusted as ${line.level}, but ${found} signed`);
     }

@@ -43,7 +43,7 @@ export function kindOf({ report }) {
 const EXPLANATIONS = {
     trust: "trust: not checked, because the bundle has no valid signature",
     counter: "the counter: not compared with earlier ones, so a replay is not detected",
-    time: "the time: the device claims it, and no time stamp proves it",
+    time: "the time: the device claims it, and no time stamp proves it: this page checks none",
     scene: "the scene: a signature shows which key signed, not what was in front of the lens",
     chain: "the chain: the captures before and after this one were not checked",
 };

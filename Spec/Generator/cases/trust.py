@@ -5,7 +5,7 @@ import hashlib
 
 from bundle import assertion, base64_strict
 
-from . import trust_files
+from . import authorities, trust_files
 from .base import (APP_ID, KEY, OTHER_KEY, PHONE_KEY, TRUST, Case, Draft, apple_draft,
                    trust_line)
 
@@ -28,6 +28,8 @@ def cases():
     yield case("unknown_comment", "unknown", "T5", "the key stands in a comment", "# " + TRUST)
     for name, comment, data in trust_files.unknown():
         yield case("unknown_" + name, "unknown", "T5, section 10", comment, data)
+    for name, comment, lines in authorities.unknown():
+        yield case("unknown_" + name, "unknown", "T5, section 10", comment, lines)
     yield case("unknown_revoked_other", "unknown", "T5", "another key is revoked",
                trust_line(OTHER_KEY, options="revoked"))
     yield case("unknown_apple", "unknown", "T5", "the app is known, but through another phone's key",
@@ -45,7 +47,22 @@ def cases():
             ("window", (trust_line(KEY, options="revoked,valid-before=2020-01-01"), TRUST),
              "the revoking line's window does not hold the bundle, which does not help"),
             ("level", (TRUST, trust_line(KEY, "phone", "level=apple-appattest,%s,revoked" % RPID)),
-             "the revoking line is of another level")):
+             "the revoking line is of another level"),
+            ("time", (trust_line(KEY, options="revoked=2026-03-14T08:26:53.588Z"),),
+             "revoked one millisecond before the time of the capture"),
+            ("time_equal", (trust_line(KEY, options="revoked=2026-03-14T09:26:53.589+01:00"),),
+             "revoked at the time of the capture"),
+            ("time_later", (trust_line(KEY, options="revoked=9999-12-31T23:59:59.999999999Z"),),
+             "revoked long after the capture, which does not help: there is no time stamp"),
+            ("time_date", (trust_line(KEY, options="revoked=2026-03-15"),), "revoked from the next day on"),
+            ("time_options", (trust_line(KEY, options="level=token,valid-after=2026-01-01,revoked=2027-01-01,"
+                                         "valid-before=2028-01-01"),), "revoked with a time, among other options"),
+            ("time_second", (TRUST, trust_line(KEY, "stolen", "revoked=2027-01-01")),
+             "a later line revokes the key from a time on"),
+            ("times", (trust_line(KEY, "a", "revoked=2027-01-01"), trust_line(KEY, "b", "revoked=2026-01-01"), TRUST),
+             "two lines revoke the key, from different times on"),
+            ("time_and_none", (trust_line(KEY, "a", "revoked=2027-01-01"), trust_line(KEY, "b", "revoked")),
+             "one of two revoking lines has a time")):
         yield case("revoked_" + name, "revoked", "T6", comment, lines)
 
 
@@ -56,6 +73,9 @@ def _level():
                apple_draft())
     yield case("level_software_named", "level", "T1", "level=software, the key an Apple key",
                trust_line(PHONE_KEY, options="level=software"), apple_draft())
+    for level in ("token", "tpm"):
+        yield case("level_" + level, "level", "T1", "level is %s, the key an Apple key" % level,
+                   trust_line(PHONE_KEY, options="level=" + level), apple_draft())
     yield case("level_and_rpid", "level,rpid", "T1, T2", "level is apple-appattest, the key a disk key",
                trust_line(KEY, options="level=apple-appattest," + RPID))
     disguised = Draft()
@@ -124,8 +144,20 @@ def _broken():
             ("option_twice", "studio revoked,revoked" + rest, "an option twice"),
             ("option_twice_times", "studio valid-after=2026-01-01,valid-after=2026-01-01" + rest, "valid-after twice"),
             ("comma_last", "studio revoked," + rest, "a comma after the last option"),
-            ("revoked_value", "studio revoked=true" + rest, "revoked with a value"),
-            ("level_unknown", "studio level=tpm" + rest, "an unknown level"),
+            ("revoked_value", "studio revoked=true" + rest, "revoked with a value that is not a time"),
+            ("revoked_empty", "studio revoked=" + rest, "revoked with an empty time"),
+            ("revoked_month", "studio revoked=2026-03" + rest, "revoked with a month alone"),
+            ("revoked_no_zone", "studio revoked=2026-03-14T08:26:53" + rest, "revoked with a time without a zone"),
+            ("revoked_quoted", 'studio revoked="2026-03-14"' + rest, "revoked with a time in quotes"),
+            ("revoked_twice", "studio revoked=2026-01-01,revoked=2026-01-01" + rest, "revoked with a time twice"),
+            ("revoked_and_time", "studio revoked,revoked=2026-01-01" + rest, "revoked without a time and with one"),
+            ("revoked_time_and_none", "studio revoked=2026-01-01,revoked" + rest,
+             "revoked with a time and without one"),
+            ("level_unknown", "studio level=hsm" + rest, "an unknown level"),
+            ("level_case", "studio level=TPM" + rest, "a level in upper case"),
+            ("level_twice", "studio level=tpm,level=token" + rest, "two levels"),
+            ("token_rpid", "studio level=token," + RPID + rest, "token with rpid"),
+            ("tpm_rpid", "studio level=tpm," + RPID + rest, "tpm with rpid"),
             ("level_empty", "studio level=" + rest, "an empty level"),
             ("apple_no_rpid", "studio level=apple-appattest" + rest, "apple-appattest without rpid"),
             ("software_rpid", "studio level=software," + RPID + rest, "software with rpid"),
@@ -147,6 +179,8 @@ def _broken():
         yield one(name, comment, line)
     for name, comment, data in trust_files.refused():
         yield case("file_" + name, "file", "T0", comment, data)
+    for name, comment, line in authorities.refused():
+        yield one(name, comment, line, TRUST)
     yield one("second_line", "a line after the one that would accept is broken", TRUST, "broken")
     yield one("no_verdict", "a broken trust file, and no bundle at all but text", "broken", data=b"not a bundle")
     for name, point, comment in (

@@ -6,7 +6,7 @@ import struct
 from bundle import assertion, canonical, depth, location, writer
 from bundle.canonical import Number
 
-from . import deflate, photos, trust_files
+from . import authorities, deflate, photos, trust_files
 from .base import (APP_HASH, CONFIDENCE, FLOATS, PHONE_TRUST, Case, Draft, apple_draft, metadata, position,
                    trust_line, KEY)
 
@@ -296,6 +296,11 @@ def _trust():
                    Draft(), trust=(line, trust_line(KEY)))
     for name, comment, data in trust_files.accepted():
         yield case("trust_" + name, "section 10", comment, Draft(), trust=data)
+    for name, comment, lines in authorities.accepted():
+        yield case("trust_" + name, "section 10", comment, Draft(), trust=lines)
+    for level in ("token", "tpm"):
+        yield case("trust_level_" + level, "section 10, T1", "level is %s, the key a disk key" % level, Draft(),
+                   trust=trust_line(KEY, options="level=" + level))
     yield case("trust_separators", "section 10", "runs of spaces and tabs", Draft(),
                trust=trust_line(KEY).replace(" ", " \t  "))
     yield case("trust_options", "section 10, T3, T4", "all options of a disk key", Draft(),

@@ -43,6 +43,7 @@ def everything():
         *without_tools(),
         Stage("release build", ".ci/build", needs=("build",)),
         Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=("release build",)),
+        Stage("phone build", ".ci/build", "Samples/Phone", ".build-phone", needs=("release build",)),
         environment("Spark"),
         environment("Bench"),
         swift_tests("Swift tests"),
@@ -56,6 +57,7 @@ def everything():
         suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
               needs=("release build",)),
         suite("Receiver", "Receiver", build=RELEASE, needs=("release build", "receiver build")),
+        suite("Phone", "Phone", build=RELEASE, needs=("release build", "phone build")),
         program("random commands against a model", "RandomCommands", tools[1], tools[0], "--sequences", "1000",
                 needs=("release build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", tools[0], "--cases", "100000",
@@ -114,7 +116,7 @@ def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
     """A stage that plays a suite of Tests with the tools of a build."""
     if build != DEBUG:
         words = [*words, f"--capbundle={build}/capbundle"]
-        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark") else []
+        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark", "Phone") else []
 
     def again(test, seed):
         chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words

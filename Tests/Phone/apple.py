@@ -1,4 +1,4 @@
-"""Assertions of App Attest: in its form, from a key of ours, and recorded ones. Apple's own call was never made here."""
+"""Assertions in the form of App Attest by a key of ours, and recorded ones. Apple's own call was never made here."""
 import base64
 import hashlib
 import re
@@ -14,16 +14,18 @@ APP = "A1B2C3D4E5.org.example.camera"
 CATEGORY = b"\x78\x1capple_validation_category_01" + b"\x44abcd"
 VERSION = b"\x77apple_bundle_version_01"
 MAPS = {"none": b"", "category": b"\xa1" + CATEGORY, "version": b"\xa1" + VERSION + b"\x631.0",
-        "both": b"\xa2" + CATEGORY + VERSION + b"\x631.0", "long": b"\xa2" + VERSION + b"\x78\xc8" + b"9" * 200 + CATEGORY}
+        "both": b"\xa2" + CATEGORY + VERSION + b"\x631.0",
+        "long": b"\xa2" + VERSION + b"\x78\xc8" + b"9" * 200 + CATEGORY}
 
 
 def form(bench):
     """Both implementations accept the bundle as one of App Attest, with each map and with either s."""
     trust = bench.folder / "apple-trust"
     trust.unlink(missing_ok=True)
-    bench.capbundle("trust", "add", "phone", bench.public, "--trust", trust, "--level", "apple-appattest", "--rpid", APP)
+    bench.capbundle("trust", "add", "phone", bench.public, "--trust", trust, "--level", "apple-appattest",
+                    "--rpid", APP)
     for name, data in MAPS.items():
-        for attempt in range(4):
+        for _ in range(2):
             bundle = bench.phone_bundle(SAMPLE, f"apple-{name}", "--apple", APP, "--apple-map", data.hex())
             bench.agree(bundle.path, f"the map {name}", 0, trust=trust)
             bench.agree(bundle.path, f"the map {name}, of a key on disk", 4)

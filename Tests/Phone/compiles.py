@@ -42,8 +42,8 @@ def library(bench):
     """The library and the examples compile beside a module that has the call to App Attest as Apple describes it."""
     modules, built = bench.scratch("modules"), bench.phone.parent / "Modules"
     source = bench.write("DeviceCheck.swift", STAND_IN.encode())
-    done = bench.call(*SWIFT, "-emit-module", "-module-name", "DeviceCheck", source, "-o", modules / "DeviceCheck.swiftmodule")
-    done.must(0, about="the stand-in")
+    bench.call(*SWIFT, "-emit-module", "-module-name", "DeviceCheck", source, "-o",
+               modules / "DeviceCheck.swiftmodule").must(0, about="the stand-in")
     examples = re.findall(r"^```swift\n(.*?)^```", (PHONE / "README.md").read_text(), re.M | re.S)
     app = bench.write("App.swift", (APP % tuple(examples[:2])).encode())
     bench.call(*SWIFT, "-typecheck", "-module-name", "PhoneCapture", "-I", modules, "-I", built, app,

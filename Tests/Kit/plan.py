@@ -116,7 +116,8 @@ def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
     """A stage that plays a suite of Tests with the tools of a build."""
     if build != DEBUG:
         words = [*words, f"--capbundle={build}/capbundle"]
-        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark", "Phone") else []
+        has_queue = name not in ("Faults", "Judges", "VerifyPage", "Spark", "Phone")
+        words += [f"--capqueue={build}/capqueue"] if has_queue else []
 
     def again(test, seed):
         chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words

@@ -109,8 +109,10 @@ def counters(bench):
     order = [word for line in calls for word in ("write", "fsync", "rename") if f" {word}" in line]
     expect(order[:2] == ["write", "fsync"] and "counter>" in calls[1], f"the counter is not synced first: {order}")
     bench.counter.rename(bench.folder / "lost")
-    bench.sign(SAMPLE, "lost-counter", code=1).naming("counter")
-    (bench.folder / "lost").rename(bench.counter)
+    try:
+        bench.sign(SAMPLE, "lost-counter", code=1).naming(bench.counter)
+    finally:
+        (bench.folder / "lost").rename(bench.counter)
     expect(not (bench.folder / "lost-counter.bundle").exists(), "a bundle was signed without a counter")
 
 

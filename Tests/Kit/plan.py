@@ -44,6 +44,7 @@ def everything():
         *without_tools(),
         Stage("release build", ".ci/build", needs=("build",)),
         Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=("release build",)),
+        Stage("phone build", ".ci/build", "Samples/Phone", ".build-phone", needs=("release build",)),
         environment("Spark"),
         environment("C2PA"),
         environment("Bench"),
@@ -58,6 +59,7 @@ def everything():
         suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
               needs=("release build",)),
         suite("Receiver", "Receiver", build=RELEASE, needs=("release build", "receiver build")),
+        suite("Phone", "Phone", build=RELEASE, needs=("release build", "phone build")),
         program("random commands against a model", "RandomCommands", tools[1], tools[0], "--sequences", "1000",
                 needs=("release build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", tools[0], "--cases", "100000",
@@ -66,7 +68,7 @@ def everything():
         program("a package that uses the libraries", "Library", tools[0], needs=("release build",)),
         Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
               limit=HOURS * 3600 + 100 * int(seconds)),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA", "Phone")),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
               needs=("release build",)),
         program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
@@ -113,7 +115,7 @@ def swift_tests(name, only=None, needs=("build",), **environment):
 
 
 # Suites that need no capqueue.
-WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA")
+WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Phone")
 
 
 def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):

@@ -24,7 +24,7 @@ from Kit import processes
 from Kit.outcomes import IS_LONG, ROOT, Failed, Skipped, expect, on_signals
 
 PROGRAMS = {"capbundle": ".build/debug/capbundle", "capqueue": ".build/debug/capqueue",
-            "receiver": ".build-receiver/release/receiver"}
+            "receiver": ".build-receiver/release/receiver", "phone": ".build-phone/release/phone-pack"}
 
 
 def families(suite):

@@ -3,9 +3,9 @@
 import collections
 import hashlib
 
-from . import assertion, manifest
-from .container import Reader
-from .faults import Fault
+from capbundle.format import assertion, manifest
+from capbundle.format.container import Reader
+from capbundle.format.faults import Fault
 
 Link = collections.namedtuple("Link", "key_id seq sha256 prev counters")
 

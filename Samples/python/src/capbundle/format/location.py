@@ -1,7 +1,5 @@
-"""location.json of section 7: L1 and L2, and the salt that a writer makes."""
+"""location.json of section 7: L1 and L2."""
 
-import hashlib
-import hmac
 import math
 import re
 
@@ -51,16 +49,3 @@ def _problem(fields, length):
 
 def _shown(fields, name):
     return printable(canonical.encode(fields[name])) if name in fields else "is missing"
-
-
-def salt(secret, photo_sha256, captured_at, fields):
-    """Returns HMAC-SHA-256 over the four lines (section 7)."""
-    plain = {name: value for name, value in fields.items() if name not in ("salt", "pad")}
-    lines = [b"capture-bundle location salt v1", photo_sha256.encode(), captured_at.encode(), canonical.encode(plain)]
-    return hmac.new(secret, b"".join(line + b"\n" for line in lines), hashlib.sha256).hexdigest()
-
-
-def encode(fields):
-    """Returns 512 bytes: the object, which must have its salt, with a pad of the right length."""
-    bare = len(canonical.encode(dict(fields, pad="")))
-    return canonical.encode(dict(fields, pad="0" * (LOCATION_SIZE - bare)))

@@ -3,10 +3,9 @@
 import argparse
 import json
 
-from bundle import trust
-from bundle.container import is_payload_path
-from bundle.faults import Fault, printable
-from bundle.verifier import REQUIREMENTS
+from .format import trust
+from .format.faults import Fault, printable
+from .format.verifier import REQUIREMENTS, is_requirement
 
 USAGE, NO_INPUT, CANNOT_CREATE = 64, 66, 73
 VERDICTS = {0: "verified, key trusted", 1: "NOT genuine: bytes or signature differ", 2: "malformed or unsupported",
@@ -38,7 +37,7 @@ class Arguments(argparse.ArgumentParser):
         options = self.parse_args(arguments)
         options.require = [role for roles in options.require for role in roles.split(",")]
         for role in options.require:
-            if role not in REQUIREMENTS + ("depth.f32",) and not is_payload_path(role):
+            if not is_requirement(role):
                 raise Usage("unknown role %s" % printable(role))
         return options
 

@@ -3,10 +3,16 @@
 import hashlib
 
 from . import assertion, depth, exif, location, manifest, metadata, trust
-from .container import Reader
+from .container import Reader, is_payload_path
 from .faults import CLASS_OF_CODE, POSITION_WARNING, Fault, worst
 
+_KEPT = {"metadata.json": manifest.METADATA_LIMIT, "location.json": manifest.LOCATION_SIZE, "photo.jpg": exif.SEARCHED}
 REQUIREMENTS = manifest.ROLES + ("chain", "exif", "fresh", "plausible")
+
+
+def is_requirement(role):
+    """Whether the user can require this: a role, or the path of an entry."""
+    return role in REQUIREMENTS + ("depth.f32",) or is_payload_path(role)
 
 
 class Report:
@@ -20,7 +26,8 @@ class Report:
         self.trusted_as = None
         self.counter = None
         self.seen_before = None  # section 11.2; None if no state decided
-        self.contents = {}  # the bytes of the sound metadata.json and location.json, the first bytes of photo.jpg
+        self.contents = {}  # the bytes of entries by their paths: what section 11.1 needs, or all entries
+        self.keeps_all = False
         self.surveys_depth = self.is_plausible = False  # section 5.2
 
     @property
@@ -32,9 +39,10 @@ class Report:
         return worst(CLASS_OF_CODE[code] for code in self.codes)
 
 
-def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None):
-    """Returns the Report of a bundle. It uses only read() of the stream."""
+def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None, keeps_all=False):
+    """Returns the Report of a bundle, with the bytes of all entries if it `keeps_all`. It uses only read() of the stream."""
     report = Report()
+    report.keeps_all = keeps_all
     report.surveys_depth = "plausible" in require
     try:
         rp_id_hash, present = _read(Reader(stream), report)
@@ -143,25 +151,27 @@ def _read_entry(reader, entry, report):
     path = entry["path"]
     digest = hashlib.sha256()
     floats = depth.DepthCheck(report.manifest.depth, report.surveys_depth) if path == "depth.f32.gz" else None
-    kept = [] if path in ("metadata.json", "location.json", "photo.jpg") else None
+    room = entry["size"] if report.keeps_all else _KEPT.get(path, 0)
+    kept = []
     for data in reader.chunks(path, entry["size"]):
         digest.update(data)
         if floats:
             floats.update(data)
-        if kept is not None and (path != "photo.jpg" or sum(map(len, kept)) < exif.SEARCHED):
+        if room > 0:
             kept.append(data)
+            room -= len(data)
     if digest.hexdigest() != entry["sha256"]:
         report.faults.append(Fault("P1", "%s is %s" % (path, digest.hexdigest())))
         return
-    if kept is not None:
+    if report.keeps_all or path in _KEPT:
         report.contents[path] = b"".join(kept)
     if floats:
         fault = floats.fault()
         report.faults.extend([fault] if fault else [])
         report.is_plausible = floats.is_plausible
     elif path == "metadata.json":
-        faults, positions = metadata.judge(b"".join(kept), report.manifest)
+        faults, positions = metadata.judge(report.contents[path], report.manifest)
         report.faults.extend(faults)
         report.warnings.extend((POSITION_WARNING, name[:100]) for name in positions[:16])
     elif path == "location.json":
-        report.faults.extend(location.judge(b"".join(kept)))
+        report.faults.extend(location.judge(report.contents[path]))

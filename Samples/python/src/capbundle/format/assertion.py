@@ -152,33 +152,3 @@ def _numbers(signature):
         return p256.decode_der(signature)
     except ValueError as error:
         raise Fault("A2", str(error)) from None
-
-
-def head(major, value):
-    """Returns the shortest CBOR head."""
-    if value < 24:
-        return b"%c" % (major << 5 | value)
-    width = 1 if value < 0x100 else 2 if value < 0x10000 else 4
-    return b"%c" % (major << 5 | {1: 24, 2: 25, 4: 26}[width]) + value.to_bytes(width, "big")
-
-
-def byte_string(data):
-    return head(BYTES, len(data)) + data
-
-
-def text_string(text):
-    return head(TEXT, len(text.encode())) + text.encode()
-
-
-def encode(signature, auth_data):
-    return (head(MAP, 2) + text_string("signature") + byte_string(signature)
-            + text_string("authenticatorData") + byte_string(auth_data))
-
-
-def authenticator_data(counter, rp_id_hash=DISK_RP_ID_HASH, flags=DISK_FLAGS, extension=b""):
-    return rp_id_hash + b"%c" % flags + counter.to_bytes(4, "big") + extension
-
-
-def make(manifest, key, auth_data, low_s=True):
-    """Makes an assertion over a manifest."""
-    return encode(p256.encode_der(*key.sign(nonce(auth_data, manifest), low_s)), auth_data)

@@ -23,7 +23,7 @@ class DepthCheck:
         self._sha256 = depth["sha256"]
         self._header = b""
         self._trailer = b""
-        self._inflate = Inflate()
+        self._inflate = Inflate(_OUTPUT)
         self._is_ended = False
         self._blocks = 0
         self._most_blocks = 64 + self._expected // 512
@@ -52,14 +52,19 @@ class DepthCheck:
             start = self._header[:len(GZIP_START)]
             if not GZIP_START.startswith(start):
                 raise Fault("D1", "the first bytes are %s" % start.hex())
-        while len(self._header) == _HEADER:
+        if len(self._header) == _HEADER:
+            self._inflate.feed(data)
+            self._run()
+
+    def _run(self):
+        while True:
             # Room for one byte more than expected is enough to notice that there are too many (D2).
             room = min(_OUTPUT, self._expected - self._length + 1)
-            output, data, event = self._inflate.run(data, room)
+            output, event = self._inflate.run(room)
             self._take(output)
             if event == "end":
                 self._is_ended = True
-                self._end(data)
+                self._end(self._inflate.rest)
                 return
             if event == "block":
                 self._blocks += 1
@@ -67,7 +72,7 @@ class DepthCheck:
                     raise Fault("D1", "more than %d blocks" % self._most_blocks)
             elif event != "more":
                 raise Fault("D1", event)
-            elif not data and len(output) < room:
+            elif len(output) < room and not self._inflate.rest:
                 return  # zlib holds no output back and needs more input
 
     def _take(self, output):
@@ -77,7 +82,7 @@ class DepthCheck:
         self._hash.update(output)
         self._crc = zlib.crc32(output, self._crc)
         if self._surveys:
-            self._survey(self._partial + output)
+            self._survey(self._partial + bytes(output))
 
     def _survey(self, data):
         """Section 5.2."""
@@ -113,18 +118,3 @@ class DepthCheck:
         if self._hash.hexdigest() != self._sha256:
             return Fault("D3", self._hash.hexdigest())
         return None
-
-
-def gzip_stored(raw, xfl=0, system=255):
-    """Returns a gzip member of stored deflate blocks, whose bytes do not depend on the version of zlib."""
-    blocks = []
-    for start in range(0, len(raw), 65535) or [0]:
-        part = raw[start:start + 65535]
-        final = start + 65535 >= len(raw)
-        blocks.append(b"%c" % final + len(part).to_bytes(2, "little") + (len(part) ^ 0xFFFF).to_bytes(2,
-                                                                                                      "little") + part)
-    return GZIP_START + bytes((xfl, system)) + b"".join(blocks) + gzip_trailer(raw)
-
-
-def gzip_trailer(raw):
-    return zlib.crc32(raw).to_bytes(4, "little") + (len(raw) & 0xFFFFFFFF).to_bytes(4, "little")

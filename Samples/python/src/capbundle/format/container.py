@@ -1,4 +1,4 @@
-"""The container of section 3: header blocks, a writer, and a strict reader that reads a stream once."""
+"""The container of section 3: header blocks, and a strict reader that reads a stream once."""
 
 import re
 
@@ -49,12 +49,6 @@ def entry(path, data):
 
 
 MAGIC = entry("mimetype", _MEDIA_TYPE + _VERSION_LINE)
-
-
-def pack(manifest, assertion, payload):
-    """Returns a bundle; payload is a list of (path, bytes) pairs in the wanted order."""
-    members = [("manifest.json", manifest), ("assertion.cbor", assertion)] + list(payload)
-    return MAGIC + b"".join(entry(path, data) for path, data in members) + END
 
 
 def is_payload_path(path):

@@ -1,0 +1,242 @@
+"""An open bundle: what was found in it, and what it contains."""
+
+from __future__ import annotations
+
+import enum
+import functools
+import math
+import tarfile
+import zlib
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+
+from .format import canonical, manifest
+from .format.container import Reader
+from .format.faults import Fault
+from .format.verifier import Report
+
+if TYPE_CHECKING:
+    import numpy
+    import numpy.typing
+
+Row = tuple[float, float, float, float]
+
+
+class BundleError(ValueError):
+    """What was asked for cannot be given; `code` is one of the specification, such as `trust.file`."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(code, detail)
+        self.code = code
+        self.detail = detail
+
+    def __str__(self) -> str:
+        return f"{self.detail} [{self.code}]"
+
+
+class Verdict(str, enum.Enum):
+    """What a verification found. Each is equal to its word, which `capbundle verify --json` uses too."""
+
+    VERIFIED = "verified"
+    ALTERED = "altered"
+    MALFORMED = "malformed"
+    UNKNOWN_DEVICE = "unknown-device"
+    UNACCEPTABLE = "unacceptable"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `capbundle verify` for this verdict."""
+        return list(Verdict).index(self)
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Finding(NamedTuple):
+    """A fault or a warning: a code of the specification, and what was found."""
+
+    code: str
+    detail: str
+
+
+class Intrinsics(NamedTuple):
+    """A pinhole camera, in pixels of the stored photo, which has this width and height."""
+
+    fx: float
+    fy: float
+    cx: float
+    cy: float
+    width: float
+    height: float
+
+
+class Entries(Protocol):
+    """The contents of entries, by their paths."""
+
+    def get(self, path: str, /) -> bytes | None: ...
+
+
+class UnverifiedEntries:
+    """Reads the entries of a stream only as far as they are asked for. They come in the order of their paths."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._reader, self._contents = Reader(stream), dict[str, bytes]()
+        self._reader.read_magic()
+        head = [b"".join(self._reader.chunks(*self._reader.next_header())) for _ in range(2)]
+        self.manifest: manifest.Manifest = manifest.judge(head[0])
+        self._next = self._reader.next_header()
+
+    def get(self, path: str, /) -> bytes | None:
+        try:
+            while self._next and self._next[0] <= path:
+                self._contents[self._next[0]] = b"".join(self._reader.chunks(*self._next))
+                self._next = self._reader.next_header()
+        except Fault as fault:
+            raise BundleError(fault.code, fault.detail) from None
+        except tarfile.TarError as error:  # the archive around the bundle
+            raise BundleError("container.truncated", str(error)) from None
+        return self._contents.get(path)
+
+
+class Bundle:
+    """A bundle; `capbundle.open` and `capbundle.iterate` make it.
+
+    Contents are None if the device did not record them, or if somebody withheld them. They raise BundleError if the
+    verdict is `altered` or `malformed`. In a bundle that was not verified, everything is what the file claims.
+    """
+
+    name: str  #: the path of the file, also in an archive
+    verdict: Verdict | None  #: None if the bundle was not verified
+    faults: tuple[Finding, ...]  #: why the verdict is not `verified`
+    warnings: tuple[Finding, ...]
+    withheld: tuple[str, ...]  #: paths of entries that somebody removed
+    device: str | None  #: the name in the trust file of the key that signed, if it is trusted
+    counter: int | None  #: of the signature
+
+    def __init__(self, name: str, entries: Entries, found: manifest.Manifest | None, report: Report | None,
+                 file: BinaryIO | None = None) -> None:
+        self.name, self._entries, self._manifest, self._file = name, entries, found, file
+        self.verdict = list(Verdict)[report.exit_code] if report else None
+        self.faults = tuple(Finding(fault.code, fault.detail) for fault in report.faults) if report else ()
+        self.warnings = tuple(Finding(*warning) for warning in report.warnings) if report else ()
+        self.withheld = tuple(report.withheld) if report else ()
+        self.device = report.trusted_as if report else None
+        self.counter = report.counter if report else None
+
+    def __enter__(self) -> Bundle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<capbundle.Bundle {self.name!r} {self.verdict or 'not verified'}>"
+
+    def close(self) -> None:
+        """Closes the file, if `capbundle.open` opened it. What was read stays."""
+        if self._file:
+            self._file.close()
+
+    @property
+    def id(self) -> str | None:
+        """The id of the capture; None if the bundle is malformed."""
+        return self._manifest.id if self._manifest else None
+
+    @property
+    def key_id(self) -> str | None:
+        """SHA-256 of the device's public key."""
+        return self._manifest.key_id if self._manifest else None
+
+    @property
+    def captured_at(self) -> str | None:
+        """The time of the capture in UTC, as the device claims it."""
+        return self._manifest.captured_at if self._manifest else None
+
+    def read(self, path: str) -> bytes | None:
+        """Returns the bytes of an entry, such as `source/photo.heic`."""
+        if self.verdict in (Verdict.ALTERED, Verdict.MALFORMED):
+            raise BundleError(self.faults[0].code, f"{self.name} is {self.verdict}: {self.faults[0].detail}")
+        return self._entries.get(path)
+
+    @property
+    def photo(self) -> bytes | None:
+        """The bytes of the JPEG."""
+        return self.read("photo.jpg")
+
+    @property
+    def confidence(self) -> bytes | None:
+        """The bytes of a PNG with the confidence of each depth sample."""
+        return self.read("confidence.png")
+
+    @functools.cached_property
+    def depth(self) -> numpy.typing.NDArray[numpy.float32] | None:
+        """The depth map, (height, width) in metres, read-only; a missing sample is NaN or 0. This imports numpy."""
+        data = self.read("depth.f32.gz")
+        if data is None or not self._manifest:
+            return None
+        import numpy
+        width, height = self._manifest.depth["width"], self._manifest.depth["height"]
+        inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        try:
+            floats = inflater.decompress(data, 4 * width * height + 1)
+        except zlib.error as error:
+            raise BundleError("depth.gzip", f"{self.name}: {error}") from None
+        if len(floats) != 4 * width * height or not inflater.eof:
+            raise BundleError("depth.length", f"{self.name}: not {width} x {height} samples")
+        return numpy.frombuffer(floats, "<f4").reshape(height, width)
+
+    @functools.cached_property
+    def metadata(self) -> dict[str, Any] | None:
+        """metadata.json: what the device says of the capture."""
+        return self._object("metadata.json", "metadata.canonical")
+
+    @functools.cached_property
+    def location(self) -> dict[str, Any] | None:
+        """location.json: latitude and longitude, and altitude and accuracy if the device recorded them."""
+        fields = self._object("location.json", "location.canonical")
+        return fields and {name: value for name, value in fields.items() if name not in ("pad", "salt")}
+
+    @property
+    def intrinsics(self) -> Intrinsics | None:
+        """`camera_intrinsics` of the metadata, if it has the form of Spec/raw-captures.md."""
+        camera = (self.metadata or {}).get("camera_intrinsics")
+        values = _numbers([camera.get(name) for name in Intrinsics._fields]) if isinstance(camera, dict) else None
+        return Intrinsics(*values) if values else None
+
+    @property
+    def pose(self) -> tuple[Row, Row, Row, Row] | None:
+        """`camera_pose` of the metadata as rows, camera to world in metres; camera axes x right, y up, z backwards."""
+        pose = (self.metadata or {}).get("camera_pose")
+        matrix = pose.get("matrix") if isinstance(pose, dict) else None
+        values = _numbers(matrix) if isinstance(matrix, list) and len(matrix) == 16 else None
+        if not values:
+            return None
+        a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p = values
+        return (a, b, c, d), (e, f, g, h), (i, j, k, l), (m, n, o, p)
+
+    def _object(self, path: str, code: str) -> dict[str, Any] | None:
+        data = self.read(path)
+        if data is None:
+            return None
+        try:
+            fields = _plain(canonical.parse(data))
+        except canonical.NotCanonical as error:
+            raise BundleError(code, f"{self.name}: {error}") from None
+        if not isinstance(fields, dict):
+            raise BundleError(code, f"{self.name}: {path} is not an object")
+        return fields
+
+
+def _plain(value: object) -> object:
+    """Returns a JSON value with Python's numbers; the format keeps the characters of a number."""
+    if isinstance(value, canonical.Number):
+        return float(value) if set(value) & set(".eE") else int(value)
+    if isinstance(value, dict):
+        return {name: _plain(member) for name, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, list) else value
+
+
+def _numbers(values: list[Any]) -> list[float] | None:
+    """Returns these values, or None if one is not a finite number."""
+    if any(isinstance(value, bool) or not isinstance(value, (int, float)) for value in values):
+        return None
+    return list(map(float, values)) if all(map(math.isfinite, values)) else None

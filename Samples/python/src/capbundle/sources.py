@@ -1,0 +1,194 @@
+"""Where bundles come from: files, folders, tar archives, pipes and URLs. Each is read once, from its beginning to its end."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import io
+import os
+import tarfile
+from typing import Any, BinaryIO, Collection, Iterator, Union, cast
+
+from .bundle import Bundle, BundleError, UnverifiedEntries
+from .format import container, trust as trust_file
+from .format.faults import Fault
+from .format.verifier import is_requirement, verify as verify_stream
+
+Path = Union[str, "os.PathLike[str]"]
+SUFFIX = ".bundle"
+
+
+class Trust:
+    """The devices of a trust file: a path, its bytes, or its text, which is a str with a line break.
+
+    Raises BundleError (`trust.file`) if the file is broken. Make it once if many bundles are opened.
+    """
+
+    def __init__(self, source: Path | bytes) -> None:
+        if isinstance(source, str) and "\n" in source:
+            data = source.encode("utf-8", "surrogatepass")
+        elif isinstance(source, bytes):
+            data = source
+        else:
+            with builtins.open(source, "rb") as file:
+                data = file.read(trust_file.MAX_FILE + 1)
+        try:
+            self.lines = trust_file.parse(data)
+        except Fault as fault:
+            raise BundleError(fault.code, fault.detail) from None
+
+
+def open(source: Path | BinaryIO, *, trust: Trust | Path | bytes | None = None, verify: bool = True,
+         allow_withheld: bool = False, require: Collection[str] = ()) -> Bundle:
+    """Opens a bundle: a path, a URL that fsspec knows, or a file object, of which only read() is used.
+
+    The bundle is verified before this returns, and its entries are in memory then. `trust` is what `Trust` takes; without
+    it, the verdict on a sound bundle is `unknown-device`. `allow_withheld` and `require` mean what they mean for
+    `capbundle verify`. With `verify=False`, entries are read when they are asked for, and nothing in them is checked.
+
+    Raises OSError if the source cannot be read; without verification, BundleError if it is not a bundle.
+    """
+    judge = _Judge(trust, verify, allow_withheld, require)
+    if not isinstance(source, (str, os.PathLike)):
+        return judge.bundle(source, str(getattr(source, "name", "")))
+    name = os.fspath(source)
+    file = cast(BinaryIO, _fsspec().open(name, "rb").open() if _is_url(name) else builtins.open(name, "rb"))
+    try:
+        bundle = judge.bundle(file, name, file)
+    except BaseException:
+        file.close()
+        raise
+    if verify:
+        bundle.close()
+    return bundle
+
+
+def iterate(source: Path | BinaryIO, *, trust: Trust | Path | bytes | None = None, verify: bool = True,
+            allow_withheld: bool = False, require: Collection[str] = ()) -> Iterator[Bundle]:
+    """Yields the bundles of a folder, of a tar archive or of a URL that fsspec knows, one after another.
+
+    The bundles of a folder or an archive are the regular files whose names end in `.bundle`; a folder is read with its
+    subfolders, in the order of the names. An archive can come from a pipe; it is not compressed. A source that is itself
+    a bundle yields that one. The options are those of `open`. A bundle that was not verified can be read until the next
+    one is asked for.
+
+    Raises OSError if the source cannot be read, and BundleError if it is neither a bundle nor an archive, or is cut off.
+    """
+    judge = _Judge(trust, verify, allow_withheld, require)
+    return _bundles(source, judge)
+
+
+def _bundles(source: Path | BinaryIO, judge: _Judge) -> Iterator[Bundle]:
+    if not isinstance(source, (str, os.PathLike)):
+        yield from _of_stream(source, str(getattr(source, "name", "")), judge)
+        return
+    name = os.fspath(source)
+    for path, file in _files_of_url(name) if _is_url(name) else _files(name):
+        with file:
+            yield from _of_stream(file, path, judge)
+
+
+def _files(name: str) -> Iterator[tuple[str, BinaryIO]]:
+    if not os.path.isdir(name):
+        yield name, builtins.open(name, "rb")
+        return
+    for folder, folders, files in os.walk(name, onerror=_raise):
+        folders.sort()
+        for path in (os.path.join(folder, file) for file in sorted(files) if file.endswith(SUFFIX)):
+            if os.path.isfile(path):
+                yield path, builtins.open(path, "rb")
+
+
+def _files_of_url(url: str) -> Iterator[tuple[str, BinaryIO]]:
+    system, path = _fsspec().core.url_to_fs(url)
+    if not system.isdir(path):
+        yield url, system.open(path, "rb")
+        return
+    for found in sorted(system.find(path)):
+        if found.endswith(SUFFIX):
+            yield system.unstrip_protocol(found), system.open(found, "rb")
+
+
+def _of_stream(stream: BinaryIO, name: str, judge: _Judge) -> Iterator[Bundle]:
+    """Yields the bundles of a tar archive, or the bundle that the stream is."""
+    rejoined = _Rejoined(stream)
+    if rejoined.start[:container.BLOCK] == container.MAGIC[:container.BLOCK]:
+        yield judge.bundle(cast(BinaryIO, rejoined), name)
+        return
+    try:
+        with tarfile.open(fileobj=cast(BinaryIO, rejoined), mode="r|", tarinfo=_Member) as archive:
+            while (member := archive.next()) is not None:
+                archive.members.clear()  # or the memory would grow with the archive
+                if member.isreg() and member.name.endswith(SUFFIX):
+                    if member.issparse():
+                        raise tarfile.ReadError(f"{member.name} is a sparse file")
+                    yield judge.bundle(cast(BinaryIO, archive.extractfile(member)), member.name)
+    except tarfile.TarError as error:
+        about = f"{name or 'the stream'} is neither a bundle nor a whole tar archive of bundles"
+        raise BundleError("container.magic", f"{about}: {error}") from None
+
+
+class _Member(tarfile.TarInfo):
+    """tarfile takes the end of a file for the end of an archive; this asks for the zero block that an archive ends with."""
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Any:
+        try:
+            return super().fromtarfile(archive)
+        except tarfile.EmptyHeaderError:
+            raise tarfile.ReadError("it ends without a zero block") from None
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were looked at."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self.start = stream, b""
+        while len(self.start) < container.BLOCK and (more := stream.read(container.BLOCK - len(self.start))):
+            self.start += more
+        self._waiting = self.start
+
+    def read(self, count: int = -1) -> bytes:
+        if not self._waiting:
+            return self._stream.read(count)
+        found, self._waiting = self._waiting[:count], self._waiting[count:]
+        return found
+
+
+class _Judge:
+    """Makes bundles from streams as the options of `open` ask for it."""
+
+    def __init__(self, trust: Trust | Path | bytes | None, verify: bool, allow_withheld: bool,
+                 require: Collection[str]) -> None:
+        for role in require:
+            if not is_requirement(role) or role == "fresh":
+                raise ValueError(f"require: unknown role {role!r}")
+        self._trust = trust if trust is None or isinstance(trust, Trust) else Trust(trust)
+        self._verify, self._allow_withheld, self._require = verify, allow_withheld, tuple(require)
+
+    def bundle(self, stream: BinaryIO, name: str, file: BinaryIO | None = None) -> Bundle:
+        if not self._verify:
+            try:
+                entries = UnverifiedEntries(stream)
+            except Fault as fault:
+                raise BundleError(fault.code, f"{name}: {fault.detail}") from None
+            return Bundle(name, entries, entries.manifest, None, file)
+        lines = self._trust.lines if self._trust else ()
+        report = verify_stream(stream, lines, self._allow_withheld, self._require, keeps_all=True)
+        return Bundle(name, report.contents, report.manifest, report, file)
+
+
+def _is_url(name: str) -> bool:
+    return "://" in name
+
+
+def _fsspec() -> Any:
+    try:
+        import fsspec  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        raise ImportError("a URL needs fsspec: pip install capbundle[fsspec]") from None
+    return fsspec
+
+
+def _raise(error: OSError) -> None:
+    raise error

@@ -26,7 +26,8 @@ def short():
     return [
         *without_tools(),
         swift_tests("Swift tests"),
-        *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
+        *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed",
+                                       "Python")),
         program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
                 "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
@@ -49,7 +50,7 @@ def everything():
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
                     CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
         *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
-          ("Sending", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
+          ("Sending", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed", "Python")),
         suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),
@@ -114,7 +115,7 @@ def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
     """A stage that plays a suite of Tests with the tools of a build."""
     if build != DEBUG:
         words = [*words, f"--capbundle={build}/capbundle"]
-        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark") else []
+        words += [f"--capqueue={build}/capqueue"] if name not in ("Faults", "Judges", "VerifyPage", "Spark", "Python") else []
 
     def again(test, seed):
         chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy
     import numpy.typing
 
+_GZIP = zlib.MAX_WBITS | 16
+_DEFLATE_MOST, _HARMLESS = 1032, 1 << 28  # how many bytes a byte can become; how many may be made before their check
+
 Row = tuple[float, float, float, float]
 
 
@@ -175,12 +178,11 @@ class Bundle:
             return None
         import numpy
         width, height = self._manifest.depth["width"], self._manifest.depth["height"]
-        inflater = zlib.decompressobj(zlib.MAX_WBITS | 16)
         try:
-            floats = inflater.decompress(data, 4 * width * height + 1)
+            floats = _inflated(data, 4 * width * height)
         except zlib.error as error:
             raise BundleError("depth.gzip", f"{self.name}: {error}") from None
-        if len(floats) != 4 * width * height or not inflater.eof:
+        if len(floats) != 4 * width * height:
             raise BundleError("depth.length", f"{self.name}: not {width} x {height} samples")
         return numpy.frombuffer(floats, "<f4").reshape(height, width)
 
@@ -224,6 +226,15 @@ class Bundle:
         if not isinstance(fields, dict):
             raise BundleError(code, f"{self.name}: {path} is not an object")
         return fields
+
+
+def _inflated(data: bytes, size: int) -> bytes:
+    """Returns what a gzip member inflates to, or another number of bytes than `size`; raises zlib.error."""
+    if _DEFLATE_MOST * len(data) <= _HARMLESS:
+        return zlib.decompress(data, _GZIP, size)  # faster, because it begins with a buffer of this size
+    inflater = zlib.decompressobj(_GZIP)
+    floats = inflater.decompress(data, size + 1)
+    return floats if inflater.eof else b""
 
 
 def _plain(value: object) -> object:

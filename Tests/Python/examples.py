@@ -1,5 +1,4 @@
 """The examples and the README of the package."""
-import doctest
 import multiprocessing
 import os
 import pickle

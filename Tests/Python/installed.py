@@ -80,7 +80,8 @@ def debian(place):
     places = place.rig.call("apt-get", "indextargets", "--format", "$(SITE)").must(0).out.decode().split()
     mirror = next(one for one in places if one.rstrip("/").endswith("/debian"))
     system = place.folder / "debian"
-    packages = "python3-pip,python3-cryptography,python3-numpy,python3-hatchling"
+    # debootstrap does not see that python3-cffi-backend is what python3-cryptography asks for by another name.
+    packages = "python3-pip,python3-cryptography,python3-cffi-backend,python3-numpy,python3-hatchling"
     done = place.rig.call("debootstrap", "--variant=minbase", f"--include={packages}", "trixie", system, mirror,
                           seconds=BUILDING)
     done.must(0, about=f"debootstrap: {done.out[-300:]}")

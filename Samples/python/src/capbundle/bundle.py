@@ -10,7 +10,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from .format import canonical, manifest
-from .format.container import Reader
+from .format.container import Reader, Stream
 from .format.faults import Fault
 from .format.verifier import Report
 
@@ -81,11 +81,9 @@ class Entries(Protocol):
 class UnverifiedEntries:
     """Reads the entries of a stream only as far as they are asked for. They come in the order of their paths."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._reader, self._contents = Reader(stream), dict[str, bytes]()
-        self._reader.read_magic()
-        head = [b"".join(self._reader.chunks(*self._reader.next_header())) for _ in range(2)]
-        self.manifest: manifest.Manifest = manifest.judge(head[0])
+        self.manifest = manifest.judge(self._reader.read_head()[0])
         self._next = self._reader.next_header()
 
     def get(self, path: str, /) -> bytes | None:

@@ -1,16 +1,16 @@
-"""Where bundles come from: files, folders, tar archives, pipes and URLs. Each is read once, from its beginning to its end."""
+"""Where bundles come from: files, folders, tar archives, pipes and URLs. Each is read once, without seeking."""
 
 from __future__ import annotations
 
 import builtins
-import contextlib
-import io
 import os
 import tarfile
-from typing import Any, BinaryIO, Collection, Iterator, Union, cast
+from collections.abc import Collection, Iterator
+from typing import Any, BinaryIO, Union, cast
 
 from .bundle import Bundle, BundleError, UnverifiedEntries
 from .format import container, trust as trust_file
+from .format.container import Stream
 from .format.faults import Fault
 from .format.verifier import is_requirement, verify as verify_stream
 
@@ -38,13 +38,14 @@ class Trust:
             raise BundleError(fault.code, fault.detail) from None
 
 
-def open(source: Path | BinaryIO, *, trust: Trust | Path | bytes | None = None, verify: bool = True,
+def open(source: Path | Stream, *, trust: Trust | Path | bytes | None = None, verify: bool = True,
          allow_withheld: bool = False, require: Collection[str] = ()) -> Bundle:
     """Opens a bundle: a path, a URL that fsspec knows, or a file object, of which only read() is used.
 
-    The bundle is verified before this returns, and its entries are in memory then. `trust` is what `Trust` takes; without
-    it, the verdict on a sound bundle is `unknown-device`. `allow_withheld` and `require` mean what they mean for
-    `capbundle verify`. With `verify=False`, entries are read when they are asked for, and nothing in them is checked.
+    The bundle is verified before this returns, and its entries are in memory then. `trust` is what `Trust` takes;
+    without it, the verdict on a sound bundle is `unknown-device`. `allow_withheld` and `require` mean what they mean
+    for `capbundle verify`. With `verify=False`, entries are read when they are asked for, and nothing in them is
+    checked.
 
     Raises OSError if the source cannot be read; without verification, BundleError if it is not a bundle.
     """
@@ -63,22 +64,23 @@ def open(source: Path | BinaryIO, *, trust: Trust | Path | bytes | None = None, 
     return bundle
 
 
-def iterate(source: Path | BinaryIO, *, trust: Trust | Path | bytes | None = None, verify: bool = True,
+def iterate(source: Path | Stream, *, trust: Trust | Path | bytes | None = None, verify: bool = True,
             allow_withheld: bool = False, require: Collection[str] = ()) -> Iterator[Bundle]:
     """Yields the bundles of a folder, of a tar archive or of a URL that fsspec knows, one after another.
 
-    The bundles of a folder or an archive are the regular files whose names end in `.bundle`; a folder is read with its
-    subfolders, in the order of the names. An archive can come from a pipe; it is not compressed. A source that is itself
-    a bundle yields that one. The options are those of `open`. A bundle that was not verified can be read until the next
-    one is asked for.
+    The bundles of a folder or an archive are the regular files whose names end in `.bundle`; a folder is read with
+    its subfolders, in the order of the names. An archive can come from a pipe; it is not compressed. A source that is
+    itself a bundle yields that one. The options are those of `open`. A bundle that was not verified can be read until
+    the next one is asked for.
 
-    Raises OSError if the source cannot be read, and BundleError if it is neither a bundle nor an archive, or is cut off.
+    Raises OSError if the source cannot be read, and BundleError if it is neither a bundle nor an archive, or is cut
+    off.
     """
     judge = _Judge(trust, verify, allow_withheld, require)
     return _bundles(source, judge)
 
 
-def _bundles(source: Path | BinaryIO, judge: _Judge) -> Iterator[Bundle]:
+def _bundles(source: Path | Stream, judge: _Judge) -> Iterator[Bundle]:
     if not isinstance(source, (str, os.PathLike)):
         yield from _of_stream(source, str(getattr(source, "name", "")), judge)
         return
@@ -109,40 +111,40 @@ def _files_of_url(url: str) -> Iterator[tuple[str, BinaryIO]]:
             yield system.unstrip_protocol(found), system.open(found, "rb")
 
 
-def _of_stream(stream: BinaryIO, name: str, judge: _Judge) -> Iterator[Bundle]:
+def _of_stream(stream: Stream, name: str, judge: _Judge) -> Iterator[Bundle]:
     """Yields the bundles of a tar archive, or the bundle that the stream is."""
     rejoined = _Rejoined(stream)
     if rejoined.start[:container.BLOCK] == container.MAGIC[:container.BLOCK]:
-        yield judge.bundle(cast(BinaryIO, rejoined), name)
+        yield judge.bundle(rejoined, name)
         return
     try:
         with tarfile.open(fileobj=cast(BinaryIO, rejoined), mode="r|", tarinfo=_Member) as archive:
             while (member := archive.next()) is not None:
-                archive.members.clear()  # or the memory would grow with the archive
+                archive.members.clear()  # type: ignore[attr-defined]  # or the memory would grow with the archive
                 if member.isreg() and member.name.endswith(SUFFIX):
                     if member.issparse():
                         raise tarfile.ReadError(f"{member.name} is a sparse file")
-                    yield judge.bundle(cast(BinaryIO, archive.extractfile(member)), member.name)
+                    yield judge.bundle(cast(Stream, archive.extractfile(member)), member.name)
     except tarfile.TarError as error:
         about = f"{name or 'the stream'} is neither a bundle nor a whole tar archive of bundles"
         raise BundleError("container.magic", f"{about}: {error}") from None
 
 
 class _Member(tarfile.TarInfo):
-    """tarfile takes the end of a file for the end of an archive; this asks for the zero block that an archive ends with."""
+    """tarfile takes the end of a file for the end of an archive; this asks for the zero block at its end."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Any:
         try:
             return super().fromtarfile(archive)
-        except tarfile.EmptyHeaderError:
+        except tarfile.EmptyHeaderError:  # type: ignore[attr-defined]
             raise tarfile.ReadError("it ends without a zero block") from None
 
 
-class _Rejoined(io.RawIOBase):
+class _Rejoined:
     """A stream whose first bytes were looked at."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._stream, self.start = stream, b""
         while len(self.start) < container.BLOCK and (more := stream.read(container.BLOCK - len(self.start))):
             self.start += more
@@ -166,7 +168,7 @@ class _Judge:
         self._trust = trust if trust is None or isinstance(trust, Trust) else Trust(trust)
         self._verify, self._allow_withheld, self._require = verify, allow_withheld, tuple(require)
 
-    def bundle(self, stream: BinaryIO, name: str, file: BinaryIO | None = None) -> Bundle:
+    def bundle(self, stream: Stream, name: str, file: BinaryIO | None = None) -> Bundle:
         if not self._verify:
             try:
                 entries = UnverifiedEntries(stream)

@@ -1,7 +1,11 @@
 """The command `python -m capbundle verify`."""
 
+from __future__ import annotations
+
 import concurrent.futures
+import argparse
 import os
+from typing import BinaryIO, TextIO
 
 from .command import NO_INPUT, USAGE, Arguments, Usage, say, shown, shown_trust_fault, trust_lines
 from .format.faults import worst
@@ -9,7 +13,7 @@ from .format.state import State
 from .format.verifier import verify
 
 
-def _parse(program, arguments):
+def _parse(program: str, arguments: list[str]) -> argparse.Namespace:
     parser = Arguments(program, "Verifies capture bundles.")
     parser.add_argument("files", nargs="+", metavar="FILE", help="a bundle, or - for standard input")
     parser.add_policy()
@@ -20,7 +24,7 @@ def _parse(program, arguments):
     return options
 
 
-def main(arguments, stdin, stdout, stderr, program="verify.py"):
+def main(arguments: list[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO, program: str = "verify.py") -> int:
     """Runs the command on the given streams and returns its exit code.
 
     Exit: 0 verified and trusted, 1 to 4 as in section 11 of Spec/capture-bundle.md (several files: the worst in the
@@ -47,7 +51,7 @@ def main(arguments, stdin, stdout, stderr, program="verify.py"):
             print(shown_trust_fault(options, name, broken), file=stdout)
         return broken.exit_class
 
-    def judged(name):
+    def judged(name: str) -> tuple[int, str] | OSError:
         """Returns (exit code, text) of a file, or the error that keeps it from being read."""
         try:
             stream = stdin if name == "-" else open(name, "rb")
@@ -60,15 +64,15 @@ def main(arguments, stdin, stdout, stderr, program="verify.py"):
             return error
         return report.exit_code, shown(options, name, report)
 
-    exits = []
+    exits, is_unreadable = [], False
     # Threads help, because hashing and inflating do not hold the interpreter's lock. Section 11.2 asks for an order.
     in_order = state is not None or "-" in options.files
     with concurrent.futures.ThreadPoolExecutor(1 if in_order else os.cpu_count()) as pool:
         for name, found in zip(options.files, pool.map(judged, options.files)):
             if isinstance(found, OSError):
                 say(stderr, program, name, found)
-                exits.append(None)
+                is_unreadable = True
             else:
                 exits.append(found[0])
                 print(found[1], file=stdout)
-    return NO_INPUT if None in exits else worst(exits)
+    return NO_INPUT if is_unreadable else worst(exits)

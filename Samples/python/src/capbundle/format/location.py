@@ -1,7 +1,10 @@
 """location.json of section 7: L1 and L2."""
 
+from __future__ import annotations
+
 import math
 import re
+from typing import Any
 
 from . import canonical
 from .faults import Fault, printable
@@ -11,7 +14,7 @@ _SALT = re.compile(r"[0-9a-f]{64}")
 _PAD = re.compile(r"0*")
 
 
-def judge(data):
+def judge(data: bytes) -> list[Fault]:
     """Returns the faults: L1, or the first of L2, or none."""
     try:
         fields = canonical.parse(data)
@@ -21,7 +24,7 @@ def judge(data):
     return [Fault("L2", problem)] if problem else []
 
 
-def _problem(fields, length):
+def _problem(fields: Any, length: int) -> str | None:
     if not isinstance(fields, dict):
         return "not an object"
     if length != LOCATION_SIZE:
@@ -47,5 +50,5 @@ def _problem(fields, length):
     return None
 
 
-def _shown(fields, name):
+def _shown(fields: dict[str, Any], name: str) -> str:
     return printable(canonical.encode(fields[name])) if name in fields else "is missing"

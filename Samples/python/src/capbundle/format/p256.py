@@ -1,5 +1,7 @@
 """P-256 and ECDSA: the curve check, verification by `cryptography`, strict DER."""
 
+from __future__ import annotations
+
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -11,7 +13,7 @@ N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 HALF = (N - 1) // 2
 
 
-def is_point(data):
+def is_point(data: bytes) -> bool:
     """Whether the bytes are an uncompressed point of the curve (M5, T0)."""
     if len(data) != 65 or data[0] != 4:
         return False
@@ -19,7 +21,7 @@ def is_point(data):
     return x < P and y < P and (y * y - x * x * x + 3 * x - B) % P == 0
 
 
-def verify(point, r, s, message):
+def verify(point: bytes, r: int, s: int, message: bytes) -> bool:
     """Verifies ECDSA-P256-SHA256 over a message, which is hashed here."""
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), bytes(point))
     try:
@@ -29,7 +31,7 @@ def verify(point, r, s, message):
     return True
 
 
-def decode_der(data):
+def decode_der(data: bytes) -> tuple[int, int]:
     """Returns (r, s) of strict DER with both in 1 ... n - 1; raises ValueError with the reason otherwise (A2)."""
     if not 8 <= len(data) <= 72:
         raise ValueError("%d bytes" % len(data))

@@ -1,9 +1,14 @@
 """What the package gives of one bundle, and what it refuses."""
+import gzip
+import io
 import json
+import tracemalloc
 
 import capbundle
 import numpy
+from bundle import signing, writer
 from Kit.outcomes import every, expect
+from Kit.rigs import PHOTO
 
 from Python.suite import CAMERA, MATRIX, entries_of
 from Python.vectors import code_of
@@ -95,6 +100,22 @@ def unverified_damage(place):
     expect(code_of(lambda: capbundle.open(damaged, verify=False).photo) == "container.truncated", "a cut bundle")
 
 
+def bombs(_):
+    """A map that inflates to more than its size is refused, and is not inflated to its end."""
+    key, photo, packed = signing.Key("bomb"), PHOTO, gzip.compress(bytes(100_000_000), 1, mtime=0)
+    metadata = b'{"captured_at":"2026-03-14T09:26:53.589Z","depth_map_dimensions":{"height":1024,"width":1024},"device_model":"Rig 1"}'
+    payload = {"depth.f32.gz": packed, "metadata.json": metadata, "photo.jpg": photo}
+    depth = writer.describe_depth(bytes(4 << 20), 1024, 1024)
+    bundle = writer.seal(writer.make_manifest(payload, "2026-03-14T09:26:53.589Z", key.point, depth), key, payload)
+    tracemalloc.start()
+    code = code_of(lambda: capbundle.open(io.BytesIO(bundle), verify=False).depth)
+    verified = capbundle.open(io.BytesIO(bundle))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    expect((code, verified.verdict, verified.faults[0].code) == ("depth.length", "malformed", "depth.length"), f"{code}, {verified.faults}")
+    expect(peak < 16 << 20, f"takes {peak} bytes")
+
+
 def no_numpy(place):
     code = ("import sys, capbundle\nbundle = capbundle.open(sys.argv[1])\nprint(bundle.verdict, 'numpy' in sys.modules)\n"
             "bundle.depth\nprint('numpy' in sys.modules, 'torch' in sys.modules)")
@@ -104,5 +125,6 @@ def no_numpy(place):
 
 TESTS = [("the members of a bundle", members), ("members that a capture does not have", absent_members),
          ("cameras in another form", other_cameras), ("withheld entries", withheld), ("trust files", trust_files),
-         ("unknown requirements", wrong_words), ("damage without verification", unverified_damage),
+         ("unknown requirements", wrong_words), ("depth maps that inflate to more", bombs),
+         ("damage without verification", unverified_damage),
          ("only depth imports numpy", no_numpy)]

@@ -16,7 +16,7 @@ for bundle in capbundle.iterate("folder", verify=False):
     reveal_type(bundle.photo)
 capbundle.open("x.bundle", trusts="")
 """
-SEEN = ["capbundle.bundle.Verdict | None", "float32", "capbundle.bundle.Intrinsics | None", "tuple[tuple[float", "bytes | None",
+SEEN = ["capbundle.bundle.Verdict | None", "_32Bit", "fallback=capbundle.bundle.Intrinsics] | None", "tuple[tuple[float", "bytes | None",
         'Unexpected keyword argument "trusts"']
 
 

@@ -110,7 +110,7 @@ class Bundle:
     faults: tuple[Finding, ...]  #: why the verdict is not `verified`
     warnings: tuple[Finding, ...]
     withheld: tuple[str, ...]  #: paths of entries that somebody removed
-    device: str | None  #: the name in the trust file of the key that signed, if it is trusted
+    device: str | None  #: the name of the key in the trust file, if a line of it accepts the bundle
     counter: int | None  #: of the signature
 
     def __init__(self, name: str, entries: Entries, found: manifest.Manifest | None, report: Report | None,
@@ -139,7 +139,7 @@ class Bundle:
 
     @property
     def id(self) -> str | None:
-        """The id of the capture; None if the bundle is malformed."""
+        """The id of the capture; None if the manifest is malformed."""
         return self._manifest.id if self._manifest else None
 
     @property

@@ -67,7 +67,8 @@ def main(arguments: list[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO, 
     exits, is_unreadable = [], False
     # Threads help, because hashing and inflating do not hold the interpreter's lock. Section 11.2 asks for an order.
     in_order = state is not None or "-" in options.files
-    with concurrent.futures.ThreadPoolExecutor(1 if in_order else os.cpu_count()) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(1 if in_order else os.cpu_count())
+    try:
         for name, found in zip(options.files, pool.map(judged, options.files)):
             if isinstance(found, OSError):
                 say(stderr, program, name, found)
@@ -75,4 +76,6 @@ def main(arguments: list[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO, 
             else:
                 exits.append(found[0])
                 print(found[1], file=stdout)
+    finally:
+        pool.shutdown(cancel_futures=True)  # after Ctrl-C, bundles that wait are not judged
     return NO_INPUT if is_unreadable else worst(exits)

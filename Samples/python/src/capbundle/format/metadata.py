@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ _DIGITS = re.compile(r"[0-9]+")
 _POSITION_NAMES = frozenset((
     "lat", "lon", "lng", "latlng", "latlon", "geo", "geolocation", "location", "coordinate", "coordinates", "coords",
     "position", "place"))
-_PLAIN = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord(other): None for other in "_- "}
+_PLAIN = {ord(letter): letter.lower() for letter in string.ascii_uppercase} | {ord(other): None for other in "_- "}
 
 
 def judge(data: bytes, manifest: Manifest) -> tuple[list[Fault], list[str]]:

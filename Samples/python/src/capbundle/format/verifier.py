@@ -46,7 +46,7 @@ class Report:
 
 def verify(stream: Stream, trust_lines: Iterable[trust.Line] = (), allow_withheld: bool = False,
            require: Collection[str] = (), state: State | None = None, keeps_all: bool = False) -> Report:
-    """Returns the Report of a bundle, with the bytes of all entries if `keeps_all`. It uses only read() of the stream."""
+    """Returns the Report of a bundle, with the bytes of all entries if `keeps_all`. It only calls read() of the stream."""
     report = Report()
     report.keeps_all = keeps_all
     report.surveys_depth = "plausible" in require

@@ -44,8 +44,8 @@ def open(source: Path | Stream, *, trust: Trust | Path | bytes | None = None, ve
 
     The bundle is verified before this returns, and its entries are in memory then. `trust` is what `Trust` takes;
     without it, the verdict on a sound bundle is `unknown-device`. `allow_withheld` and `require` mean what they mean
-    for `capbundle verify`. With `verify=False`, entries are read when they are asked for, and nothing in them is
-    checked.
+    for `capbundle verify`. With `verify=False`, entries are read when they are asked for, and no hash and no
+    signature is checked.
 
     Raises OSError if the source cannot be read; without verification, BundleError if it is not a bundle.
     """

@@ -65,11 +65,12 @@ def main(arguments: list[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO, 
         return report.exit_code, shown(options, name, report)
 
     exits, is_unreadable = [], False
-    # Threads help, because hashing and inflating do not hold the interpreter's lock. Section 11.2 asks for an order.
-    in_order = state is not None or "-" in options.files
-    pool = concurrent.futures.ThreadPoolExecutor(1 if in_order else os.cpu_count())
+    # Threads help, because hashing and inflating do not hold the interpreter's lock. A state needs an order, and no
+    # bundle may be recorded in it long before its verdict is printed.
+    pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
     try:
-        for name, found in zip(options.files, pool.map(judged, options.files)):
+        in_turn = state is not None or "-" in options.files
+        for name, found in zip(options.files, (map if in_turn else pool.map)(judged, options.files)):
             if isinstance(found, OSError):
                 say(stderr, program, name, found)
                 is_unreadable = True

@@ -1,6 +1,7 @@
 """Folders, archives, pipes and URLs, which are read once and without seeking."""
 import io
 import os
+import shutil
 import subprocess
 import tarfile
 
@@ -31,6 +32,24 @@ def folder(place):
     expect(code_of(lambda: list(capbundle.iterate(place.archive / "note.txt"))) == "container.magic", "takes a text")
     single = judged(place, lambda: place.archive / "a.bundle")
     expect(single == verified(["a.bundle"]), f"finds {single} in a bundle")
+
+
+def broken_bundles(place):
+    """A file that is not a bundle does not hide the others, in a folder and in an archive."""
+    mixed = place.folder / "mixed"
+    shutil.copytree(place.archive, mixed)
+    for name, data in {"aa": b"", "ab": b"\1" + (mixed / "a.bundle").read_bytes()[1:], "ac": bytes(2000)}.items():
+        (mixed / f"{name}.bundle").write_bytes(data)
+    with tarfile.open(place.folder / "mixed.tar", "w") as archive:
+        archive.add(mixed, "mixed")
+    for source in (mixed, place.folder / "mixed.tar"):
+        found = {os.path.basename(bundle.name)[:-7]: bundle.verdict for bundle in capbundle.iterate(source, trust=place.trust)}
+        expect(found == {"a": "verified", "b": "verified", "c": "verified", "aa": "malformed", "ab": "malformed",
+                         "ac": "malformed"}, f"{found}")
+        codes = {os.path.basename(bundle.name)[:-7]: (code_of(lambda: bundle.id), code_of(lambda: bundle.photo))
+                 for bundle in capbundle.iterate(source, verify=False)}
+        expect(codes == {"a": (None,) * 2, "b": (None,) * 2, "c": (None,) * 2, "aa": ("container.truncated",) * 2,
+                         "ab": ("container.magic",) * 2, "ac": ("container.magic",) * 2}, f"{codes}")
 
 
 def piped_archive(place):
@@ -105,6 +124,7 @@ def urls(place):
     raise AssertionError("a missing file is not reported")
 
 
-TESTS = [("a folder, and one bundle", folder), ("an archive from a pipe", piped_archive),
+TESTS = [("a folder, and one bundle", folder), ("bundles that are broken", broken_bundles),
+         ("an archive from a pipe", piped_archive),
          ("an archive that is cut off", cut_archive), ("the formats of tar", formats_of_archives),
          ("entries are not read after the next bundle", late_reading), ("URLs of fsspec", urls)]

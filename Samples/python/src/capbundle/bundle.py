@@ -7,7 +7,8 @@ import functools
 import math
 import tarfile
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
 from .format import canonical, manifest
 from .format.container import Reader, Stream
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 _GZIP = zlib.MAX_WBITS | 16
 _DEFLATE_MOST, _HARMLESS = 1032, 1 << 28  # how many bytes a byte can become; how many may be made before their check
 
+_T = TypeVar("_T")
 Row = tuple[float, float, float, float]
 
 
@@ -79,30 +81,47 @@ class Entries(Protocol):
 
 
 class UnverifiedEntries:
-    """Reads the entries of a stream only as far as they are asked for. They come in the order of their paths."""
+    """Reads a bundle only as far as its entries are asked for. They come in the order of their paths."""
 
-    def __init__(self, stream: Stream) -> None:
-        self._reader, self._contents = Reader(stream), dict[str, bytes]()
-        self.manifest = manifest.judge(self._reader.read_head()[0])
-        self._next = self._reader.next_header()
+    def __init__(self, stream: Stream, name: str) -> None:
+        self._reader, self._name = Reader(stream), name
+        self._contents: dict[str, bytes] = {}
+        self._next: tuple[str, int] | None = None
+        self._manifest: manifest.Manifest | None = None
+        self._error: BundleError | None = None
+
+    def manifest(self) -> manifest.Manifest:
+        if not self._manifest:
+            self._manifest = self._reading(lambda: manifest.judge(self._reader.read_head()[0]))
+            self._next = self._reading(self._reader.next_header)
+        return self._manifest
 
     def get(self, path: str, /) -> bytes | None:
-        try:
-            while self._next and self._next[0] <= path:
-                self._contents[self._next[0]] = b"".join(self._reader.chunks(*self._next))
-                self._next = self._reader.next_header()
-        except Fault as fault:
-            raise BundleError(fault.code, fault.detail) from None
-        except tarfile.TarError as error:  # the archive around the bundle
-            raise BundleError("container.truncated", str(error)) from None
+        self.manifest()
+        while self._next and self._next[0] <= path:
+            found, size = self._next
+            self._contents[found] = self._reading(lambda: b"".join(self._reader.chunks(found, size)))
+            self._next = self._reading(self._reader.next_header)
         return self._contents.get(path)
+
+    def _reading(self, read: Callable[[], _T]) -> _T:
+        """Calls a function that reads on. After an error, the stream is not read any more."""
+        if not self._error:
+            try:
+                return read()
+            except Fault as fault:
+                self._error = BundleError(fault.code, f"{self._name}: {fault.detail}")
+            except tarfile.TarError as error:  # of the archive around the bundle
+                self._error = BundleError("container.truncated", f"{self._name}: {error}")
+        raise self._error
 
 
 class Bundle:
     """A bundle; `capbundle.open` and `capbundle.iterate` make it.
 
     Contents are None if the device did not record them, or if somebody withheld them. They raise BundleError if the
-    verdict is `altered` or `malformed`. In a bundle that was not verified, everything is what the file claims.
+    verdict is `altered` or `malformed`. In a bundle that was not verified, everything is what the file claims, and
+    raises BundleError if it cannot be read.
     """
 
     name: str  #: the path of the file, also in an archive
@@ -113,9 +132,9 @@ class Bundle:
     device: str | None  #: the name of the key in the trust file, if a line of it accepts the bundle
     counter: int | None  #: of the signature
 
-    def __init__(self, name: str, entries: Entries, found: manifest.Manifest | None, report: Report | None,
-                 file: BinaryIO | None = None) -> None:
-        self.name, self._entries, self._manifest, self._file = name, entries, found, file
+    def __init__(self, name: str, entries: Entries, find_manifest: Callable[[], manifest.Manifest | None],
+                 report: Report | None, file: BinaryIO | None) -> None:
+        self.name, self._entries, self._find_manifest, self._file = name, entries, find_manifest, file
         self.verdict = list(Verdict)[report.exit_code] if report else None
         self.faults = tuple(Finding(fault.code, fault.detail) for fault in report.faults) if report else ()
         self.warnings = tuple(Finding(*warning) for warning in report.warnings) if report else ()
@@ -140,17 +159,20 @@ class Bundle:
     @property
     def id(self) -> str | None:
         """The id of the capture; None if the manifest is malformed."""
-        return self._manifest.id if self._manifest else None
+        found = self._find_manifest()
+        return found.id if found else None
 
     @property
     def key_id(self) -> str | None:
         """SHA-256 of the device's public key."""
-        return self._manifest.key_id if self._manifest else None
+        found = self._find_manifest()
+        return found.key_id if found else None
 
     @property
     def captured_at(self) -> str | None:
         """The time of the capture in UTC, as the device claims it."""
-        return self._manifest.captured_at if self._manifest else None
+        found = self._find_manifest()
+        return found.captured_at if found else None
 
     def read(self, path: str) -> bytes | None:
         """Returns the bytes of an entry, such as `source/photo.heic`."""
@@ -172,10 +194,11 @@ class Bundle:
     def depth(self) -> numpy.typing.NDArray[numpy.float32] | None:
         """The depth map, (height, width) in metres, read-only; a missing sample is NaN or 0. This imports numpy."""
         data = self.read("depth.f32.gz")
-        if data is None or not self._manifest:
+        found = self._find_manifest()
+        if data is None or not found:
             return None
         import numpy
-        width, height = self._manifest.depth["width"], self._manifest.depth["height"]
+        width, height = found.depth["width"], found.depth["height"]
         try:
             floats = _inflated(data, 4 * width * height)
         except zlib.error as error:

@@ -47,13 +47,13 @@ def open(source: Path | Stream, *, trust: Trust | Path | bytes | None = None, ve
     for `capbundle verify`. With `verify=False`, entries are read when they are asked for, and no hash and no
     signature is checked.
 
-    Raises OSError if the source cannot be read; without verification, BundleError if it is not a bundle.
+    Raises OSError if the source cannot be read.
     """
     judge = _Judge(trust, verify, allow_withheld, require)
     if not isinstance(source, (str, os.PathLike)):
         return judge.bundle(source, str(getattr(source, "name", "")))
     name = os.fspath(source)
-    file = cast(BinaryIO, _fsspec().open(name, "rb").open() if _is_url(name) else builtins.open(name, "rb"))
+    file = _opened(name)
     try:
         bundle = judge.bundle(file, name, file)
     except BaseException:
@@ -85,15 +85,17 @@ def _bundles(source: Path | Stream, judge: _Judge) -> Iterator[Bundle]:
         yield from _of_stream(source, str(getattr(source, "name", "")), judge)
         return
     name = os.fspath(source)
-    for path, file in _files_of_url(name) if _is_url(name) else _files(name):
+    files = _files_of_url(name) if _is_url(name) else _files(name) if os.path.isdir(name) else None
+    if files is None:
+        with _opened(name) as file:
+            yield from _of_stream(file, name, judge)
+        return
+    for path, file in files:
         with file:
-            yield from _of_stream(file, path, judge)
+            yield judge.bundle(file, path)
 
 
 def _files(name: str) -> Iterator[tuple[str, BinaryIO]]:
-    if not os.path.isdir(name):
-        yield name, builtins.open(name, "rb")
-        return
     for folder, folders, files in os.walk(name, onerror=_raise):
         folders.sort()
         for path in (os.path.join(folder, file) for file in sorted(files) if file.endswith(SUFFIX)):
@@ -101,14 +103,13 @@ def _files(name: str) -> Iterator[tuple[str, BinaryIO]]:
                 yield path, builtins.open(path, "rb")
 
 
-def _files_of_url(url: str) -> Iterator[tuple[str, BinaryIO]]:
+def _files_of_url(url: str) -> Iterator[tuple[str, BinaryIO]] | None:
+    """Returns the files of a folder; None if the URL is not a folder."""
     system, path = _fsspec().core.url_to_fs(url)
     if not system.isdir(path):
-        yield url, system.open(path, "rb")
-        return
-    for found in sorted(system.find(path)):
-        if found.endswith(SUFFIX):
-            yield system.unstrip_protocol(found), system.open(found, "rb")
+        return None
+    found = sorted(one for one in system.find(path) if one.endswith(SUFFIX))
+    return ((system.unstrip_protocol(one), system.open(one, "rb")) for one in found)
 
 
 def _of_stream(stream: Stream, name: str, judge: _Judge) -> Iterator[Bundle]:
@@ -170,14 +171,15 @@ class _Judge:
 
     def bundle(self, stream: Stream, name: str, file: BinaryIO | None = None) -> Bundle:
         if not self._verify:
-            try:
-                entries = UnverifiedEntries(stream)
-            except Fault as fault:
-                raise BundleError(fault.code, f"{name}: {fault.detail}") from None
+            entries = UnverifiedEntries(stream, name)
             return Bundle(name, entries, entries.manifest, None, file)
         lines = self._trust.lines if self._trust else ()
         report = verify_stream(stream, lines, self._allow_withheld, self._require, keeps_all=True)
-        return Bundle(name, report.contents, report.manifest, report, file)
+        return Bundle(name, report.contents, lambda: report.manifest, report, file)
+
+
+def _opened(name: str) -> BinaryIO:
+    return cast(BinaryIO, _fsspec().open(name, "rb").open()) if _is_url(name) else builtins.open(name, "rb")
 
 
 def _is_url(name: str) -> bool:

@@ -54,7 +54,7 @@ def main(arguments: list[str], stdin: BinaryIO, stdout: TextIO, stderr: TextIO, 
     def judged(name: str) -> tuple[int, str] | OSError:
         """Returns (exit code, text) of a file, or the error that keeps it from being read."""
         try:
-            stream = stdin if name == "-" else open(name, "rb")
+            stream = stdin if name == "-" else open(name, "rb", buffering=0)
             try:
                 report = verify(stream, lines, options.allow_withheld, options.require, state)
             finally:

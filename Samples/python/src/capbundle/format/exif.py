@@ -25,8 +25,8 @@ _DIGITS = re.compile(r"[0-9]+")
 _MAIN, _EXIF, _GPS = "main", "exif", "gps"
 
 
-def header(photo: bytes) -> tuple[Tiff | None, Sides | None]:
-    """Returns (EXIF or None, (width, height) or None) of a photo's first bytes."""
+def header(photo: bytes) -> tuple[Tiff | None, Sides | None, bool]:
+    """Returns (EXIF or None, (width, height) or None, whether more bytes can change this) of a photo's first bytes."""
     photo = photo[:SEARCHED]
     exif = frame = None
     position = 2 if photo[:2] == b"\xff\xd8" else len(photo)
@@ -46,7 +46,8 @@ def header(photo: bytes) -> tuple[Tiff | None, Sides | None]:
         elif marker[0] in _FRAMES and frame is None:
             frame = struct.unpack(">HH", data[1:5]) if len(data) >= 5 else (0, 0)
     tiff = None if exif is None else Tiff.of(exif)
-    return tiff, (frame[1], frame[0]) if frame and frame[0] and frame[1] else None
+    sides = (frame[1], frame[0]) if frame and frame[0] and frame[1] else None
+    return tiff, sides, position + 3 > len(photo) < SEARCHED  # a marker and its length have three bytes
 
 
 class Tiff:

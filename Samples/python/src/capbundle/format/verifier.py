@@ -75,7 +75,7 @@ def verify(stream: Stream, trust_lines: Iterable[trust.Line] = (), allow_withhel
 
 def _compare_exif(report: Report, present: set[str], is_required: bool) -> None:
     """Does section 11.1; a photo with EXIF is then one of those parts that are present."""
-    tiff, frame = exif.header(report.contents.get("photo.jpg", b""))
+    tiff, frame, _ = exif.header(report.contents.get("photo.jpg", b""))
     if tiff is None:
         return
     present.add("exif")
@@ -158,6 +158,8 @@ def _read_entry(reader: Reader, entry: dict[str, Any], sound: manifest.Manifest,
         if room > 0:
             kept.append(data)
             room -= len(data)
+            if path == "photo.jpg" and not report.keeps_all and not exif.header(b"".join(kept))[2]:
+                room = 0
     if digest.hexdigest() != entry["sha256"]:
         report.faults.append(Fault("P1", "%s is %s" % (path, digest.hexdigest())))
         return

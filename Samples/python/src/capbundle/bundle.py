@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import enum
 import functools
+import json
 import math
 import tarfile
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar, cast
 
-from .format import canonical, manifest
+from .format import base64_strict, canonical, manifest
 from .format.container import Reader, Stream
 from .format.faults import Fault
 from .format.verifier import Report
@@ -74,10 +75,16 @@ class Intrinsics(NamedTuple):
     height: float
 
 
-class Entries(Protocol):
-    """The contents of entries, by their paths."""
+class VerifiedEntries:
+    """What a verification kept of a bundle."""
 
-    def get(self, path: str, /) -> bytes | None: ...
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self.get = report.contents.get
+
+    def fields(self) -> dict[str, Any]:
+        """Returns the members of the manifest; none if it is malformed."""
+        return self._report.manifest.fields if self._report.manifest else {}
 
 
 class UnverifiedEntries:
@@ -86,23 +93,24 @@ class UnverifiedEntries:
     def __init__(self, stream: Stream, name: str) -> None:
         self._reader, self._name = Reader(stream), name
         self._contents: dict[str, bytes] = {}
+        self._fields: dict[str, Any] = {}
         self._next: tuple[str, int] | None = None
-        self._manifest: manifest.Manifest | None = None
         self._error: BundleError | None = None
 
-    def manifest(self) -> manifest.Manifest:
-        if not self._manifest:
-            self._manifest = self._reading(lambda: manifest.judge(self._reader.read_head()[0]))
-            self._next = self._reading(self._reader.next_header)
-        return self._manifest
-
-    def get(self, path: str, /) -> bytes | None:
-        self.manifest()
+    def get(self, path: str) -> bytes | None:
+        self.fields()
         while self._next and self._next[0] <= path:
             found, size = self._next
             self._contents[found] = self._reading(lambda: b"".join(self._reader.chunks(found, size)))
             self._next = self._reading(self._reader.next_header)
         return self._contents.get(path)
+
+    def fields(self) -> dict[str, Any]:
+        """Returns the members of the manifest. Only those that this module uses have their types for certain."""
+        if not self._fields:
+            self._fields = self._reading(lambda: _claimed(self._reader.read_head()[0]))
+            self._next = self._reading(self._reader.next_header)
+        return self._fields
 
     def _reading(self, read: Callable[[], _T]) -> _T:
         """Calls a function that reads on. After an error, the stream is not read any more."""
@@ -114,6 +122,19 @@ class UnverifiedEntries:
             except tarfile.TarError as error:  # of the archive around the bundle
                 self._error = BundleError("container.truncated", f"{self._name}: {error}")
         raise self._error
+
+
+def _claimed(data: bytes) -> dict[str, Any]:
+    """Returns the members of a manifest. Only what this module uses is checked, because section 4 takes a while."""
+    try:
+        fields = json.loads(data)
+        size = fields.get("depth", {"width": 1, "height": 1})
+        if all(isinstance(fields[name], str) for name in ("captured_at", "device", "id")) and all(
+                type(size[name]) is int and 1 <= size[name] <= manifest.MAX_SIDE for name in ("width", "height")):
+            return cast("dict[str, Any]", fields)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        pass
+    raise Fault("M4", "the manifest cannot be read")
 
 
 class Bundle:
@@ -132,9 +153,9 @@ class Bundle:
     device: str | None  #: the name of the key in the trust file, if a line of it accepts the bundle
     counter: int | None  #: of the signature
 
-    def __init__(self, name: str, entries: Entries, find_manifest: Callable[[], manifest.Manifest | None],
-                 report: Report | None, file: BinaryIO | None) -> None:
-        self.name, self._entries, self._find_manifest, self._file = name, entries, find_manifest, file
+    def __init__(self, name: str, entries: VerifiedEntries | UnverifiedEntries, report: Report | None,
+                 file: BinaryIO | None) -> None:
+        self.name, self._entries, self._file = name, entries, file
         self.verdict = list(Verdict)[report.exit_code] if report else None
         self.faults = tuple(Finding(fault.code, fault.detail) for fault in report.faults) if report else ()
         self.warnings = tuple(Finding(*warning) for warning in report.warnings) if report else ()
@@ -159,20 +180,18 @@ class Bundle:
     @property
     def id(self) -> str | None:
         """The id of the capture; None if the manifest is malformed."""
-        found = self._find_manifest()
-        return found.id if found else None
+        return self._entries.fields().get("id")
 
     @property
     def key_id(self) -> str | None:
         """SHA-256 of the device's public key."""
-        found = self._find_manifest()
-        return found.key_id if found else None
+        point = base64_strict.decode(self._entries.fields().get("device", ""))
+        return manifest.key_id(point) if point else None
 
     @property
     def captured_at(self) -> str | None:
         """The time of the capture in UTC, as the device claims it."""
-        found = self._find_manifest()
-        return found.captured_at if found else None
+        return self._entries.fields().get("captured_at")
 
     def read(self, path: str) -> bytes | None:
         """Returns the bytes of an entry, such as `source/photo.heic`."""
@@ -194,11 +213,11 @@ class Bundle:
     def depth(self) -> numpy.typing.NDArray[numpy.float32] | None:
         """The depth map, (height, width) in metres, read-only; a missing sample is NaN or 0. This imports numpy."""
         data = self.read("depth.f32.gz")
-        found = self._find_manifest()
-        if data is None or not found:
+        size = self._entries.fields().get("depth")
+        if data is None or size is None:
             return None
         import numpy
-        width, height = found.depth["width"], found.depth["height"]
+        width, height = size["width"], size["height"]
         try:
             floats = _inflated(data, 4 * width * height)
         except zlib.error as error:

@@ -8,7 +8,7 @@ import tarfile
 from collections.abc import Collection, Iterator
 from typing import Any, BinaryIO, Union, cast
 
-from .bundle import Bundle, BundleError, UnverifiedEntries
+from .bundle import Bundle, BundleError, UnverifiedEntries, VerifiedEntries
 from .format import container, trust as trust_file
 from .format.container import Stream
 from .format.faults import Fault
@@ -171,11 +171,10 @@ class _Judge:
 
     def bundle(self, stream: Stream, name: str, file: BinaryIO | None = None) -> Bundle:
         if not self._verify:
-            entries = UnverifiedEntries(stream, name)
-            return Bundle(name, entries, entries.manifest, None, file)
+            return Bundle(name, UnverifiedEntries(stream, name), None, file)
         lines = self._trust.lines if self._trust else ()
         report = verify_stream(stream, lines, self._allow_withheld, self._require, keeps_all=True)
-        return Bundle(name, report.contents, lambda: report.manifest, report, file)
+        return Bundle(name, VerifiedEntries(report), report, file)
 
 
 def _opened(name: str) -> BinaryIO:

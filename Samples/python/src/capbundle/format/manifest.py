@@ -45,6 +45,7 @@ class Manifest:
 
     def __init__(self, data: bytes, fields: dict[str, Any], point: bytes) -> None:
         self.data = data
+        self.fields = fields
         self.point = point
         self.key_id = key_id(point)
         self.captured_at: str = fields["captured_at"]

@@ -23,8 +23,9 @@ import tarfile
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "Spec/Generator"))
-from bundle import assertion, base64_strict, canonical, container, depth, manifest, writer  # noqa: E402
-from bundle.p256 import Key  # noqa: E402
+from bundle import signing, writer  # noqa: E402
+from bundle.signing import Key  # noqa: E402
+from capbundle.format import base64_strict, canonical, depth, manifest  # noqa: E402
 
 WALL = struct.pack("<f", 1.5)
 
@@ -37,7 +38,7 @@ def original():
 
 def packed(entries):
     head, payload = list(entries.values())[:2], list(entries.items())[2:]
-    return container.pack(*head, payload)
+    return writer.pack(*head, payload)
 
 
 def photo(entries):
@@ -92,7 +93,7 @@ def forged_depth(floats, length):
     while len(member) != length:
         kept += length - len(member) if member else -1024
         forged = floats[:kept] + (WALL * len(floats))[kept % 4:][:len(floats) - kept]
-        member = depth.GZIP_START + b"\0\xff" + deflated(forged[:kept], forged[kept:]) + depth.gzip_trailer(forged)
+        member = depth.GZIP_START + b"\0\xff" + deflated(forged[:kept], forged[kept:]) + writer.gzip_trailer(forged)
     return member
 
 
@@ -116,7 +117,7 @@ def resigned(entries):
     fields["device"] = base64_strict.encode(key.point)
     fields["id"] = manifest.compute_id(fields, key.point)
     data = canonical.encode(fields)
-    signed = assertion.make(data, key, assertion.authenticator_data(1))
+    signed = signing.make(data, key, signing.authenticator_data(1))
     return packed(entries | {"manifest.json": data, "assertion.cbor": signed})
 
 

@@ -9,8 +9,8 @@ import json
 import sys
 
 from bundle import chain
-from bundle.faults import printable, worst
-from command import NO_INPUT, USAGE, Arguments, Usage, say, trust_lines
+from capbundle.command import NO_INPUT, USAGE, Arguments, Usage, say, trust_lines
+from capbundle.format.faults import printable, worst
 
 
 def main(arguments, stdin, stdout, stderr):

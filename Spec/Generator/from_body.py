@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 from bundle.upload_reader import is_sound, read
-from command import CANNOT_CREATE, NO_INPUT, USAGE, Arguments, Usage, say, shown, shown_trust_fault, trust_lines
+from capbundle.command import (CANNOT_CREATE, NO_INPUT, USAGE, Arguments, Usage, say, shown, shown_trust_fault,
+                               trust_lines)
 
 
 def _parse(arguments):

@@ -18,7 +18,8 @@ import from_body
 import to_body
 import vector
 import verify
-from bundle import base64_strict, request
+from bundle import request
+from capbundle.format import base64_strict
 
 
 def from_pipe(data, run):

@@ -10,8 +10,8 @@ import sys
 
 from bundle.upload import encode
 from bundle.upload_reader import is_sound
-from bundle.verifier import verify
-from command import CANNOT_CREATE, NO_INPUT, USAGE, Arguments, Usage, say
+from capbundle.command import CANNOT_CREATE, NO_INPUT, USAGE, Arguments, Usage, say
+from capbundle.format.verifier import verify
 
 
 def main(arguments, stdin, stdout, stderr):

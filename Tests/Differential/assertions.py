@@ -2,11 +2,12 @@
 
 import hashlib
 
-from bundle import assertion, p256
+from bundle import signing
+from capbundle.format import assertion, p256
 from cases import base
 
-_CATEGORY = assertion.text_string("apple_validation_category_01")
-_VERSION = assertion.text_string("apple_bundle_version_01")
+_CATEGORY = signing.text_string("apple_validation_category_01")
+_VERSION = signing.text_string("apple_bundle_version_01")
 _MAPS = (b"\xa1" + _CATEGORY + b"\x44\3\0\0\0", b"\xa1" + _VERSION + b"\x651.4.2", b"\xa2" + _CATEGORY + b"\x40" +
          _VERSION + b"\x60", b"\xa2" + _VERSION + b"\x60" + _CATEGORY + b"\x40", b"\xa0", b"\xa1" + _CATEGORY + b"\x60",
          b"\xa1" + _VERSION + b"\x40", b"\xa2" + _CATEGORY + b"\x40" + _CATEGORY + b"\x40",
@@ -28,7 +29,7 @@ class Signing:
     def __init__(self, draft):
         self.auth_data, self.key, self.low_s = draft.auth_data, draft.key, draft.low_s
         self.type, self.message = assertion.TYPE, assertion.nonce
-        self.der, self.cbor = p256.encode_der, assertion.encode
+        self.der, self.cbor = signing.encode_der, signing.encode
 
     def make(self, manifest):
         digest = self.message(self.auth_data, manifest, self.type)
@@ -138,7 +139,7 @@ def _cbor(rng, signing):
 def _head(major, value, width):
     """Returns a CBOR head whose argument has so many bytes; 0 is the shortest head."""
     if not width or value >= 256**width:
-        return assertion.head(major, value)
+        return signing.head(major, value)
     return bytes((major << 5 | {1: 24, 2: 25, 4: 26, 8: 27}[width],)) + value.to_bytes(width, "big")
 
 

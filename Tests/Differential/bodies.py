@@ -1,7 +1,7 @@
 """Mutations of upload bodies: part order, headers, boundaries, sizes, cuts."""
 
 from bundle import upload
-from bundle.container import header
+from capbundle.format.container import header
 
 from Differential import borders
 

@@ -1,7 +1,7 @@
 """Values at the borders of the rules, from which the mutations choose."""
 import copy
 
-from bundle.canonical import Number
+from capbundle.format.canonical import Number
 
 NUMBERS = ("0", "-0", "1", "-1", "3", "4", "12", "512", "16384", "16385", "4294967295", "4294967296", "8589934591",
            "8589934592", "9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807",

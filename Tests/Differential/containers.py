@@ -1,6 +1,6 @@
 """Mutations of the container: entries, headers, padding, the end, and cuts."""
 
-from bundle import container
+from capbundle.format import container
 
 from Differential import borders
 

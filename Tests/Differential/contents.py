@@ -4,8 +4,9 @@ import re
 import struct
 import zlib
 
-from bundle import canonical, depth, location, moments, writer
-from bundle.canonical import Number
+from bundle import writer
+from capbundle.format import canonical, depth, moments
+from capbundle.format.canonical import Number
 from cases import base, deflate
 
 from Differential import borders, spellings
@@ -74,7 +75,7 @@ def location_values(rng, draft):
 
 
 def location_spelling(rng, draft):
-    data = draft.payload.get("location.json") or location.encode(base.position())
+    data = draft.payload.get("location.json") or writer.encode_location(base.position())
     draft.payload["location.json"] = _to_512(rng, spellings.mutate(rng, data))
 
 
@@ -97,7 +98,7 @@ def depth_stream(rng, draft):
         raw = raw[:rng.randrange(len(raw))]
     stream, raw = _deflated(rng, raw)
     start = bytearray(depth.GZIP_START + bytes((rng.randrange(256), rng.randrange(256))))
-    trailer = bytearray(depth.gzip_trailer(raw))
+    trailer = bytearray(writer.gzip_trailer(raw))
     if rng.random() < 0.15:
         start[rng.randrange(10)] ^= 1 << rng.randrange(8)
     if rng.random() < 0.1:
@@ -128,7 +129,7 @@ def _deflated(rng, raw):
     if kind == 0:
         return rng.choice(_STREAMS)
     if kind == 1:
-        return depth.gzip_stored(raw)[10:-8], raw
+        return writer.gzip_stored(raw)[10:-8], raw
     packer = zlib.compressobj(rng.randrange(10), zlib.DEFLATED, -15, rng.randrange(1, 10), rng.randrange(5))
     out, at = b"", 0
     while at < len(raw):

@@ -6,8 +6,9 @@ import json
 import pathlib
 import subprocess
 
-from bundle import manifest, trust, upload_reader, verifier
-from bundle.faults import CODES, TRUST_FILE_EXIT, Fault
+from bundle import upload_reader
+from capbundle.format import manifest, trust, verifier
+from capbundle.format.faults import CODES, TRUST_FILE_EXIT, Fault
 
 
 @dataclasses.dataclass

@@ -2,8 +2,8 @@
 
 import copy
 
-from bundle import base64_strict, p256
-from bundle.canonical import Number
+from capbundle.format import base64_strict, p256
+from capbundle.format.canonical import Number
 from cases import base
 
 from Differential import borders

@@ -7,7 +7,7 @@ the piece and not a wrong signature.
 
 import random
 
-from bundle import canonical
+from capbundle.format import canonical
 from cases import base, valid
 
 from Differential import assertions, bodies, containers, contents, manifests, spellings, trusts

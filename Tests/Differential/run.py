@@ -15,7 +15,7 @@ import traceback
 
 from Differential import judges
 from Differential.mutants import GROUP, Case, Group
-from bundle.faults import CODES
+from capbundle.format.faults import CODES
 
 _WORDS = {0: "verified", 1: "altered", 2: "malformed", 3: "unknown device", 4: "unacceptable", 78: "trust file refused"}
 

@@ -1,6 +1,6 @@
 """Trust files, sound and broken, and the options of a verifier."""
 
-from bundle import base64_strict
+from capbundle.format import base64_strict
 from cases import base
 
 from Differential import borders

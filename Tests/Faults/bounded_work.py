@@ -12,8 +12,9 @@ import zlib
 
 from Kit.outcomes import every, expect, long
 
-from bundle import canonical, writer
-from bundle.canonical import Number
+from bundle import writer
+from capbundle.format import canonical
+from capbundle.format.canonical import Number
 from cases.base import Draft, PHOTO, TRUST, metadata
 from cases.deflate import Stream, codes
 

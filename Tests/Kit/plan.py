@@ -27,7 +27,7 @@ def short():
         *without_tools(),
         swift_tests("Swift tests"),
         *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Stamps", "Judges", "ReportPages", "VerifyPage",
-                                        "Installed")),
+                                        "Installed", "Python")),
         program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
                 "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
@@ -52,7 +52,7 @@ def everything():
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
                     CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
         *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
-          ("Sending", "Faults", "Stamps", "Judges", "ReportPages", "VerifyPage", "Installed")),
+          ("Sending", "Faults", "Stamps", "Judges", "ReportPages", "VerifyPage", "Installed", "Python")),
         suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),
@@ -68,7 +68,7 @@ def everything():
         program("a package that uses the libraries", "Library", tools[0], needs=("release build",)),
         Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
               limit=HOURS * 3600 + 100 * int(seconds)),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA", "Phone")),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA", "Phone", "Python")),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
               needs=("release build",)),
         program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
@@ -115,7 +115,7 @@ def swift_tests(name, only=None, needs=("build",), **environment):
 
 
 # Suites that need no capqueue.
-WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Phone")
+WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Phone", "Python")
 
 
 def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):

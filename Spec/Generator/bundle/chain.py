@@ -3,9 +3,9 @@
 import collections
 import hashlib
 
-from . import assertion, manifest
-from .container import Reader
-from .faults import Fault
+from capbundle.format import assertion, manifest
+from capbundle.format.container import Reader
+from capbundle.format.faults import Fault
 
 Link = collections.namedtuple("Link", "key_id seq sha256 prev counters")
 
@@ -13,12 +13,7 @@ Link = collections.namedtuple("Link", "key_id seq sha256 prev counters")
 def read_head(stream):
     """Returns (Link or None, faults) of a bundle; nothing after the assertion is read."""
     try:
-        reader = Reader(stream)
-        reader.read_magic()
-        head = []
-        for _ in range(2):
-            path, size = reader.next_header()
-            head.append(b"".join(reader.chunks(path, size)))
+        head = Reader(stream).read_head()
         sound = manifest.judge(head[0])
     except Fault as fault:
         return None, [fault]

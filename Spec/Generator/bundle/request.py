@@ -3,9 +3,11 @@
 import hashlib
 import re
 
-from . import base64_strict, p256
-from .canonical import MAX_SAFE_INTEGER
-from .faults import Fault, printable
+from capbundle.format import base64_strict, p256
+from capbundle.format.canonical import MAX_SAFE_INTEGER
+from capbundle.format.faults import Fault, printable
+
+from . import signing
 
 _DEVICE = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _TIMESTAMP = re.compile(r"0|[1-9][0-9]{0,15}")
@@ -18,7 +20,7 @@ def message(timestamp, body):
 
 def sign(key, timestamp, body, low_s=True):
     """Returns the value of X-Device-Signature."""
-    return base64_strict.encode(p256.encode_der(*key.sign(message(timestamp, body), low_s)))
+    return base64_strict.encode(signing.encode_der(*key.sign(message(timestamp, body), low_s)))
 
 
 def judge(point, device_id, timestamp, signature, body):

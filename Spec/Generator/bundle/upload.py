@@ -3,7 +3,7 @@
 import hashlib
 import io
 
-from . import base64_strict, canonical, container
+from capbundle.format import base64_strict, canonical, container
 
 CRLF = b"\r\n"
 PREFIX = b"capture-bundle-"

@@ -3,10 +3,12 @@
 import io
 import re
 
-from . import container, manifest, upload
-from .faults import Fault, printable
+from capbundle.format import container, manifest
+from capbundle.format.faults import Fault, printable
+from capbundle.format.verifier import verify
+
+from . import upload
 from .upload import CRLF
-from .verifier import verify
 
 _OPENING = re.compile(rb"--(" + upload.PREFIX + rb"[0-9a-f]{40})\r\n")
 _SOME_OPENING = b"--" + upload.PREFIX + b"0" * upload.DIGITS + CRLF

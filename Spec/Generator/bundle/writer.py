@@ -1,8 +1,13 @@
 """Writes bundles from parts: the manifest of section 4, the assertion of section 9, the container of section 3."""
 
 import hashlib
+import hmac
+import zlib
 
-from . import assertion, base64_strict, canonical, container, manifest
+from capbundle.format import base64_strict, canonical, container, manifest
+from capbundle.format.depth import GZIP_START
+
+from . import signing
 
 
 def sha256(data):
@@ -44,5 +49,38 @@ def make_manifest(payload, captured_at, point, depth=None, chain=None, withholda
 def seal(fields, key, payload, counter=1):
     """Returns a bundle signed by a disk key."""
     data = canonical.encode(fields)
-    signed = assertion.make(data, key, assertion.authenticator_data(counter))
-    return container.pack(data, signed, sorted(payload.items()))
+    signed = signing.make(data, key, signing.authenticator_data(counter))
+    return pack(data, signed, sorted(payload.items()))
+
+
+def pack(manifest, assertion, payload):
+    """Returns a bundle; payload is a list of (path, bytes) pairs in the wanted order."""
+    members = [("manifest.json", manifest), ("assertion.cbor", assertion)] + list(payload)
+    return container.MAGIC + b"".join(container.entry(path, data) for path, data in members) + container.END
+
+
+def gzip_stored(raw, xfl=0, system=255):
+    """Returns a gzip member of stored deflate blocks, whose bytes do not depend on the version of zlib."""
+    blocks = []
+    for start in range(0, len(raw), 65535) or [0]:
+        part = raw[start:start + 65535]
+        lengths = b"".join(length.to_bytes(2, "little") for length in (len(part), len(part) ^ 0xFFFF))
+        blocks.append(b"%c" % (start + 65535 >= len(raw)) + lengths + part)
+    return GZIP_START + bytes((xfl, system)) + b"".join(blocks) + gzip_trailer(raw)
+
+
+def gzip_trailer(raw):
+    return zlib.crc32(raw).to_bytes(4, "little") + (len(raw) & 0xFFFFFFFF).to_bytes(4, "little")
+
+
+def location_salt(secret, photo_sha256, captured_at, fields):
+    """Returns HMAC-SHA-256 over the four lines (section 7)."""
+    plain = {name: value for name, value in fields.items() if name not in ("salt", "pad")}
+    lines = [b"capture-bundle location salt v1", photo_sha256.encode(), captured_at.encode(), canonical.encode(plain)]
+    return hmac.new(secret, b"".join(line + b"\n" for line in lines), hashlib.sha256).hexdigest()
+
+
+def encode_location(fields):
+    """Returns 512 bytes: the object, which must have its salt, with a pad of the right length."""
+    bare = len(canonical.encode(dict(fields, pad="")))
+    return canonical.encode(dict(fields, pad="0" * (manifest.LOCATION_SIZE - bare)))

@@ -2,8 +2,10 @@
 
 import hashlib
 
-from bundle import assertion, p256
-from bundle.assertion import APPLE_FLAGS, byte_string, text_string
+from bundle import signing
+from bundle.signing import byte_string, text_string
+from capbundle.format import assertion, p256
+from capbundle.format.assertion import APPLE_FLAGS
 
 from .base import APP_HASH, KEY, OTHER_KEY, PHONE_KEY, PHONE_TRUST, Case, Draft, apple_draft
 from .valid import CATEGORY, VERSION
@@ -90,7 +92,7 @@ def _encoding():
 
 def _der():
     def one(name, comment, signature):
-        return case("der_" + name, "der", "A2", comment, assertion.encode(signature, AUTH_DATA))
+        return case("der_" + name, "der", "A2", comment, signing.encode(signature, AUTH_DATA))
 
     r, s = p256.decode_der(SIGNATURE)
     size = SIGNATURE[1]
@@ -135,7 +137,7 @@ def _der():
     yield one("p384", "numbers of 48 bytes", sequence(integer(b"\1" * 48), integer(b"\1" * 48)))
     yield one("long", "a signature of 300 bytes", SIGNATURE + bytes(300 - len(SIGNATURE)))
     draft = Draft()
-    draft.assertion_bytes = assertion.encode(SIGNATURE + b"\0", assertion.authenticator_data(0, flags=1) + b"\0")
+    draft.assertion_bytes = signing.encode(SIGNATURE + b"\0", signing.authenticator_data(0, flags=1) + b"\0")
     yield case("der_and_others", "der", "A2",
                "a byte after the SEQUENCE; length, flags and counter are wrong too: not told",
                draft)
@@ -193,22 +195,22 @@ def _flags():
     for flags, comment in (
             (0x01, "user present"), (0x40, "those of an Apple key"), (0x80, "extension data"), (0xFF, "all")):
         yield case("flags_disk_%02x" % flags, "flags", "A4", "a disk key with flags %02x, %s" % (flags, comment),
-                   signed(assertion.authenticator_data(1, flags=flags)))
+                   signed(signing.authenticator_data(1, flags=flags)))
     for flags, extension, comment in (
             (0x00, b"", "those of a disk key"), (0x41, b"", "user present as well"),
             (0xC0, b"\xa1" + CATEGORY, "extension data as well, with the map")):
         yield case("flags_apple_%02x" % flags, "flags", "A4", "an Apple key with flags %02x, %s" % (flags, comment),
-                   signed(assertion.authenticator_data(7, APP_HASH, flags, extension), PHONE_KEY), trust=PHONE_TRUST)
+                   signed(signing.authenticator_data(7, APP_HASH, flags, extension), PHONE_KEY), trust=PHONE_TRUST)
     yield case("low_s", "low_s", "A5", "a disk key's signature with s above (n - 1)/2", signed(AUTH_DATA, low_s=False))
-    yield case("counter_zero", "counter", "A6", "a disk key's counter of 0", signed(assertion.authenticator_data(0)))
+    yield case("counter_zero", "counter", "A6", "a disk key's counter of 0", signed(signing.authenticator_data(0)))
     yield case("several", "counter,flags,low_s", "A4, A5, A6", "flags 01, counter 0 and s in the upper half",
-               signed(assertion.authenticator_data(0, flags=1), low_s=False))
+               signed(signing.authenticator_data(0, flags=1), low_s=False))
     yield case("several_with_length", "authdata,counter,flags,low_s", "A3, A4, A5, A6",
                "38 bytes under a disk key, flags 01, counter 0 and s in the upper half",
-               signed(assertion.authenticator_data(0, flags=1) + b"\0", low_s=False))
+               signed(signing.authenticator_data(0, flags=1) + b"\0", low_s=False))
     changed = AUTH_DATA[:32] + b"\1" + AUTH_DATA[33:]
     yield case("flags_changed", "flags,signature", "A4, A7", "the flags of a disk key were changed after signing",
-               assertion.encode(SIGNATURE, changed))
+               signing.encode(SIGNATURE, changed))
 
 
 def _signature():
@@ -216,7 +218,7 @@ def _signature():
         return case("signature_" + name, "signature", "A7", comment, data, **options)
 
     def over(numbers):
-        return assertion.encode(p256.encode_der(*numbers), AUTH_DATA)
+        return signing.encode(signing.encode_der(*numbers), AUTH_DATA)
 
     client = assertion.client_data(MANIFEST)
 
@@ -251,16 +253,16 @@ def _signature():
     yield one("manifest_changed", "depth.source of the manifest was changed after signing", draft)
     changed = bytearray(AUTH_DATA)
     changed[36] = 2
-    yield one("counter_changed", "the counter was changed after signing", assertion.encode(SIGNATURE, bytes(changed)))
+    yield one("counter_changed", "the counter was changed after signing", signing.encode(SIGNATURE, bytes(changed)))
     # rpIdHash decides the kind of a key, so it must be signed too.
     yield one("rpid_changed", "rpIdHash and flags were made those of an app after signing",
-              assertion.encode(SIGNATURE, APP_HASH + b"%c" % APPLE_FLAGS + AUTH_DATA[33:]))
+              signing.encode(SIGNATURE, APP_HASH + b"%c" % APPLE_FLAGS + AUTH_DATA[33:]))
     phone = apple_draft()
-    phone.assertion_bytes = assertion.make(phone.sealed_manifest(), OTHER_KEY, phone.auth_data)
+    phone.assertion_bytes = signing.make(phone.sealed_manifest(), OTHER_KEY, phone.auth_data)
     yield one("apple", "an Apple key's assertion, signed by another key", phone, trust=PHONE_TRUST)
     phone = apple_draft()
     signature, auth_data = assertion.parse(phone.sealed_assertion())
-    phone.assertion_bytes = assertion.encode(signature, auth_data + b"\xa1" + CATEGORY)
+    phone.assertion_bytes = signing.encode(signature, auth_data + b"\xa1" + CATEGORY)
     yield one("apple_map_added", "the map of iOS 27 was added after signing", phone, trust=PHONE_TRUST)
     r, s = p256.decode_der(SIGNATURE)
     yield one("swapped", "r and s swapped", over((s, min(r, p256.N - r))))

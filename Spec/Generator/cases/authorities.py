@@ -1,7 +1,7 @@
 """`tsa` lines of a trust file: section 10 of capture-bundle.md. What they hold only has the form of a certificate."""
 
-from bundle import base64_strict
-from bundle.trust import MAX_CERTIFICATE, sequence_head
+from capbundle.format import base64_strict
+from capbundle.format.trust import MAX_CERTIFICATE, sequence_head
 
 from .base import APP_ID, KEY, TRUST, trust_line
 

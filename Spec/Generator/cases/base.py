@@ -5,10 +5,11 @@ import hashlib
 import struct
 import zlib
 
-from bundle import assertion, base64_strict, canonical, container, depth, location, manifest, writer
-from bundle.canonical import Number
-from bundle.faults import CLASS_OF_CODE, worst
-from bundle.p256 import Key
+from bundle import signing, writer
+from bundle.signing import Key
+from capbundle.format import assertion, base64_strict, canonical, container, manifest
+from capbundle.format.canonical import Number
+from capbundle.format.faults import CLASS_OF_CODE, worst
 
 KEY = Key("capture-bundle vectors: disk key")
 OTHER_KEY = Key("capture-bundle vectors: another disk key")
@@ -68,7 +69,7 @@ def position(**members):
     fields.update(members)
     fields = {name: value for name, value in fields.items() if value is not None}
     if "salt" not in members:
-        fields["salt"] = location.salt(bytes(32), writer.sha256(PHOTO), TIME_UTC, fields)
+        fields["salt"] = writer.location_salt(bytes(32), writer.sha256(PHOTO), TIME_UTC, fields)
     return fields
 
 
@@ -84,15 +85,15 @@ class Draft:
         self.payload = {"metadata.json": canonical.encode(metadata(with_depth)), "photo.jpg": PHOTO}
         self.depth = None
         if with_depth:
-            self.payload["depth.f32.gz"] = depth.gzip_stored(FLOATS)
+            self.payload["depth.f32.gz"] = writer.gzip_stored(FLOATS)
             self.depth = writer.describe_depth(FLOATS, WIDTH, HEIGHT)
         if with_location:
-            self.payload["location.json"] = location.encode(position())
+            self.payload["location.json"] = writer.encode_location(position())
         self.time = TIME_UTC
         self.chain = None
         self.withholdable = {"location.json"}
         self.absent = set()
-        self.auth_data = assertion.authenticator_data(1)
+        self.auth_data = signing.authenticator_data(1)
         self.low_s = True
         self.fields = None
         self.manifest_bytes = None
@@ -101,7 +102,7 @@ class Draft:
     def set_floats(self, *samples):
         """Another depth map; a sample that is bytes stands for its bits."""
         raw = b"".join(one if isinstance(one, bytes) else struct.pack("<f", one) for one in samples)
-        self.payload["depth.f32.gz"] = depth.gzip_stored(raw)
+        self.payload["depth.f32.gz"] = writer.gzip_stored(raw)
         self.depth = writer.describe_depth(raw, WIDTH, HEIGHT)
         return self
 
@@ -129,7 +130,7 @@ class Draft:
 
     def sealed_assertion(self):
         if self.assertion_bytes is None:
-            self.assertion_bytes = assertion.make(self.sealed_manifest(), self.key, self.auth_data, self.low_s)
+            self.assertion_bytes = signing.make(self.sealed_manifest(), self.key, self.auth_data, self.low_s)
         return self.assertion_bytes
 
     def members(self):
@@ -147,7 +148,7 @@ class Draft:
 
 def apple_draft(extension=b"", low_s=True, **options):
     draft = Draft(key=PHONE_KEY, **options)
-    draft.auth_data = assertion.authenticator_data(7, APP_HASH, assertion.APPLE_FLAGS, extension)
+    draft.auth_data = signing.authenticator_data(7, APP_HASH, assertion.APPLE_FLAGS, extension)
     draft.low_s = low_s
     return draft
 

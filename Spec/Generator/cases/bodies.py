@@ -1,7 +1,7 @@
 """Code that the vectors of `multipart` share: a body draft that a vector can damage."""
 
 from bundle import upload, writer
-from bundle.faults import CODES
+from capbundle.format.faults import CODES
 
 from .base import Case, Draft
 

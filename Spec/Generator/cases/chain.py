@@ -2,7 +2,8 @@
 
 import copy
 
-from bundle import assertion, writer
+from bundle import signing, writer
+from capbundle.format import assertion
 
 from .base import APP_HASH, KEY, OTHER_KEY, PHONE_KEY, PHONE_TRUST, TRUST, Case, Draft, apple_draft, trust_line
 
@@ -31,8 +32,8 @@ def signed(draft, counter):
     draft = copy.deepcopy(draft)
     draft.assertion_bytes = None
     disk = draft.auth_data[:32] == assertion.DISK_RP_ID_HASH
-    draft.auth_data = (assertion.authenticator_data(counter) if disk else
-                       assertion.authenticator_data(counter, APP_HASH, assertion.APPLE_FLAGS))
+    draft.auth_data = (signing.authenticator_data(counter) if disk else
+                       signing.authenticator_data(counter, APP_HASH, assertion.APPLE_FLAGS))
     return draft
 
 
@@ -112,13 +113,13 @@ def _heads(one, two, three):
                "the file of link 2 ends inside the padding of the assertion, so it is not part of the chain",
                two.bytes()[:head - 1], *sides())
     forged = copy.deepcopy(two)
-    forged.assertion_bytes = assertion.make(two.sealed_manifest(), OTHER_KEY, two.auth_data)
+    forged.assertion_bytes = signing.make(two.sealed_manifest(), OTHER_KEY, two.auth_data)
     yield case("forged", "assertion.signature,chain.gap", "A7, H1",
                "another key signed link 2, so it is not part of the chain", forged, *sides())
     yield case("forged_and_real", "assertion.signature", "A7", "link 2, and the same manifest signed by another key",
                forged, *sides(("2", two)))
     flags = copy.deepcopy(two)
-    flags.auth_data = assertion.authenticator_data(2, flags=0x01)
+    flags.auth_data = signing.authenticator_data(2, flags=0x01)
     flags.assertion_bytes = None
     yield case("flags", "assertion.flags,chain.gap", "A4, H1",
                "the signature of link 2 is right, but its flags are not those of a disk key", flags, *sides())

@@ -4,7 +4,8 @@ import bz2
 import io
 import zipfile
 
-from bundle import container, depth
+from bundle import writer
+from capbundle.format import container
 
 from .base import CONFIDENCE, PHOTO, Case, Draft
 from .headers import checksummed, header_cases
@@ -91,7 +92,7 @@ def _magic():
             ("prepended_zip", _zip() + whole, "a ZIP archive before the bundle"),
             ("prepended_byte", b"\0" + whole, "a zero byte before the bundle"),
             ("prepended_zeros", container.END + whole, "two zero blocks before the bundle"),
-            ("gzip", depth.gzip_stored(whole), "gzip around the bundle"),
+            ("gzip", writer.gzip_stored(whole), "gzip around the bundle"),
             ("zstd", _zstd(whole), "zstd around the bundle"),
             ("bzip2", bz2.compress(whole), "bzip2 around the bundle"),
             ("zip", _zip(whole), "a ZIP archive around the bundle"),

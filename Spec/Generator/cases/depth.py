@@ -3,13 +3,14 @@
 import struct
 import zlib
 
-from bundle import depth, writer
+from bundle import writer
+from capbundle.format import depth
 
 from . import deflate
 from .base import FLOATS, HEIGHT, WIDTH, Case, Draft
 
-PLAIN = depth.gzip_stored(FLOATS)
-TRAILER = depth.gzip_trailer(FLOATS)
+PLAIN = writer.gzip_stored(FLOATS)
+TRAILER = writer.gzip_trailer(FLOATS)
 
 
 def case(name, code, covers, comment, member, raw=FLOATS):
@@ -27,7 +28,7 @@ def spoilt(offset, data):
 
 
 def member(stream, raw):
-    return depth.GZIP_START + b"\0\xff" + stream + depth.gzip_trailer(raw)
+    return depth.GZIP_START + b"\0\xff" + stream + writer.gzip_trailer(raw)
 
 
 def cases():
@@ -39,12 +40,12 @@ def cases():
     yield case("sha256", "sha256", "D3", "depth.sha256 is the hash of other floats", PLAIN, other)
     yield case("sha256_file", "sha256", "D3", "depth.sha256 is the hash of depth.f32.gz itself", PLAIN, PLAIN)
     yield case("sha256_big_endian", "sha256", "D3", "the floats are big-endian, the hash is of little-endian ones",
-               depth.gzip_stored(struct.pack(">12I", *struct.unpack("<12I", FLOATS))))
+               writer.gzip_stored(struct.pack(">12I", *struct.unpack("<12I", FLOATS))))
     rows = [FLOATS[at:at + 4 * WIDTH] for at in range(0, len(FLOATS), 4 * WIDTH)]
     yield case("sha256_flipped", "sha256", "D3", "the rows are bottom first, the hash is of top first",
-               depth.gzip_stored(b"".join(reversed(rows))))
+               writer.gzip_stored(b"".join(reversed(rows))))
     nan = FLOATS[:-4] + b"\x01\0\xc0\x7f"
-    yield case("sha256_nan", "sha256", "D3", "another NaN than the hash is of", depth.gzip_stored(nan))
+    yield case("sha256_nan", "sha256", "D3", "another NaN than the hash is of", writer.gzip_stored(nan))
 
 
 def _gzip():
@@ -70,8 +71,8 @@ def _gzip():
             ("mtime_last", spoilt(7, b"\x60"), "the last byte of a time in the header"),
             ("magic", spoilt(1, b"\x8c"), "another second byte"),
             ("second_member", PLAIN + PLAIN, "a second member"),
-            ("second_member_empty", PLAIN + depth.gzip_stored(b""), "a second member of 0 bytes"),
-            ("split_members", depth.gzip_stored(FLOATS[:24]) + depth.gzip_stored(FLOATS[24:]),
+            ("second_member_empty", PLAIN + writer.gzip_stored(b""), "a second member of 0 bytes"),
+            ("split_members", writer.gzip_stored(FLOATS[:24]) + writer.gzip_stored(FLOATS[24:]),
              "the floats in two members"),
             ("trailing_byte", PLAIN + b"\0", "a zero byte after the member"),
             ("trailing_text", PLAIN + b"more", "text after the member"),
@@ -96,13 +97,13 @@ def _length():
             ("empty", b"", "no floats at all"), ("one_byte_short", FLOATS[:-1], "47 bytes, not 48"),
             ("one_float_short", FLOATS[:-4], "eleven floats, not twelve"),
             ("half", struct.pack("<12e", *([1.0] * 12)), "twelve floats of two bytes")):
-        yield case("length_" + name, "length", "D2", comment, depth.gzip_stored(raw), raw)
+        yield case("length_" + name, "length", "D2", comment, writer.gzip_stored(raw), raw)
     for name, raw, comment in (
             ("one_byte_long", FLOATS + b"\0", "49 bytes, not 48"),
             ("one_float_long", FLOATS + bytes(4), "13 floats, not 12"),
             ("double", struct.pack("<12d", *([1.0] * 12)), "twelve floats of eight bytes")):
         # The hash covers the first 48 bytes, so a reader that stops there would accept the wrong length.
-        yield case("length_" + name, "length", "D2", comment, depth.gzip_stored(raw), raw[:len(FLOATS)])
+        yield case("length_" + name, "length", "D2", comment, writer.gzip_stored(raw), raw[:len(FLOATS)])
     bomb = deflate.Stream().block(1, final=True).code(deflate.FIXED[0])
     for _ in range(65):
         bomb.code(deflate.FIXED[285]).code(deflate.FIXED_DISTANCES[0])

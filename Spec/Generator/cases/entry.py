@@ -1,6 +1,7 @@
 """entry: P1, and the faults that are reported beside it."""
 
-from bundle import assertion, canonical, container
+from bundle import signing
+from capbundle.format import canonical, container
 
 from .base import CONFIDENCE, PHOTO, Case, Draft, metadata
 from .valid import everything, withheld
@@ -87,7 +88,7 @@ def _with_others():
     yield case("and_encoding", "the photo is changed and the assertion is an empty map", draft,
                "assertion.encoding,entry.sha256", "P1, A1")
     draft = flipped("photo.jpg", 5)
-    draft.auth_data = assertion.authenticator_data(0)
+    draft.auth_data = signing.authenticator_data(0)
     draft.assertion_bytes = None
     yield case("and_counter", "the photo is changed and the counter is 0", draft,
                "assertion.counter,entry.sha256", "P1, A6")

@@ -1,6 +1,6 @@
 """exif: which bytes of the photo are its EXIF, and directories that are broken (section 11.1)."""
 
-from bundle.exif import SEARCHED
+from capbundle.format.exif import SEARCHED
 
 from .base import PHOTO
 from .exif_photo import (MODEL, NONE, TIME, app1, bundle, case, longs, placed, raw, segment, text, tiff, with_segments)

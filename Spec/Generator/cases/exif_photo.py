@@ -2,7 +2,7 @@
 
 import struct
 
-from bundle import location
+from bundle import writer
 
 from .base import PHOTO, Case, Draft, metadata, position
 
@@ -140,5 +140,5 @@ def bundle(jpeg, place=None, with_depth=True, **members):
     draft.payload["photo.jpg"] = jpeg
     draft.set_metadata(metadata(with_depth, **members))
     if place is not None:
-        draft.payload["location.json"] = location.encode(position(**place))
+        draft.payload["location.json"] = writer.encode_location(position(**place))
     return draft

@@ -1,6 +1,6 @@
 """exif: X3 to X5, the picture and the position (section 11.1)."""
 
-from bundle.canonical import Number
+from capbundle.format.canonical import Number
 
 from .exif_photo import (ORIENTATION, POSITION, SIZE, app1, bundle, case, longs, photo, rationals, raw, segment, shorts,
                          text, tiff, with_segments)

@@ -1,6 +1,6 @@
 """Header blocks of the photo that differ in one field from section 3.1 (C4)."""
 
-from bundle import container
+from capbundle.format import container
 
 from .base import PHOTO
 

@@ -1,11 +1,12 @@
 """location: L1 and L2. Every location.json here has 512 bytes, as the manifest demands."""
 
-from bundle import canonical, location
-from bundle.canonical import Number
+from bundle import writer
+from capbundle.format import canonical, location
+from capbundle.format.canonical import Number
 
 from .base import Case, Draft, position
 
-PLAIN = location.encode(position())
+PLAIN = writer.encode_location(position())
 
 
 def case(name, code, covers, comment, data):
@@ -60,7 +61,7 @@ def _canonical():
 
 def _value():
     def one(name, comment, fields):
-        return case("value_" + name, "value", "L2", comment, location.encode(fields))
+        return case("value_" + name, "value", "L2", comment, writer.encode_location(fields))
 
     for name in ("latitude", "longitude"):
         yield one("no_" + name, "no " + name, position(**{name: None}))

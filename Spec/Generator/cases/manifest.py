@@ -2,8 +2,8 @@
 
 import copy
 
-from bundle import base64_strict, canonical, p256
-from bundle.manifest import compute_id
+from capbundle.format import base64_strict, canonical, p256
+from capbundle.format.manifest import compute_id
 
 from .base import CONFIDENCE, KEY, OTHER_KEY, Draft
 from .manifest_values import DEPTH_INDEX, METADATA_INDEX, PHOTO_INDEX, assigned, case, changed, removed, values

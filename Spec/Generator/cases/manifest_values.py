@@ -1,6 +1,6 @@
 """manifest: values of another type, pattern or range (M4), and the functions that change manifests for all vectors."""
 
-from bundle import base64_strict
+from capbundle.format import base64_strict
 
 from .base import KEY, Case, Draft
 

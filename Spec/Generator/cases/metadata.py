@@ -1,7 +1,7 @@
 """metadata: E1 to E5. Size, hash and signature match the damaged bytes."""
 
-from bundle import canonical
-from bundle.canonical import Number
+from capbundle.format import canonical
+from capbundle.format.canonical import Number
 
 from .base import HEIGHT, TIME, WIDTH, Case, Draft, metadata, position
 

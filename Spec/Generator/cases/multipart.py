@@ -1,7 +1,7 @@
 """multipart: upload bodies that are accepted, and findings in the bundles of the others."""
 
-from bundle import assertion, location
-from bundle.canonical import Number
+from bundle import signing, writer
+from capbundle.format.canonical import Number
 
 from .base import KEY, PHONE_TRUST, TRUST, Draft, apple_draft, metadata, position, trust_line
 from .bodies import ANY_MARK, ASSERTION, FIRST, MANIFEST, SECOND, THIRD, Body, case, sound
@@ -77,10 +77,10 @@ def _valid():
 def long_assertion():
     """Returns a draft with an Apple assertion of exactly 4096 bytes: it tries lengths of the map until one fits."""
     for length in range(3800, 4096):
-        extension = (b"\xa1" + assertion.text_string("apple_bundle_version_01")
-                     + assertion.text_string("9" * length))
+        extension = (b"\xa1" + signing.text_string("apple_bundle_version_01")
+                     + signing.text_string("9" * length))
         draft = apple_draft(extension, with_depth=False)
-        if len(assertion.encode(bytes(71), draft.auth_data)) in range(4094, 4099):
+        if len(signing.encode(bytes(71), draft.auth_data)) in range(4094, 4099):
             if len(draft.sealed_assertion()) == 4096:
                 return draft
     raise ValueError("no assertion of 4096 bytes")
@@ -88,7 +88,7 @@ def long_assertion():
 
 def located(fields):
     draft = Draft(with_depth=False, with_location=True)
-    draft.payload["location.json"] = location.encode(fields)
+    draft.payload["location.json"] = writer.encode_location(fields)
     return Body(draft)
 
 

@@ -1,6 +1,6 @@
 """The boundary of an upload body: how the body begins (U2), and which boundary it must have (U9)."""
 
-from bundle import assertion, upload
+from bundle import signing, upload
 
 from .base import PHONE_TRUST, Draft, apple_draft
 from .bodies import ANY_MARK, MANIFEST, Body, case
@@ -10,7 +10,7 @@ def occupied(numbers):
     """Returns a bundle whose assertion contains the boundaries of these n, which only an Apple key's signer can do."""
     manifest = apple_draft(with_depth=False).sealed_manifest()
     text = b" ".join(upload.boundary(manifest, n) for n in numbers)
-    extension = b"\xa1" + assertion.text_string("apple_bundle_version_01") + assertion.text_string(text.decode())
+    extension = b"\xa1" + signing.text_string("apple_bundle_version_01") + signing.text_string(text.decode())
     return apple_draft(extension, with_depth=False)
 
 

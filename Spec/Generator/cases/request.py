@@ -1,6 +1,9 @@
 """request: the signature of one upload attempt (Q1, Q2). The bytes of a vector are the body."""
 
-from bundle import assertion, base64_strict, p256, request
+import hashlib
+
+from bundle import request, signing
+from capbundle.format import assertion, base64_strict, p256
 
 from .base import KEY, OTHER_KEY, PHONE_KEY, Case, Draft
 from .bodies import Body
@@ -133,10 +136,10 @@ def _signatures():
                timestamp=str(int(TIMESTAMP) + 1))
     yield case("key_other", "Q2", "the signature of another key", signature=request.sign(OTHER_KEY, TIMESTAMP, BODY))
     yield case("swapped", "Q2", "r and s were exchanged", signature=base64_strict.encode(
-        p256.encode_der(*reversed(p256.decode_der(DER)))))
+        signing.encode_der(*reversed(p256.decode_der(DER)))))
 
     def signed(name, comment, message):
-        return case(name, "Q2", comment, signature=base64_strict.encode(p256.encode_der(*KEY.sign(message))))
+        return case(name, "Q2", comment, signature=base64_strict.encode(signing.encode_der(*KEY.sign(message))))
 
     plain = request.message(TIMESTAMP, BODY)
     yield signed("message_upper", "the hash in the message is in upper case", plain.upper())
@@ -148,6 +151,6 @@ def _signatures():
     yield signed("message_body", "the body itself is signed", BODY)
     yield signed("message_hash", "the hash alone is signed", plain[-64:])
     yield case("message_hashed", "Q2", "the message is not hashed before it is signed a second time",
-               signature=base64_strict.encode(p256.encode_der(*KEY.sign(p256.hashlib.sha256(plain).digest()))))
+               signature=base64_strict.encode(signing.encode_der(*KEY.sign(hashlib.sha256(plain).digest()))))
     yield case("assertion", "Q2", "the signature of the assertion in the body", body=Body().bytes(),
                signature=base64_strict.encode(assertion.parse(Draft(with_depth=False).sealed_assertion())[0]))

@@ -1,6 +1,7 @@
 """state: K1, and R2 for a fresh bundle. The side files are verified first, with the same state folder."""
 
-from bundle import assertion, canonical
+from bundle import signing
+from capbundle.format import assertion, canonical
 
 from .base import APP_HASH, KEY, OTHER_KEY, PHONE_TRUST, TRUST, Case, Draft, apple_draft, metadata, trust_line
 
@@ -16,7 +17,7 @@ def case(name, codes, covers, comment, data, sides=(), **options):
 def bundle(counter=1, model=None, key=KEY, location=False):
     """Returns a draft; another model makes another manifest."""
     draft = Draft(with_location=location, key=key)
-    draft.auth_data = assertion.authenticator_data(counter)
+    draft.auth_data = signing.authenticator_data(counter)
     if model:
         draft.set_metadata(canonical.encode(metadata(device_model=model)))
     return draft
@@ -24,7 +25,7 @@ def bundle(counter=1, model=None, key=KEY, location=False):
 
 def phone(counter, model=None, low_s=True):
     draft = apple_draft(low_s=low_s)
-    draft.auth_data = assertion.authenticator_data(counter, APP_HASH, assertion.APPLE_FLAGS)
+    draft.auth_data = signing.authenticator_data(counter, APP_HASH, assertion.APPLE_FLAGS)
     if model:
         draft.set_metadata(canonical.encode(metadata(device_model=model)))
     return draft

@@ -3,7 +3,8 @@
 import base64
 import hashlib
 
-from bundle import assertion, base64_strict
+from bundle import signing
+from capbundle.format import assertion, base64_strict
 
 from . import authorities, trust_files
 from .base import (APP_ID, KEY, OTHER_KEY, PHONE_KEY, TRUST, Case, Draft, apple_draft,
@@ -79,7 +80,7 @@ def _level():
     yield case("level_and_rpid", "level,rpid", "T1, T2", "level is apple-appattest, the key a disk key",
                trust_line(KEY, options="level=apple-appattest," + RPID))
     disguised = Draft()
-    disguised.auth_data = assertion.authenticator_data(
+    disguised.auth_data = signing.authenticator_data(
         1, hashlib.sha256(APP_ID.encode()).digest(), assertion.APPLE_FLAGS)
     yield case("level_disguised", "level", "T1", "a key known as software signs as if it were an app", TRUST, disguised)
     yield case("rpid", "rpid", "T2", "another app of the same team",

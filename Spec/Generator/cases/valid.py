@@ -3,15 +3,16 @@
 import hashlib
 import struct
 
-from bundle import assertion, canonical, depth, location, writer
-from bundle.canonical import Number
+from bundle import signing, writer
+from capbundle.format import assertion, canonical, depth
+from capbundle.format.canonical import Number
 
 from . import authorities, deflate, photos, trust_files
 from .base import (APP_HASH, CONFIDENCE, FLOATS, PHONE_TRUST, Case, Draft, apple_draft, metadata, position,
                    trust_line, KEY)
 
-CATEGORY = assertion.text_string("apple_validation_category_01") + assertion.byte_string(b"\3\0\0\0")
-VERSION = assertion.text_string("apple_bundle_version_01") + assertion.text_string("1.4.2")
+CATEGORY = signing.text_string("apple_validation_category_01") + signing.byte_string(b"\3\0\0\0")
+VERSION = signing.text_string("apple_bundle_version_01") + signing.text_string("1.4.2")
 
 
 def case(name, covers, comment, data, **options):
@@ -126,18 +127,18 @@ def _depths():
     yield case("depth_source_longest", "section 4.4", "the longest encoding and scale", draft)
     floats = struct.pack("<11f", float("inf"), float("-inf"), -1.0, 0, 0, 0, 0, 0, 0, 0, 3.4e38) + b"\x01\0\x80\xff"
     draft = Draft()
-    draft.payload["depth.f32.gz"] = depth.gzip_stored(floats)
+    draft.payload["depth.f32.gz"] = writer.gzip_stored(floats)
     draft.depth = writer.describe_depth(floats, 4, 3)
     yield case("depth_values", "section 5", "infinite and negative floats and a signalling NaN", draft)
     draft = Draft()
-    draft.payload["depth.f32.gz"] = depth.gzip_stored(FLOATS, xfl=2, system=3)
+    draft.payload["depth.f32.gz"] = writer.gzip_stored(FLOATS, xfl=2, system=3)
     yield case("depth_xfl_os", "section 5", "another XFL and OS in the gzip header", draft)
     draft = Draft()
     draft.payload["depth.f32.gz"] = recompressed()
     yield case("depth_recompressed", "section 4.6, section 5", "other deflate blocks: the id of valid_minimal", draft)
     draft = Draft()
     floats = bytes(4 * 16384)
-    draft.payload["depth.f32.gz"] = depth.gzip_stored(floats)
+    draft.payload["depth.f32.gz"] = writer.gzip_stored(floats)
     draft.depth = writer.describe_depth(floats, 16384, 1)
     sides = {"height": Number(1), "width": Number(16384)}
     yield case("depth_widest", "section 4.4, section 5", "a map of 16384 x 1, in two deflate blocks",
@@ -154,7 +155,7 @@ def depth_of_size(size, width=4, height=3):
     """Returns a bundle whose depth map is stored after so many empty blocks that its entry has this size."""
     floats = bytes(4 * width * height)
     stream = deflate.Stream()
-    missing = size - len(depth.gzip_stored(floats))
+    missing = size - len(writer.gzip_stored(floats))
     for _ in range(missing % 5):
         stream.empty().stored(b"")  # six bytes: ten bits, then three and the padding before the length
     for _ in range(missing // 5 - missing % 5):
@@ -164,7 +165,7 @@ def depth_of_size(size, width=4, height=3):
 
 def depth_draft(stream, floats, width=4, height=3):
     draft = Draft()
-    draft.payload["depth.f32.gz"] = depth.GZIP_START + b"\0\xff" + stream + depth.gzip_trailer(floats)
+    draft.payload["depth.f32.gz"] = depth.GZIP_START + b"\0\xff" + stream + writer.gzip_trailer(floats)
     draft.depth = writer.describe_depth(floats, width, height)
     sides = {"height": Number(height), "width": Number(width)}
     return draft.set_metadata(metadata(depth_map_dimensions=sides))
@@ -175,7 +176,7 @@ def recompressed():
     def block(data, final=False):
         return bytes((final,)) + struct.pack("<HH", len(data), len(data) ^ 0xFFFF) + data
     return (depth.GZIP_START + b"\0\xff" + block(FLOATS[:5]) + block(FLOATS[5:]) + block(b"", True)
-            + depth.gzip_trailer(FLOATS))
+            + writer.gzip_trailer(FLOATS))
 
 
 def _metadata():
@@ -238,7 +239,7 @@ def _metadata():
 def _locations():
     def located(fields):
         draft = Draft(with_location=True)
-        draft.payload["location.json"] = location.encode(fields)
+        draft.payload["location.json"] = writer.encode_location(fields)
         return draft
 
     bare = position(altitude=None, accuracy=None)
@@ -275,16 +276,16 @@ def _assertions():
     yield case("apple_map_version", "section 9, A3", "the map of iOS 27 with the other member",
                apple_draft(b"\xa1" + VERSION), **phone)
     draft = apple_draft()
-    draft.auth_data = assertion.authenticator_data(0, APP_HASH, assertion.APPLE_FLAGS)
+    draft.auth_data = signing.authenticator_data(0, APP_HASH, assertion.APPLE_FLAGS)
     yield case("apple_counter_zero", "section 9, A6", "an Apple key's counter may be 0", draft, **phone)
     draft = Draft()
-    draft.auth_data = assertion.authenticator_data(2 ** 32 - 1)
+    draft.auth_data = signing.authenticator_data(2 ** 32 - 1)
     yield case("counter_greatest", "section 9, A6", "the greatest counter", draft)
     draft, counter = Draft(), 1
     while len(assertion.parse(draft.sealed_assertion())[0]) > 69:
         counter += 1
         draft.assertion_bytes = None
-        draft.auth_data = assertion.authenticator_data(counter)
+        draft.auth_data = signing.authenticator_data(counter)
     yield case("der_short", "section 9, A2", "a signature of fewer than 70 bytes: r or s has a leading zero byte",
                draft)
 
@@ -318,5 +319,5 @@ def _trust():
 
 def _comma():
     draft = Draft()
-    draft.auth_data = assertion.authenticator_data(1, hashlib.sha256(b"a,revoked#=").digest(), assertion.APPLE_FLAGS)
+    draft.auth_data = signing.authenticator_data(1, hashlib.sha256(b"a,revoked#=").digest(), assertion.APPLE_FLAGS)
     return draft

@@ -1,7 +1,10 @@
 """The manifest of section 4: rules M1 to M9, and the id."""
 
+from __future__ import annotations
+
 import hashlib
 import re
+from typing import Any
 
 from . import base64_strict, canonical, container, moments, p256
 from .faults import CODES, Fault, printable
@@ -21,11 +24,11 @@ KINDS = {  # path: (role, media type), section 4.3
 SIZE_LIMITS = {"location.json": LOCATION_SIZE, "metadata.json": METADATA_LIMIT}
 ROLES = ("photo", "depth", "metadata", "location", "confidence", "source")
 
-# Required and optional member names of each object.
+_Names = tuple[set[str], set[str]]  # required and optional members of an object
 _TOP = ({"captured_at", "device", "entries", "id", "version"}, {"chain", "depth"})
 _ENTRY = ({"media_type", "path", "role", "sha256", "size"}, {"withholdable"})
-_DEPTH = ({"encoding", "height", "sha256", "source", "unit", "width"}, set())
-_SOURCE = ({"encoding", "invalid", "row_order", "scale"}, set())
+_DEPTH: _Names = ({"encoding", "height", "sha256", "source", "unit", "width"}, set())
+_SOURCE: _Names = ({"encoding", "invalid", "row_order", "scale"}, set())
 _CHAIN = ({"seq"}, {"prev"})  # M8 checks whether prev must be there
 
 _HASH = re.compile(r"[0-9a-f]{64}")
@@ -40,22 +43,23 @@ _ROW_ORDER = ("top-first", "bottom-first")
 class Manifest:
     """A manifest that passed M1 to M9."""
 
-    def __init__(self, data, fields, point):
+    def __init__(self, data: bytes, fields: dict[str, Any], point: bytes) -> None:
         self.data = data
+        self.fields = fields
         self.point = point
         self.key_id = key_id(point)
-        self.captured_at = fields["captured_at"]
-        self.id = fields["id"]
-        self.entries = fields["entries"]
-        self.depth = fields.get("depth")
-        self.chain = fields.get("chain")
+        self.captured_at: str = fields["captured_at"]
+        self.id: str = fields["id"]
+        self.entries: list[dict[str, Any]] = fields["entries"]
+        self.depth: Any = fields.get("depth")
+        self.chain: Any = fields.get("chain")
 
 
-def key_id(point):
+def key_id(point: bytes) -> str:
     return hashlib.sha256(point).hexdigest()
 
 
-def compute_id(fields, point):
+def compute_id(fields: dict[str, Any], point: bytes) -> str:
     """Returns the id of section 4.6."""
     lines = ["capture-bundle/1", key_id(point), fields["captured_at"]]
     for entry in fields["entries"]:
@@ -68,7 +72,7 @@ def compute_id(fields, point):
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def judge(data):
+def judge(data: bytes) -> Manifest:
     """Returns the Manifest of these bytes; raises Fault for the first broken rule of M1 to M9."""
     try:
         fields = canonical.parse(data, manifest=True)
@@ -80,10 +84,10 @@ def judge(data):
         raise Fault("M2", "version %s" % printable(canonical.encode(fields["version"])))
     for check in _CHECKS:
         check(fields)
-    return Manifest(data, fields, base64_strict.decode(fields["device"]))
+    return Manifest(data, fields, _point(fields))
 
 
-def broken_rules(data):
+def broken_rules(data: bytes) -> set[str]:
     """Returns the codes of the rules that these bytes break. Section 11 lets a reader report any one of them.
 
     If a rule cannot be checked because of another fault, it counts as broken.
@@ -106,19 +110,19 @@ def broken_rules(data):
     return found
 
 
-def _size_limit(path, depth):
+def _size_limit(path: str, depth: dict[str, Any] | None) -> int:
     """Checks section 4.3; a depth.f32.gz without depth is M7."""
     if path == "depth.f32.gz" and depth:
         return depth_limit(depth["width"], depth["height"])
     return SIZE_LIMITS.get(path, container.MAX_SIZE)
 
 
-def depth_limit(width, height):
+def depth_limit(width: int, height: int) -> int:
     floats = 4 * width * height
     return floats + floats // 256 + 128
 
 
-def _judge_names(fields):
+def _judge_names(fields: dict[str, Any]) -> None:
     """Checks M3 at every level; a value that is not an object has no members to check (it is M4)."""
     _names(fields, _TOP, "manifest")
     if isinstance(fields["entries"], list):
@@ -130,7 +134,7 @@ def _judge_names(fields):
     _names(fields.get("chain"), _CHAIN, "chain")
 
 
-def _names(value, expected, where):
+def _names(value: Any, expected: _Names, where: str) -> None:
     if not isinstance(value, dict):
         return
     required, optional = expected
@@ -142,7 +146,7 @@ def _names(value, expected, where):
             raise Fault("M3", "no member %s of %s" % (name, where))
 
 
-def _judge_values(fields):
+def _judge_values(fields: dict[str, Any]) -> None:
     """Checks M4: types, patterns and ranges, except those that M5 to M9 check."""
     captured_at = fields["captured_at"]
     _check(isinstance(captured_at, str) and moments.parse_manifest(captured_at) is not None, "captured_at", captured_at)
@@ -170,7 +174,7 @@ def _judge_values(fields):
         _check("prev" not in chain or _is_hash(chain["prev"]), "chain prev", chain.get("prev"))
 
 
-def _judge_depth(depth):
+def _judge_depth(depth: dict[str, Any]) -> None:
     _check(depth["encoding"] == "float32-le", "depth encoding", depth["encoding"])
     for name in ("height", "width"):
         _check(type(depth[name]) is int and 1 <= depth[name] <= MAX_SIDE, "depth " + name, depth[name])
@@ -184,7 +188,7 @@ def _judge_depth(depth):
     _check(_matches(_SCALE, source["scale"]), "depth source scale", source["scale"])
 
 
-def _judge_device(fields):
+def _judge_device(fields: dict[str, Any]) -> None:
     """Checks M4 and M5 for the device key."""
     point = base64_strict.decode(fields["device"])
     if point is None:
@@ -193,7 +197,12 @@ def _judge_device(fields):
         raise Fault("M5", "%d bytes that are no uncompressed point of P-256" % len(point))
 
 
-def _judge_limits(fields):
+def _point(fields: dict[str, Any]) -> bytes:
+    """Returns the device's public key, which M5 checks."""
+    return base64_strict.decode(fields["device"]) or b""
+
+
+def _judge_limits(fields: dict[str, Any]) -> None:
     """Checks M6."""
     if len(fields["entries"]) > MAX_ENTRIES:
         raise Fault("M6", "%d entries" % len(fields["entries"]))
@@ -202,7 +211,7 @@ def _judge_limits(fields):
             raise Fault("M6", "%s of %d bytes" % (printable(entry["path"]), entry["size"]))
 
 
-def _judge_entries(fields):
+def _judge_entries(fields: dict[str, Any]) -> None:
     """Checks M7."""
     entries = fields["entries"]
     previous = ""
@@ -228,7 +237,7 @@ def _judge_entries(fields):
         raise Fault("M7", "depth without depth.f32.gz, or the other way round")
 
 
-def _judge_chain(fields):
+def _judge_chain(fields: dict[str, Any]) -> None:
     """Checks M8."""
     if "chain" not in fields:
         return
@@ -239,27 +248,27 @@ def _judge_chain(fields):
         raise Fault("M8", "seq %d %s prev" % (chain["seq"], "with" if "prev" in chain else "without"))
 
 
-def _judge_id(fields):
+def _judge_id(fields: dict[str, Any]) -> None:
     """Checks M9."""
-    computed = compute_id(fields, base64_strict.decode(fields["device"]))
+    computed = compute_id(fields, _point(fields))
     if fields["id"] != computed:
         raise Fault("M9", "%s, computed %s" % (printable(fields["id"]), computed))
 
 
-def _check(condition, where, value):
+def _check(condition: bool, where: str, value: object) -> None:
     if not condition:
         raise Fault("M4", "%s is %s" % (where, printable(canonical.encode(value))))
 
 
-def _matches(pattern, value):
+def _matches(pattern: re.Pattern[str], value: object) -> bool:
     return isinstance(value, str) and pattern.fullmatch(value) is not None
 
 
-def _is_hash(value):
+def _is_hash(value: object) -> bool:
     return _matches(_HASH, value)
 
 
-def _is_one_of(choices, value):
+def _is_one_of(choices: tuple[str, ...], value: object) -> bool:
     return isinstance(value, str) and value in choices
 
 

@@ -1,9 +1,10 @@
-"""location.json of section 7: L1 and L2, and the salt that a writer makes."""
+"""location.json of section 7: L1 and L2."""
 
-import hashlib
-import hmac
+from __future__ import annotations
+
 import math
 import re
+from typing import Any
 
 from . import canonical
 from .faults import Fault, printable
@@ -13,7 +14,7 @@ _SALT = re.compile(r"[0-9a-f]{64}")
 _PAD = re.compile(r"0*")
 
 
-def judge(data):
+def judge(data: bytes) -> list[Fault]:
     """Returns the faults: L1, or the first of L2, or none."""
     try:
         fields = canonical.parse(data)
@@ -23,7 +24,7 @@ def judge(data):
     return [Fault("L2", problem)] if problem else []
 
 
-def _problem(fields, length):
+def _problem(fields: Any, length: int) -> str | None:
     if not isinstance(fields, dict):
         return "not an object"
     if length != LOCATION_SIZE:
@@ -49,18 +50,5 @@ def _problem(fields, length):
     return None
 
 
-def _shown(fields, name):
+def _shown(fields: dict[str, Any], name: str) -> str:
     return printable(canonical.encode(fields[name])) if name in fields else "is missing"
-
-
-def salt(secret, photo_sha256, captured_at, fields):
-    """Returns HMAC-SHA-256 over the four lines (section 7)."""
-    plain = {name: value for name, value in fields.items() if name not in ("salt", "pad")}
-    lines = [b"capture-bundle location salt v1", photo_sha256.encode(), captured_at.encode(), canonical.encode(plain)]
-    return hmac.new(secret, b"".join(line + b"\n" for line in lines), hashlib.sha256).hexdigest()
-
-
-def encode(fields):
-    """Returns 512 bytes: the object, which must have its salt, with a pad of the right length."""
-    bare = len(canonical.encode(dict(fields, pad="")))
-    return canonical.encode(dict(fields, pad="0" * (LOCATION_SIZE - bare)))

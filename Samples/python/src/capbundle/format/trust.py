@@ -3,8 +3,12 @@
 This implementation checks no time stamps (section 6 of time-stamps.md), so it forgets `tsa` lines after their check.
 """
 
+from __future__ import annotations
+
 import hashlib
 import re
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from . import base64_strict, moments, p256
 from .assertion import DISK_RP_ID_HASH
@@ -18,23 +22,22 @@ LEVELS = (SOFTWARE, "token", "tpm", APPLE)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 _SEPARATOR = re.compile(r"[ \t]+")
 _RPID = re.compile(r'rpid="([\x21\x23-\x7e]{1,255})"')
-_PLAIN = re.compile(r"[^,]*")
 
 
 class Line:
     """One device of a trust file."""
 
-    def __init__(self, name, point, options):
+    def __init__(self, name: str, point: bytes, options: dict[str, Any]) -> None:
         self.name = name
         self.point = point
         self.level = options.get("level", SOFTWARE)
-        self.rpid = options.get("rpid")
+        self.rpid: str = options.get("rpid", "")
         self.valid_after = options.get("valid-after")
         self.valid_before = options.get("valid-before")
         self.is_revoked = "revoked" in options
         self.revoked_at = options.get("revoked")
 
-    def refusals(self, rp_id_hash, captured_at):
+    def refusals(self, rp_id_hash: bytes | None, captured_at: int) -> Iterator[Fault]:
         """Returns the faults T1 to T4 of this line, or none if it accepts."""
         disk = rp_id_hash == DISK_RP_ID_HASH
         if (self.level != APPLE) != disk:
@@ -47,7 +50,7 @@ class Line:
             yield Fault("T4", "not before valid-before of %s" % self.name)
 
 
-def parse(data):
+def parse(data: bytes) -> list[Line]:
     """Returns the lines of devices in a trust file; raises Fault T0."""
     if len(data) > MAX_FILE:
         raise Fault("T0", "%d bytes" % len(data))
@@ -65,7 +68,7 @@ def parse(data):
     return [line for line in lines if line]
 
 
-def sequence_head(size):
+def sequence_head(size: int) -> bytes:
     """Returns the bytes before the content of a DER SEQUENCE: the tag, and the length in its shortest form."""
     if size < 0x80:
         return bytes((0x30, size))
@@ -73,11 +76,11 @@ def sequence_head(size):
     return bytes((0x30, 0x80 + len(digits))) + digits
 
 
-def _is_sequence(data):
+def _is_sequence(data: bytes) -> bool:
     return any(data[:head] == sequence_head(len(data) - head) for head in (2, 3, 4) if len(data) >= head)
 
 
-def _parse_line(line):
+def _parse_line(line: str) -> Line | None:
     """Returns the Line of a device, or None for a time stamping authority."""
     fields = _SEPARATOR.split(line)
     if len(fields) not in (3, 4) or fields[-2] not in ("p256", "tsa"):
@@ -99,17 +102,17 @@ def _parse_line(line):
     return Line(fields[0], data, options)
 
 
-def _parse_options(text):
-    options = {}
+def _parse_options(text: str) -> dict[str, Any]:
+    options: dict[str, Any] = {}
     at = 0
     while True:
         quoted = _RPID.match(text, at)  # the quotes may contain commas
-        found = quoted or _PLAIN.match(text, at)
-        name, value = ("rpid", quoted.group(1)) if quoted else _option(found.group())
+        plain = text[at:].partition(",")[0]
+        name, value = ("rpid", quoted.group(1)) if quoted else _option(plain)
         if name in options:
             raise ValueError("option %s twice" % name)
         options[name] = value
-        at = found.end()
+        at = quoted.end() if quoted else at + len(plain)
         if at == len(text):
             return options
         if text[at] != ",":
@@ -117,7 +120,7 @@ def _parse_options(text):
         at += 1
 
 
-def _option(text):
+def _option(text: str) -> tuple[str, str | int | None]:
     name, equals, value = text.partition("=")
     if text == "revoked":
         return text, None
@@ -130,7 +133,8 @@ def _option(text):
     raise ValueError("option %s" % printable(text))
 
 
-def judge(lines, point, rp_id_hash, captured_at):
+def judge(lines: Iterable[Line], point: bytes, rp_id_hash: bytes | None,
+          captured_at: str) -> tuple[str | None, list[Fault]]:
     """Returns (name of the accepting line or None, faults) for a key, an rpIdHash and the manifest's time."""
     own = [line for line in lines if line.point == point]
     if not own:
@@ -140,7 +144,7 @@ def judge(lines, point, rp_id_hash, captured_at):
         # A good time stamp helps only if each of these lines has a time.
         unasked = "" if any(line.revoked_at is None for line in revoked) else "; no time stamp was checked"
         return None, [Fault("T6", "line %s%s" % (revoked[0].name, unasked))]
-    moment = moments.parse_manifest(captured_at)
+    moment = moments.parse_manifest(captured_at) or 0  # M4 checks its form
     refusals = [list(line.refusals(rp_id_hash, moment)) for line in own]
     for line, found in zip(own, refusals):
         if not found:

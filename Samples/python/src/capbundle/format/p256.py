@@ -1,7 +1,6 @@
-"""P-256 and ECDSA: the curve check, verification by `cryptography`, deterministic signing (RFC 6979), strict DER."""
+"""P-256 and ECDSA: the curve check, verification by `cryptography`, strict DER."""
 
-import hashlib
-import hmac
+from __future__ import annotations
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
@@ -14,7 +13,7 @@ N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 HALF = (N - 1) // 2
 
 
-def is_point(data):
+def is_point(data: bytes) -> bool:
     """Whether the bytes are an uncompressed point of the curve (M5, T0)."""
     if len(data) != 65 or data[0] != 4:
         return False
@@ -22,7 +21,7 @@ def is_point(data):
     return x < P and y < P and (y * y - x * x * x + 3 * x - B) % P == 0
 
 
-def verify(point, r, s, message):
+def verify(point: bytes, r: int, s: int, message: bytes) -> bool:
     """Verifies ECDSA-P256-SHA256 over a message, which is hashed here."""
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), bytes(point))
     try:
@@ -32,64 +31,7 @@ def verify(point, r, s, message):
     return True
 
 
-class Key:
-    """A private key made from a seed, so that vectors are the same at every run. Not for real keys."""
-
-    def __init__(self, seed):
-        self.secret = int.from_bytes(hashlib.sha512(seed.encode()).digest(), "big") % (N - 1) + 1
-        self.point = _times_base(self.secret)
-
-    def sign(self, message, low_s=True):
-        """Returns (r, s) over SHA-256 of the message, with s in the lower or in the upper half."""
-        return self.sign_digest(hashlib.sha256(message).digest(), low_s)
-
-    def sign_digest(self, digest, low_s=True):
-        z = int.from_bytes(digest, "big") % N
-        for k in _nonces(self.secret, z):
-            r = int.from_bytes(_times_base(k)[1:33], "big") % N
-            s = pow(k, -1, N) * (z + r * self.secret) % N
-            if r and s:
-                break
-        if (s <= HALF) != low_s:
-            s = N - s
-        return r, s
-
-
-def _times_base(scalar):
-    numbers = ec.derive_private_key(scalar, ec.SECP256R1()).public_key().public_numbers()
-    return b"\4" + numbers.x.to_bytes(32, "big") + numbers.y.to_bytes(32, "big")
-
-
-def _nonces(secret, z):
-    """Yields candidates for k by RFC 6979 section 3.2 with SHA-256."""
-    seed = secret.to_bytes(32, "big") + z.to_bytes(32, "big")
-    key, value = bytes(32), b"\1" * 32
-
-    def mac(*parts):
-        return hmac.new(key, b"".join(parts), hashlib.sha256).digest()
-
-    for tag in (b"\0", b"\1"):
-        key = mac(value, tag, seed)
-        value = mac(value)
-    while True:
-        value = mac(value)
-        k = int.from_bytes(value, "big")
-        if 1 <= k < N:
-            yield k
-        key = mac(value, b"\0")
-        value = mac(value)
-
-
-def encode_der(r, s):
-    """Returns ECDSA-Sig-Value of two positive integers (always below 128 bytes, so lengths are short)."""
-    body = b""
-    for number in (r, s):
-        data = number.to_bytes(number.bit_length() // 8 + 1, "big")
-        body += b"\x02%c" % len(data) + data
-    return b"\x30%c" % len(body) + body
-
-
-def decode_der(data):
+def decode_der(data: bytes) -> tuple[int, int]:
     """Returns (r, s) of strict DER with both in 1 ... n - 1; raises ValueError with the reason otherwise (A2)."""
     if not 8 <= len(data) <= 72:
         raise ValueError("%d bytes" % len(data))

@@ -1,5 +1,9 @@
 """The codes of both pages of the specification with their exit classes, and the exception that carries one."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 EXIT_ORDER = (2, 1, 3, 4, 0)  # section 11: the worst class first
 TRUST_FILE_EXIT = 78  # section 10, T0
 
@@ -41,7 +45,7 @@ POSITION_WARNING = "metadata.position"  # section 6; never a fault
 class Fault(Exception):
     """A broken rule: its label in the specification, and what was found."""
 
-    def __init__(self, label, detail):
+    def __init__(self, label: str, detail: str) -> None:
         super().__init__(label, detail)
         self.label = label
         self.code = CODES[label]
@@ -49,7 +53,7 @@ class Fault(Exception):
         self.detail = detail
 
 
-def worst(exit_classes):
+def worst(exit_classes: Iterable[int]) -> int:
     """Returns the verdict of several exit classes: the first one in section 11's order, or 0 for none."""
     found = set(exit_classes)
     if TRUST_FILE_EXIT in found:
@@ -57,7 +61,7 @@ def worst(exit_classes):
     return next(one for one in EXIT_ORDER if one in found or one == 0)
 
 
-def printable(value):
+def printable(value: object) -> str:
     """Returns text with everything except printable ASCII escaped, so that no bundle can control a terminal.
 
     The backslash is not escaped, so a second call changes nothing.

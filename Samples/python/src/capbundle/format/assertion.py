@@ -1,6 +1,9 @@
 """assertion.cbor of section 9: strict CBOR, authenticatorData, and the signature (A1 to A7)."""
 
+from __future__ import annotations
+
 import hashlib
+from typing import Any
 
 from . import p256
 from .faults import Fault
@@ -22,11 +25,11 @@ class _NotStrict(ValueError):
 class _Cursor:
     """Reads CBOR heads and strings: definite lengths and shortest heads only (RFC 8949 section 4.2.1)."""
 
-    def __init__(self, data):
+    def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
 
-    def head(self, major):
+    def head(self, major: int) -> int:
         if self.at >= len(self.data):
             raise _NotStrict("it ends early")
         first = self.data[self.at]
@@ -46,7 +49,7 @@ class _Cursor:
             raise _NotStrict("head at byte %d is not the shortest" % (self.at - width - 1))
         return value
 
-    def string(self, major):
+    def string(self, major: int) -> Any:
         length = self.head(major)
         data = self.data[self.at:self.at + length]
         if len(data) != length:
@@ -60,7 +63,7 @@ class _Cursor:
         return data
 
 
-def parse(data):
+def parse(data: bytes) -> tuple[bytes, bytes]:
     """Returns (signature, authenticatorData); raises Fault A1."""
     cursor = _Cursor(data)
     try:
@@ -78,7 +81,7 @@ def parse(data):
     return found[0], found[1]
 
 
-def _judge_extension(data):
+def _judge_extension(data: bytes) -> None:
     """Checks A3 for the map that iOS 27 adds."""
     cursor = _Cursor(data)
     try:
@@ -98,21 +101,21 @@ def _judge_extension(data):
         raise Fault("A3", "after the 37 bytes: %s" % error) from None
 
 
-def counter(data):
+def counter(data: bytes) -> int:
     """Returns the counter of an assertion without a fault."""
     return int.from_bytes(parse(data)[1][33:37], "big")
 
 
-def client_data(manifest, media_type=TYPE):
+def client_data(manifest: bytes, media_type: bytes = TYPE) -> bytes:
     """Returns the DSSE pre-authentication encoding."""
     return b"DSSEv1 %d %s %d %s" % (len(media_type), media_type, len(manifest), manifest)
 
 
-def nonce(auth_data, manifest, media_type=TYPE):
+def nonce(auth_data: bytes, manifest: bytes, media_type: bytes = TYPE) -> bytes:
     return hashlib.sha256(auth_data + hashlib.sha256(client_data(manifest, media_type)).digest()).digest()
 
 
-def judge(data, manifest, point):
+def judge(data: bytes, manifest: bytes, point: bytes) -> tuple[list[Fault], bytes | None]:
     """Returns (faults, rpIdHash).
 
     The faults are A1 or A2 alone, or else all faults of A3 to A7 that can be checked (section 11). rpIdHash is None
@@ -147,38 +150,8 @@ def judge(data, manifest, point):
     return faults, rp_id_hash
 
 
-def _numbers(signature):
+def _numbers(signature: bytes) -> tuple[int, int]:
     try:
         return p256.decode_der(signature)
     except ValueError as error:
         raise Fault("A2", str(error)) from None
-
-
-def head(major, value):
-    """Returns the shortest CBOR head."""
-    if value < 24:
-        return b"%c" % (major << 5 | value)
-    width = 1 if value < 0x100 else 2 if value < 0x10000 else 4
-    return b"%c" % (major << 5 | {1: 24, 2: 25, 4: 26}[width]) + value.to_bytes(width, "big")
-
-
-def byte_string(data):
-    return head(BYTES, len(data)) + data
-
-
-def text_string(text):
-    return head(TEXT, len(text.encode())) + text.encode()
-
-
-def encode(signature, auth_data):
-    return (head(MAP, 2) + text_string("signature") + byte_string(signature)
-            + text_string("authenticatorData") + byte_string(auth_data))
-
-
-def authenticator_data(counter, rp_id_hash=DISK_RP_ID_HASH, flags=DISK_FLAGS, extension=b""):
-    return rp_id_hash + b"%c" % flags + counter.to_bytes(4, "big") + extension
-
-
-def make(manifest, key, auth_data, low_s=True):
-    """Makes an assertion over a manifest."""
-    return encode(p256.encode_der(*key.sign(nonce(auth_data, manifest), low_s)), auth_data)

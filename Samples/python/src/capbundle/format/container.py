@@ -1,6 +1,10 @@
-"""The container of section 3: header blocks, a writer, and a strict reader that reads a stream once."""
+"""The container of section 3: header blocks, and a strict reader that reads a stream once."""
+
+from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Protocol
 
 from .faults import Fault, printable
 
@@ -21,7 +25,7 @@ _HEAD = ("mimetype", "manifest.json", "assertion.cbor")
 _DEVICES = frozenset(["con", "prn", "aux", "nul"] + [name + digit for name in ("com", "lpt") for digit in "0123456789"])
 
 
-def header(path, size):
+def header(path: str | bytes, size: int) -> bytes:
     """Returns the header block of section 3.1, which depends only on path and size."""
     name = path.encode("utf-8") if isinstance(path, str) else bytes(path)
     block = bytearray(BLOCK)
@@ -38,12 +42,12 @@ def header(path, size):
     return bytes(block)
 
 
-def padding(size):
+def padding(size: int) -> int:
     """Returns how many bytes are between an entry of this size and the next block."""
     return -size % BLOCK
 
 
-def entry(path, data):
+def entry(path: str | bytes, data: bytes) -> bytes:
     """Returns header, bytes and padding of one entry."""
     return header(path, len(data)) + data + bytes(padding(len(data)))
 
@@ -51,13 +55,7 @@ def entry(path, data):
 MAGIC = entry("mimetype", _MEDIA_TYPE + _VERSION_LINE)
 
 
-def pack(manifest, assertion, payload):
-    """Returns a bundle; payload is a list of (path, bytes) pairs in the wanted order."""
-    members = [("manifest.json", manifest), ("assertion.cbor", assertion)] + list(payload)
-    return MAGIC + b"".join(entry(path, data) for path, data in members) + END
-
-
-def is_payload_path(path):
+def is_payload_path(path: str) -> bool:
     """Whether the path matches `payload` of section 3.4, with its rules for length and names."""
     if path in _FIXED_PAYLOAD:
         return True
@@ -69,20 +67,26 @@ def is_payload_path(path):
     return segment.split(".")[0] not in _DEVICES
 
 
-def is_path(path):
+def is_path(path: str) -> bool:
     return path in _HEAD or is_payload_path(path)
+
+
+class Stream(Protocol):
+    """What a bundle is read from: read() returns at most this many bytes, and none only at the end."""
+
+    def read(self, count: int, /) -> bytes: ...
 
 
 class Reader:
     """Reads a bundle once, from a file object; it uses only read()."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._seen = {"mimetype"}
         self._last_payload = ""
         self._count = 1
 
-    def _upto(self, count):
+    def _upto(self, count: int) -> bytes:
         """Reads up to count bytes, fewer only at the end of the stream (a pipe may return them piecewise)."""
         parts = []
         while count > 0:
@@ -93,13 +97,13 @@ class Reader:
             count -= len(part)
         return b"".join(parts)
 
-    def _exactly(self, count, where):
+    def _exactly(self, count: int, where: str) -> bytes:
         data = self._upto(count)
         if len(data) != count:
             raise Fault("C1", "the file ends inside %s" % where)
         return data
 
-    def read_magic(self):
+    def read_magic(self) -> None:
         """Checks C1 to C3 on the first 1024 bytes."""
         found = self._upto(len(MAGIC))
         if found == MAGIC:
@@ -114,11 +118,19 @@ class Reader:
                 raise Fault("C3", "format version %s" % printable(found[start:start + 16].split(b"\n")[0]))
         raise Fault("C2", "the first bytes are %s" % printable(found[:16]))
 
-    def next_header(self):
-        """Returns (path, size) of the next entry after C1, C4, C8 to C11; None for a zero block after the head."""
+    def read_head(self) -> tuple[bytes, bytes]:
+        """Returns manifest.json and assertion.cbor, which come after the magic."""
+        self.read_magic()
+        manifest = b"".join(self.chunks(*self._judge_header(self._exactly(BLOCK, "a header block"))))
+        return manifest, b"".join(self.chunks(*self._judge_header(self._exactly(BLOCK, "a header block"))))
+
+    def next_header(self) -> tuple[str, int] | None:
+        """Returns (path, size) of the next entry after the head; None for a zero block."""
         block = self._exactly(BLOCK, "a header block")
-        if block == ZERO_BLOCK and self._count >= len(_HEAD):
-            return None
+        return None if block == ZERO_BLOCK else self._judge_header(block)
+
+    def _judge_header(self, block: bytes) -> tuple[str, int]:
+        """Returns (path, size) of a header block after C4 and C8 to C11."""
         name = block[:100].split(b"\0")[0]
         if not 1 <= len(name) <= MAX_PATH:
             raise Fault("C4", "name of %d bytes in header %d" % (len(name), self._count + 1))
@@ -137,7 +149,7 @@ class Reader:
         self._count += 1
         return path, size
 
-    def _judge_path(self, path):
+    def _judge_path(self, path: str) -> None:
         """Checks C8, C9 and C10 in this order."""
         if not is_path(path):
             raise Fault("C8", printable(path))
@@ -151,7 +163,7 @@ class Reader:
         else:
             self._last_payload = path
 
-    def chunks(self, path, size):
+    def chunks(self, path: str, size: int) -> Iterator[bytes]:
         """Yields the bytes of the entry whose header was just read, then checks its padding (C1, C5)."""
         rest = size
         while rest:
@@ -163,7 +175,7 @@ class Reader:
         if self._exactly(padding(size), "the padding of %s" % path).strip(b"\0"):
             raise Fault("C5", "after %s" % path)
 
-    def read_end(self):
+    def read_end(self) -> None:
         """Checks C6, C1 and C7 after the first zero block, in the order of section 11."""
         block = self._upto(BLOCK)
         if block.strip(b"\0"):

@@ -1,5 +1,7 @@
 """Times: `captured_at` of the metadata (section 6), of the manifest (section 4.2) and of a trust file (section 10)."""
 
+from __future__ import annotations
+
 import datetime
 import re
 
@@ -12,7 +14,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _EPOCH = datetime.datetime(1, 1, 1)
 
 
-def parse(text):
+def parse(text: str) -> int | None:
     """Parses a section 6 time into nanoseconds since 0001-01-01T00:00Z; None if grammar or range are wrong."""
     found = _METADATA.fullmatch(text)
     if not found:
@@ -37,17 +39,17 @@ def parse(text):
     return (since.days * 86400 + since.seconds) * 10 ** 9 + int((found.group(7) or "0").ljust(9, "0"))
 
 
-def parse_manifest(text):
+def parse_manifest(text: str) -> int | None:
     """Parses a time in the form of section 4.2."""
     return parse(text) if _MANIFEST.fullmatch(text) else None
 
 
-def parse_trust(text):
+def parse_trust(text: str) -> int | None:
     """Parses a time of a trust file: a section 6 time, or a date, which means its first moment in UTC."""
     return parse(text + "T00:00:00Z" if _DATE.fullmatch(text) else text)
 
 
-def manifest_form(nanoseconds):
+def manifest_form(nanoseconds: int) -> str:
     """Formats a time as in section 4.2: UTC, cut (not rounded) to milliseconds."""
     seconds, rest = divmod(nanoseconds, 10 ** 9)
     moment = _EPOCH + datetime.timedelta(seconds=seconds)

@@ -1,9 +1,12 @@
 """The state folder of section 11.2: which manifest used a counter of a key (K1)."""
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import os
 import stat
+from collections.abc import Iterator
 
 from .faults import Fault
 
@@ -19,14 +22,14 @@ class Refused(OSError):
 class State:
     """An open state folder. It raises OSError if the folder cannot be used."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
             _sync_folder(os.path.dirname(os.path.abspath(folder)))
         self.folder = folder
         _refuse_shared(folder, os.stat(folder))
 
-    def judge(self, key_id, counter, manifest_hash):
+    def judge(self, key_id: str, counter: int, manifest_hash: bytes) -> bool:
         """Compares one bundle and records it if its counter was not seen; returns whether it was seen before.
 
         Raises Fault K1 if the counter has another manifest. The record is on the disk when this returns.
@@ -48,14 +51,14 @@ class State:
             return known == manifest_hash
 
     @contextlib.contextmanager
-    def _locked(self):
+    def _locked(self) -> Iterator[None]:
         with _opened(os.path.join(self.folder, "lock")) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
 
 @contextlib.contextmanager
-def _opened(path):
+def _opened(path: str) -> Iterator[int]:
     file = os.open(path, _FLAGS, 0o600)
     try:
         yield file
@@ -63,7 +66,7 @@ def _opened(path):
         os.close(file)
 
 
-def _sync_folder(path):
+def _sync_folder(path: str | os.PathLike[str]) -> None:
     folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
@@ -71,6 +74,6 @@ def _sync_folder(path):
         os.close(folder)
 
 
-def _refuse_shared(path, status):
+def _refuse_shared(path: str | os.PathLike[str], status: os.stat_result) -> None:
     if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
         raise Refused(0, "others can change it", path)

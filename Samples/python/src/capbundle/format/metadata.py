@@ -1,19 +1,28 @@
 """metadata.json of section 6: E1 to E5, and the warning about names that look like a position."""
 
+from __future__ import annotations
+
 import re
+import string
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from . import canonical, moments
 from .faults import Fault, printable
+from .manifest import Manifest
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
 
 _SPACES = "\t\n\v\f\r "
 _DIGITS = re.compile(r"[0-9]+")
 _POSITION_NAMES = frozenset((
     "lat", "lon", "lng", "latlng", "latlon", "geo", "geolocation", "location", "coordinate", "coordinates", "coords",
     "position", "place"))
-_PLAIN = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"} | {ord(other): None for other in "_- "}
+_PLAIN = {ord(letter): letter.lower() for letter in string.ascii_uppercase} | {ord(other): None for other in "_- "}
 
 
-def judge(data, manifest):
+def judge(data: bytes, manifest: Manifest) -> tuple[list[Fault], list[str]]:
     """Returns (faults, warnings): all of E2 to E5 that can be checked, or E1 alone; warnings are details."""
     try:
         fields = canonical.parse(data)
@@ -40,15 +49,15 @@ def judge(data, manifest):
     return faults, [printable(path) for path in _positions(fields)]
 
 
-def _is_string(value):
+def _is_string(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and not isinstance(value, canonical.Number)
 
 
-def _is_model(value):
+def _is_model(value: object) -> bool:
     return _is_string(value) and 1 <= len(value.encode("utf-8")) <= 256 and value.strip(_SPACES) != ""
 
 
-def _judge_dimensions(fields, depth):
+def _judge_dimensions(fields: dict[str, Any], depth: dict[str, Any] | None) -> Iterator[Fault]:
     if "depth_map_dimensions" not in fields:
         if depth is not None:
             yield Fault("E5", "no depth_map_dimensions, though the manifest has depth")
@@ -63,15 +72,15 @@ def _judge_dimensions(fields, depth):
             found["width"], found["height"], depth["width"], depth["height"]))
 
 
-def _is_integer(value):
+def _is_integer(value: object) -> bool:
     return isinstance(value, canonical.Number) and _DIGITS.fullmatch(value) is not None
 
 
-def _shown(fields, name):
+def _shown(fields: dict[str, Any], name: str) -> str:
     return printable(canonical.encode(fields[name])) if name in fields else "is missing"
 
 
-def _positions(value, path=None):
+def _positions(value: object, path: str | None = None) -> Iterator[str]:
     """Yields the paths of members that look like a position, except the top-level `location`, which E3 reports."""
     if isinstance(value, dict):
         for name, inner in value.items():
@@ -83,6 +92,6 @@ def _positions(value, path=None):
             yield from _positions(inner, (path or "") + "[]")
 
 
-def _is_position(name):
+def _is_position(name: str) -> bool:
     plain = name.translate(_PLAIN)
     return (plain in _POSITION_NAMES or plain.startswith("gps") or "latitude" in plain or "longitude" in plain)

@@ -4,7 +4,10 @@ The reader accepts exactly the canonical bytes: it knows no white space and no a
 encoded again and compared. The nesting limit of the form bounds its recursion.
 """
 
+from __future__ import annotations
+
 import re
+from typing import Any, NoReturn
 
 MAX_SAFE_INTEGER = 2 ** 53 - 1
 MANIFEST_NESTING = 8
@@ -32,24 +35,24 @@ class Number(str):
 
 
 class _Parser:
-    def __init__(self, text, strict_manifest):
+    def __init__(self, text: str, strict_manifest: bool) -> None:
         self.text = text
         self.at = 0
         self.manifest = strict_manifest
         self.limit = MANIFEST_NESTING if strict_manifest else METADATA_NESTING
 
-    def fail(self, what):
+    def fail(self, what: str) -> NoReturn:
         raise NotCanonical("%s at character %d" % (what, self.at))
 
-    def peek(self):
+    def peek(self) -> str:
         return self.text[self.at:self.at + 1]
 
-    def take(self, token):
+    def take(self, token: str) -> None:
         if not self.text.startswith(token, self.at):
             self.fail("expected %s" % token)
         self.at += len(token)
 
-    def value(self, depth):
+    def value(self, depth: int) -> Any:
         first = self.peek()
         if first == "{" or first == "[":
             if depth > self.limit:
@@ -68,9 +71,9 @@ class _Parser:
             return None
         return self.number()
 
-    def object(self, depth):
+    def object(self, depth: int) -> dict[str, Any]:
         self.take("{")
-        members = {}
+        members: dict[str, Any] = {}
         previous = None
         if self.peek() == "}":
             self.at += 1
@@ -90,9 +93,9 @@ class _Parser:
             self.take("}")
             return members
 
-    def array(self, depth):
+    def array(self, depth: int) -> list[Any]:
         self.take("[")
-        items = []
+        items: list[Any] = []
         if self.peek() == "]":
             self.at += 1
             return items
@@ -104,7 +107,7 @@ class _Parser:
             self.take("]")
             return items
 
-    def number(self):
+    def number(self) -> int | Number:
         found = (_INTEGER if self.manifest else _NUMBER).match(self.text, self.at)
         if not found:
             self.fail("no value")
@@ -118,7 +121,7 @@ class _Parser:
             self.fail("number of more than %d characters" % NUMBER_CHARACTERS)
         return Number(characters)
 
-    def string(self):
+    def string(self) -> str:
         found = _STRING.match(self.text, self.at)
         if not found:
             self.fail("no string")
@@ -130,7 +133,7 @@ class _Parser:
         self.at = found.end()
         return body
 
-    def unescape(self, found):
+    def unescape(self, found: re.Match[str]) -> str:
         escape = found.group(1)
         if self.manifest and escape not in ('"', "\\"):
             self.fail("escape")
@@ -143,7 +146,7 @@ class _Parser:
         self.fail("escape that RFC 8785 does not write")
 
 
-def parse(data, manifest=False):
+def parse(data: bytes, manifest: bool = False) -> Any:
     """Returns the value of canonical bytes; raises NotCanonical for any others."""
     try:
         text = bytes(data).decode("utf-8")  # Python's strict decoder refuses surrogates and overlong forms
@@ -156,7 +159,7 @@ def parse(data, manifest=False):
     return value
 
 
-def encode_string(text):
+def encode_string(text: str) -> str:
     """Returns a string with the escapes of RFC 8785 section 3.2.2.2."""
     out = ['"']
     for character in text:
@@ -169,7 +172,7 @@ def encode_string(text):
     return "".join(out) + '"'
 
 
-def encode_text(value):
+def encode_text(value: object) -> str:
     if isinstance(value, dict):
         names = sorted(value, key=lambda name: name.encode("utf-16-be"))
         return "{" + ",".join(encode_string(name) + ":" + encode_text(value[name]) for name in names) + "}"
@@ -186,6 +189,6 @@ def encode_text(value):
     raise TypeError("no canonical form for %r" % type(value))
 
 
-def encode(value):
+def encode(value: object) -> bytes:
     """Returns the canonical bytes of a value; a number that is not an integer must be a Number."""
     return encode_text(value).encode("utf-8")

@@ -1,49 +1,62 @@
 """Verification step by step (section 11), over a stream that is read once."""
 
+from __future__ import annotations
+
 import hashlib
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from . import assertion, depth, exif, location, manifest, metadata, trust
-from .container import Reader
+from .container import Reader, Stream, is_payload_path
 from .faults import CLASS_OF_CODE, POSITION_WARNING, Fault, worst
+from .state import State
 
+_KEPT = {"metadata.json": manifest.METADATA_LIMIT, "location.json": manifest.LOCATION_SIZE, "photo.jpg": exif.SEARCHED}
 REQUIREMENTS = manifest.ROLES + ("chain", "exif", "fresh", "plausible")
+
+
+def is_requirement(role: str) -> bool:
+    """Whether the user can require this: a role, or the path of an entry."""
+    return role in REQUIREMENTS + ("depth.f32",) or is_payload_path(role)
 
 
 class Report:
     """The findings in one bundle."""
 
-    def __init__(self):
-        self.faults = []
-        self.warnings = []  # (code, detail)
-        self.withheld = []
-        self.manifest = None
-        self.trusted_as = None
-        self.counter = None
-        self.seen_before = None  # section 11.2; None if no state decided
-        self.contents = {}  # the bytes of the sound metadata.json and location.json, the first bytes of photo.jpg
+    def __init__(self) -> None:
+        self.faults: list[Fault] = []
+        self.warnings: list[tuple[str, str]] = []  # (code, detail)
+        self.withheld: list[str] = []
+        self.manifest: manifest.Manifest | None = None
+        self.trusted_as: str | None = None
+        self.counter: int | None = None
+        self.seen_before: bool | None = None  # section 11.2; None if no state decided
+        self.contents: dict[str, bytes] = {}  # of entries, by their paths: what section 11.1 needs, or of all entries
+        self.keeps_all = False
         self.surveys_depth = self.is_plausible = False  # section 5.2
 
     @property
-    def codes(self):
+    def codes(self) -> list[str]:
         return sorted({fault.code for fault in self.faults})
 
     @property
-    def exit_code(self):
+    def exit_code(self) -> int:
         return worst(CLASS_OF_CODE[code] for code in self.codes)
 
 
-def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None):
-    """Returns the Report of a bundle. It uses only read() of the stream."""
+def verify(stream: Stream, trust_lines: Iterable[trust.Line] = (), allow_withheld: bool = False,
+           require: Collection[str] = (), state: State | None = None, keeps_all: bool = False) -> Report:
+    """Returns the Report of a bundle, with the bytes of all entries if `keeps_all`. It only calls read() of the stream."""
     report = Report()
+    report.keeps_all = keeps_all
     report.surveys_depth = "plausible" in require
     try:
-        rp_id_hash, present = _read(Reader(stream), report)
+        sound, rp_id_hash, present = _read(Reader(stream), report)
     except Fault as fault:  # a fault of the container or the manifest ends the verification
         report.faults.append(fault)
         return report
     if report.faults:
         return report
-    sound = report.manifest
     report.trusted_as, refusals = trust.judge(trust_lines, sound.point, rp_id_hash, sound.captured_at)
     report.faults.extend(refusals)
     if report.withheld and not allow_withheld:
@@ -56,13 +69,13 @@ def verify(stream, trust_lines=(), allow_withheld=False, require=(), state=None)
         elif not (report.is_plausible if role == "plausible" else role in present):
             report.faults.append(Fault("R2", role))
     if state and not report.faults:
-        _compare_counter(state, report, "fresh" in require)
+        _compare_counter(state, sound, report, "fresh" in require)
     return report
 
 
-def _compare_exif(report, present, is_required):
+def _compare_exif(report: Report, present: set[str], is_required: bool) -> None:
     """Does section 11.1; a photo with EXIF is then one of those parts that are present."""
-    tiff, frame = exif.header(report.contents.get("photo.jpg", b""))
+    tiff, frame, _ = exif.header(report.contents.get("photo.jpg", b""))
     if tiff is None:
         return
     present.add("exif")
@@ -75,10 +88,10 @@ def _compare_exif(report, present, is_required):
         report.warnings.append((exif.WITHHELD_WARNING, "the photo tells the withheld position"))
 
 
-def _compare_counter(state, report, fresh):
+def _compare_counter(state: State, sound: manifest.Manifest, report: Report, fresh: bool) -> None:
     """Does step 7."""
     try:
-        seen = state.judge(report.manifest.key_id, report.counter, hashlib.sha256(report.manifest.data).digest())
+        seen = state.judge(sound.key_id, report.counter or 0, hashlib.sha256(sound.data).digest())
     except Fault as fault:
         report.faults.append(fault)
         return
@@ -87,38 +100,31 @@ def _compare_counter(state, report, fresh):
         report.faults.append(Fault("R2", "fresh, but this bundle was seen before"))
 
 
-def _read(reader, report):
-    """Does steps 1 to 5; returns (rpIdHash, the roles and paths that --require may name)."""
-    reader.read_magic()
-    head = []
-    for _ in range(2):
-        path, size = reader.next_header()
-        head.append(b"".join(reader.chunks(path, size)))
-    sound = report.manifest = manifest.judge(head[0])
-    faults, rp_id_hash = assertion.judge(head[1], sound.data, sound.point)
+def _read(reader: Reader, report: Report) -> tuple[manifest.Manifest, bytes | None, set[str]]:
+    """Does steps 1 to 5; returns (manifest, rpIdHash, the roles and paths that --require may name)."""
+    listed, signed = reader.read_head()
+    sound = report.manifest = manifest.judge(listed)
+    faults, rp_id_hash = assertion.judge(signed, sound.data, sound.point)
     report.faults.extend(faults)
-    report.counter = None if faults else assertion.counter(head[1])
+    report.counter = None if faults else assertion.counter(signed)
 
     present = {"chain"} if sound.chain else set()
     waiting = list(reversed(sound.entries))
-    while True:
-        found = reader.next_header()
-        if found is None:
-            break
+    while found := reader.next_header():
         path, size = found
-        entry = _match(path, size, sound.entries, waiting, report)
-        _read_entry(reader, entry, report)
+        entry = _match(path, size, waiting, report)
+        _read_entry(reader, entry, sound, report)
         present.update((entry["role"], path))
         if path == "depth.f32.gz":
             present.add("depth.f32")
     reader.read_end()
     while waiting:
         _pass_over(waiting.pop(), report)
-    return rp_id_hash, present
+    return sound, rp_id_hash, present
 
 
-def _match(path, size, entries, waiting, report):
-    """Checks C12 to C14 for a payload header; returns its manifest entry. Both lists have the same order."""
+def _match(path: str, size: int, waiting: list[dict[str, Any]], report: Report) -> dict[str, Any]:
+    """Checks C12 to C14 for a payload header; returns its manifest entry."""
     passed = []
     while waiting and waiting[-1]["path"] < path:
         passed.append(waiting.pop())
@@ -132,36 +138,40 @@ def _match(path, size, entries, waiting, report):
     return entry
 
 
-def _pass_over(entry, report):
+def _pass_over(entry: dict[str, Any], report: Report) -> None:
     if "withholdable" not in entry:
         raise Fault("C14", entry["path"])
     report.withheld.append(entry["path"])
 
 
-def _read_entry(reader, entry, report):
+def _read_entry(reader: Reader, entry: dict[str, Any], sound: manifest.Manifest, report: Report) -> None:
     """Does step 4 for one entry."""
     path = entry["path"]
     digest = hashlib.sha256()
-    floats = depth.DepthCheck(report.manifest.depth, report.surveys_depth) if path == "depth.f32.gz" else None
-    kept = [] if path in ("metadata.json", "location.json", "photo.jpg") else None
+    floats = depth.DepthCheck(sound.depth, report.surveys_depth) if path == "depth.f32.gz" else None
+    room = entry["size"] if report.keeps_all else _KEPT.get(path, 0)
+    kept = []
     for data in reader.chunks(path, entry["size"]):
         digest.update(data)
         if floats:
             floats.update(data)
-        if kept is not None and (path != "photo.jpg" or sum(map(len, kept)) < exif.SEARCHED):
+        if room > 0:
             kept.append(data)
+            room -= len(data)
+            if path == "photo.jpg" and not report.keeps_all and not exif.header(b"".join(kept))[2]:
+                room = 0
     if digest.hexdigest() != entry["sha256"]:
         report.faults.append(Fault("P1", "%s is %s" % (path, digest.hexdigest())))
         return
-    if kept is not None:
+    if report.keeps_all or path in _KEPT:
         report.contents[path] = b"".join(kept)
     if floats:
         fault = floats.fault()
         report.faults.extend([fault] if fault else [])
         report.is_plausible = floats.is_plausible
     elif path == "metadata.json":
-        faults, positions = metadata.judge(b"".join(kept), report.manifest)
+        faults, positions = metadata.judge(report.contents[path], sound)
         report.faults.extend(faults)
         report.warnings.extend((POSITION_WARNING, name[:100]) for name in positions[:16])
     elif path == "location.json":
-        report.faults.extend(location.judge(b"".join(kept)))
+        report.faults.extend(location.judge(report.contents[path]))

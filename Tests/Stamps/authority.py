@@ -49,7 +49,7 @@ class Signer:
         builder = builder.public_key(self.key.public_key()).serial_number(x509.random_serial_number())
         builder = builder.not_valid_before(day(begin)).not_valid_after(day(end))
         builder = builder.add_extension(x509.BasicConstraints(is_authority, None), critical=True)
-        if usage and not is_authority:
+        if usage and (not is_authority or usage is not STAMPING):
             builder = builder.add_extension(x509.ExtendedKeyUsage(usage), critical=critical)
         self.certificate = builder.sign((issuer or self).key, hashes.SHA256())
         self.der = self.certificate.public_bytes(serialization.Encoding.DER)

@@ -37,7 +37,6 @@ final class BodyReader: ByteStream {
     private var occurring: Set<[UInt8]> = []
     private static let crlf = Array("\r\n".utf8)
     private static let dashes = Array("--".utf8)
-    /// A first line of a body.
     private static let firstLine =
         dashes + MultipartBoundary.prefix + Array(repeating: UInt8(ascii: "0"), count: MultipartBoundary.digits) + crlf
     private static let headerLimit = 1024
@@ -246,6 +245,5 @@ extension BodyReader {
         return faults
     }
 
-    /// The number of the boundary among the candidates.
     var candidate: Int { candidates.firstIndex { $0 == boundary?.bytes } ?? 0 }
 }

@@ -134,27 +134,22 @@ struct BundlePlan: Sendable {
     /// Writes the upload body; nil if none was requested.
     func makeBody(assertion: [UInt8], _ places: Packer.BodyPlaces?) throws(BundleError) -> MadeBody? {
         guard let places else { return nil }
-        let part = UploadMetadata.encode(
-            manifest: manifest, deviceModel: deviceModel, position: position, assertion: assertion)
-        for n in 0..<MultipartBoundary.candidates {
+        let facts = BodyFacts(
+            manifest, manifestBytes, assertion: assertion, deviceModel: deviceModel, position: position)
+        var candidate = 0
+        while true {
+            let layout = try BodyLayout(facts, name: places.body.name, from: candidate)
             let target = try OutputTarget(places.body, holdsBack: true)
-            let boundary = try MultipartBoundary(manifest: manifestBytes, n: n)
-            let writer = BodyWriter(target, boundary: boundary)
-            try writer.write(.metadata, part)
-            try writer.write(.manifest, manifestBytes)
-            try writer.write(.assertion, assertion)
+            let writer = BodyWriter(layout, target)
             for (entry, content) in zip(manifest.entries, contents) {
-                try writer.begin(BodyPart(entry))
+                try writer.begin(entry)
                 try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in
-                    try writer.write(piece)
+                    try writer.consume(piece)
                 }
             }
-            try writer.finish()
-            if writer.isSpoilt { continue }
-            let body = MultipartBody(manifest: manifest, boundary: boundary, byteCount: writer.byteCount)
-            return MadeBody(body: body, target: target, headers: places.headers)
+            if try writer.finish() { return MadeBody(body: layout.body, target: target, headers: places.headers) }
+            candidate = layout.candidate + 1
         }
-        throw MultipartBody.noBoundary(places.body.name)
     }
 
     /// Writes the bundle without syncing the sink.

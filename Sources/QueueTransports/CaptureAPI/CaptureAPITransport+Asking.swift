@@ -54,7 +54,6 @@ extension CaptureAPITransport {
         }
     }
 
-    /// Makes a form with one file.
     private static func form(_ photo: UploadFile, _ boundary: String, _ control: SendControl) -> FileBody {
         let line = "--" + boundary
         let head = """

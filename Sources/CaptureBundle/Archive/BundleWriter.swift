@@ -118,7 +118,6 @@ package enum AssertionPlace {
     /// The length of the entry with its header, for an assertion of at most one block.
     static let length = 2 * UstarHeader.blockLength
 
-    /// The offset of the header.
     package static func offset(manifestSize: Int) -> Int {
         BundleMagic.bytes.count + UstarHeader.blockLength + manifestSize + UstarHeader.padding(manifestSize)
     }

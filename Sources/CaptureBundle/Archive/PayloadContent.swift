@@ -27,22 +27,11 @@ package enum PayloadContent {
         _ handle: FileHandle, name: String, expecting size: Int,
         _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) -> Digest {
-        let hash = try DigestStream()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        var total = 0
-        while true {
-            let count: Int
-            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
-            if count == 0 { break }
-            total += count
-            guard total <= size else { break }
-            let piece = buffer.span.extracting(first: count)
-            try hash.update(piece)
-            try body(piece)
-        }
-        guard total == size else {
+        let source = BundleSource(handle: handle, name: name)
+        let digest = try source.digest(limit: size, body)
+        guard source.position == size, try source.isAtEnd else {
             throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
         }
-        return try hash.finish()
+        return digest
     }
 }

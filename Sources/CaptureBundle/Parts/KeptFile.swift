@@ -14,20 +14,11 @@ struct KeptFile {
 
     /// Reads the bytes again, passes them to `body` and returns their hash.
     func read(_ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }) throws(BundleError) -> Digest {
-        let hash = try DigestStream()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        var left = size
         do { try handle.seek(to: offset) } catch { throw .reading(name, error) }
-        while left > 0 {
-            let count: Int
-            do { count = min(left, try handle.readSome(into: &buffer)) } catch { throw .reading(name, error) }
-            if count == 0 { throw Self.changed(name) }
-            let piece = buffer.span.extracting(first: count)
-            try hash.update(piece)
-            try body(piece)
-            left -= count
-        }
-        return try hash.finish()
+        let source = BundleSource(handle: handle, name: name)
+        let digest = try source.digest(limit: size, body)
+        guard source.position == size else { throw Self.changed(name) }
+        return digest
     }
 
     /// Passes the bytes of an entry to `body`.

@@ -20,7 +20,6 @@ public enum OutputPlace: Hashable, Sendable {
         return replaces ? .replacing(FilePath(text)) : .file(FilePath(text))
     }
 
-    /// The name of the place in messages.
     public var name: String {
         switch self {
         case .file(let path), .replacing(let path): path.string

@@ -86,15 +86,8 @@ extension Manifest {
 
     /// Checks rule M1: canonical bytes of the restricted form.
     private static func canonicalRoot(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
-        let root: JSONValue?
-        do {
-            root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.manifestNesting)
-        } catch {
-            throw BundleError(.manifestCanonical, "not JSON at byte \(error.offset): \(error.message)")
-        }
-        guard let root else {
-            throw BundleError(.manifestCanonical, "not in canonical form (RFC 8785)")
-        }
+        let root = try CanonicalJSON.decode(
+            bytes, nesting: BundleLimits.manifestNesting, or: .manifestCanonical, "not in canonical form (RFC 8785)")
         guard root.members != nil else { throw BundleError(.manifestCanonical, "is \(root.kind), expected an object") }
         if let breach = breach(in: root) { throw BundleError(.manifestCanonical, breach) }
         return root

@@ -40,7 +40,6 @@ package protocol RequestBody: AnyObject {
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool
 }
 
-/// A request body in memory.
 package final class MemoryBody: RequestBody {
     private let bytes: [UInt8]
     private var position = 0

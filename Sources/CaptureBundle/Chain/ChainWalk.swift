@@ -22,7 +22,6 @@ package struct ChainWalk {
     private struct Level {
         let seq: Int
         var members: [Member] = []
-        /// The member with the lowest counter.
         var lowest: Member?
         /// The names of the first two.
         private(set) var names: [LinkRecord.Name] = []

@@ -5,7 +5,6 @@ import SystemPackage
 /// A file with complete bytes but without a name. Several files of one folder are committed together, so that the run
 /// waits for the disk only a few times and not once for each file.
 struct FinishedFile: Sendable {
-    /// The name of the file in messages.
     let name: String
     let file: AtomicFile
     let existing: AtomicFile.Existing

@@ -99,7 +99,6 @@ struct RawExport: Sendable {
 
 /// One layout of Spec/raw-captures.md section 2.
 protocol RawLayout: Sendable {
-    /// The name for `--layout`.
     static var name: String { get }
     /// What messages call the layout, such as "a 3D Scanner App export".
     static var words: String { get }

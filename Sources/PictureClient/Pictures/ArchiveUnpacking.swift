@@ -11,7 +11,6 @@ package enum ArchiveEvent: Sendable {
     case bytes([UInt8])
 }
 
-/// The limits on the contents of an archive.
 package struct ArchiveLimits: Sendable {
     package var entries = 100_000
     /// The number of bytes of all files together.

@@ -46,7 +46,7 @@ package struct BodyFacts: Sendable {
             entries.append(entry)
             if [.metadata, .location].contains(entry.path), entry.size <= BundleLimits.metadataBytes {
                 let bytes = try reader.readDataWhole()
-                guard try Digest.of(bytes) == entry.sha256 else { throw Self.changed(source.name) }
+                guard try Digest.of(bytes) == entry.sha256 else { throw PayloadContent.changed(source.name) }
                 unsigned[entry.path] = bytes
             } else if !reader.skipData() {
                 throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
@@ -56,15 +56,10 @@ package struct BodyFacts: Sendable {
         guard let json = unsigned[.metadata],
             let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting, keeping: 2),
             let metadata = try? CaptureMetadata(root)
-        else { throw Self.changed(source.name) }
+        else { throw PayloadContent.changed(source.name) }
         deviceModel = metadata.deviceModel
         position = unsigned[.location].flatMap { try? GeoPosition.decode($0) }
-        guard (position == nil) == (unsigned[.location] == nil) else { throw Self.changed(source.name) }
-    }
-
-    /// The error for a bundle that is not sound any more.
-    static func changed(_ name: String) -> BundleError {
-        BundleError(.inputUnreadable, "changed while it was being read", file: name)
+        guard (position == nil) == (unsigned[.location] == nil) else { throw PayloadContent.changed(source.name) }
     }
 
     var withheldRemarks: [String] {

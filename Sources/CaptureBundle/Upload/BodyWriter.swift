@@ -47,7 +47,7 @@ package final class BodyWriter: BundleObserver {
 
     /// Ends the body; false if the boundary occurs in an entry, so that it cannot be used.
     package func finish() throws(BundleError) -> Bool {
-        guard !isOther, entries.isEmpty else { throw BodyFacts.changed(layout.name) }
+        guard !isOther, entries.isEmpty else { throw PayloadContent.changed(layout.name) }
         try writeMade()
         return !isSpoilt
     }

@@ -60,14 +60,10 @@ package final class ReportCaptures {
     }
 
     private let order: Order
-    private let temporary: TemporaryText
+    private let temporary = TemporaryText()
     private var places: [Place] = []
 
-    /// - Throws: `output.unusable`.
-    package init(_ order: Order) throws(BundleError) {
-        self.order = order
-        temporary = try TemporaryText()
-    }
+    package init(_ order: Order) { self.order = order }
 
     package var count: Int { places.count }
 

@@ -26,7 +26,7 @@ final class BundleReport {
         try OutputPlace.examine(places)
         target = try OutputTarget(place)
         table = try csv.map { csv throws(BundleError) in try OutputTarget(csv) }
-        captures = try ReportCaptures(.oldestFirst)
+        captures = ReportCaptures(.oldestFirst)
         try table?.write(CSVLine(ReportedBundle.columns).bytes)
     }
 

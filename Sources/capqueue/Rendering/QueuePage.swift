@@ -30,7 +30,7 @@ struct QueuePage {
         let status = try queue.status()
         let records = try chosen()
         let target = try OutputTarget(examining: place)
-        let captures = try ReportCaptures(.newestFirst)
+        let captures = ReportCaptures(.newestFirst)
         try add(records, to: captures)
         let page = ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
         let summary = QueueSummary(status: status, folder: queue.folder.path.string)

@@ -2,11 +2,13 @@ package import CaptureBundle
 package import CaptureNative
 package import QueueModel
 
-/// A file without a name that is sent in place of a bundle: an upload body, or the photo alone.
+/// What is sent: a bundle, or a file without a name that is made from one: an upload body, or the photo alone.
 package struct UploadFile: Sendable {
     package let handle: FileHandle
     package let byteCount: Int
     package let sha256: Digest
+    /// How to check the bytes while they are sent.
+    package let expected: ExpectedBytes
     package let contentType: String
 
     /// Writes the body of an upload (Spec/upload.md section 1) and hashes it.
@@ -80,7 +82,9 @@ private final class HashingTarget: BodyTarget {
 
     func part(contentType: String) throws(BundleError) -> UploadFile {
         guard let handle = try target?.held() else { throw BundleError(.internalFailure, "a body was not kept") }
-        return UploadFile(handle: handle, byteCount: count, sha256: try hash.finish(), contentType: contentType)
+        let sha256 = try hash.finish()
+        return UploadFile(
+            handle: handle, byteCount: count, sha256: sha256, expected: .sha256(sha256), contentType: contentType)
     }
 }
 

@@ -151,7 +151,7 @@ extension Manifest {
         if isWithholdable && path == .metadata {
             throw BundleError(.manifestEntries, "metadata.json cannot be withholdable")
         }
-        let limit = ManifestEntry.sizeLimit(of: path)
+        let limit = path == .metadata ? BundleLimits.metadataBytes : BundleLimits.entryBytes
         guard size <= limit else {
             throw BundleError(.manifestLimit, "\(path) has \(size) bytes, at most \(limit) are allowed")
         }

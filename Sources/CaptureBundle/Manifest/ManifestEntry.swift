@@ -16,8 +16,4 @@ public struct ManifestEntry: Hashable, Sendable {
         self.sha256 = sha256
         self.isWithholdable = isWithholdable
     }
-
-    static func sizeLimit(of path: EntryPath) -> Int {
-        path == .metadata ? BundleLimits.metadataBytes : BundleLimits.entryBytes
-    }
 }

@@ -14,11 +14,13 @@ package struct DepthCollector {
     }
 
     package mutating func add(_ bytes: Span<UInt8>) {
-        statistics.add(bytes)
         survey.add(bytes)
-        // These are local copies, since the closure changes the other members.
+        // This is a local copy, since the closure changes the other members.
         var pieces = self.pieces
-        pieces.read(bytes) { grid.add(Float(bitPattern: $0)) }
+        pieces.read(bytes) {
+            statistics.add(Float(bitPattern: $0))
+            grid.add(Float(bitPattern: $0))
+        }
         self.pieces = pieces
     }
 

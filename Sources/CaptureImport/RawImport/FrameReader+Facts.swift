@@ -131,7 +131,9 @@ extension FrameReader {
             }
             return value([camera.fx, camera.fy, camera.cx, camera.cy])
         }
-        guard let camera = portrait?.intrinsics, let width = camera.width, let height = camera.height else { return nil }
+        guard let camera = portrait?.intrinsics, let width = camera.width, let height = camera.height else {
+            return nil
+        }
         // Apple gives the intrinsics for a reference size with the photo's shape.
         let across = Double(photo.width) / Double(width)
         let down = Double(photo.height) / Double(height)

@@ -84,7 +84,9 @@ final class BodyReader: ByteStream {
         try requireAnother(.assertion)
         let assertion = try readPart(.assertion, limit: BundleLimits.assertionBytes)
         head = BundleReader.Head(manifest: manifest, assertion: assertion)
-        ready = BundleMagic.bytes + Self.entry("manifest.json", manifest) + Self.entry("assertion.cbor", assertion)
+        ready =
+            BundleMagic.bytes + UstarHeader.entry("manifest.json", manifest)
+            + UstarHeader.entry(AssertionPlace.path, assertion)
         state = .payload
         for n in 0..<MultipartBoundary.candidates {
             candidates.append(try MultipartBoundary(manifest: manifest, n: n).bytes)
@@ -108,11 +110,6 @@ final class BodyReader: ByteStream {
     private static func boundary(inFirst line: [UInt8]) -> MultipartBoundary? {
         guard line.starts(with: dashes), line.suffix(crlf.count) == crlf[...] else { return nil }
         return MultipartBoundary(Array(line.dropFirst(dashes.count).dropLast(crlf.count)))
-    }
-
-    private static func entry(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
-        UstarHeader.encode(name: Array(name.utf8), size: bytes.count) + bytes
-            + [UInt8](repeating: 0, count: UstarHeader.padding(bytes.count))
     }
 
     /// Reads one of the first three parts. Its header is known, and its data ends at the first delimiter.
@@ -182,7 +179,7 @@ final class BodyReader: ByteStream {
         current = entry
         if entry.path == .location { location = [] }
         scanner = BoundaryScanner()
-        ready = UstarHeader.encode(name: Array(entry.path.description.utf8), size: entry.size)
+        ready = UstarHeader.encode(name: entry.path.description.utf8, size: entry.size)
         state = .data(remaining: entry.size, padding: UstarHeader.padding(entry.size))
     }
 

@@ -115,8 +115,8 @@ struct BundlePlan: Sendable {
     func packed(counter: UInt32?, assertion: Int, body: MultipartBody?) throws(BundleError) -> Packer.Packed {
         Packer.Packed(
             manifest: manifest, manifestSHA256: try Digest.of(manifestBytes), counter: counter,
-            byteCount: byteCount(assertion: assertion), body: body, layout: origin.layout, frame: origin.frame,
-            remarks: remarks)
+            byteCount: BundleWriter.byteCount(manifest, manifestSize: manifestBytes.count, assertion: assertion),
+            body: body, layout: origin.layout, frame: origin.frame, remarks: remarks)
     }
 
     /// An upload body that is complete but has no name yet.
@@ -160,9 +160,5 @@ struct BundlePlan: Sendable {
         try writer.write(manifest: manifestBytes, assertion: assertion)
         for (entry, content) in zip(manifest.entries, contents) { try writer.write(entry, content) }
         try writer.finish()
-    }
-
-    private func byteCount(assertion: Int) -> Int {
-        BundleWriter.byteCount(manifest, manifestSize: manifestBytes.count, assertion: assertion)
     }
 }

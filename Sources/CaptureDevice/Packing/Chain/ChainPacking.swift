@@ -84,7 +84,7 @@ struct ChainPacking {
     }
 
     private func settle(_ state: inout DeviceKeyState, _ onRemark: (Remark) -> Void) throws(BundleError) {
-        var settlement = PendingSettlement(device, places)
+        var settlement = PendingSettlement(device: device, places: places)
         defer { settlement.remarks.forEach(onRemark) }
         try settlement.settle(&state)
     }

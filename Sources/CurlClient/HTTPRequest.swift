@@ -89,13 +89,6 @@ package struct TransferFailure: Error, Hashable, Sendable {
     package let wasSentWhole: Bool
     /// The status with which a proxy refused the connection; nil if it did not refuse.
     package var proxyStatus: Int?
-
-    package init(code: Int, message: String, wasConnected: Bool, wasSentWhole: Bool) {
-        self.code = code
-        self.message = message
-        self.wasConnected = wasConnected
-        self.wasSentWhole = wasSentWhole
-    }
 }
 
 /// The settings for making connections.

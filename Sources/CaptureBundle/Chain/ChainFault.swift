@@ -57,13 +57,6 @@ package struct ChainFault: Sendable {
         return fault
     }
 
-    init(_ kind: Kind, _ seqs: ClosedRange<Int>, names: [LinkRecord.Name] = [], count: Int = 1) {
-        self.kind = kind
-        self.seqs = seqs
-        self.names = names
-        self.count = count
-    }
-
     package var code: BundleError.Code {
         switch kind {
         case .gap: .chainGap

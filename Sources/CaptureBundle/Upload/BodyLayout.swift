@@ -85,7 +85,8 @@ package struct BodyLayout: Sendable {
         pieces.append(.made(made + line + Array("--\r\n".utf8)))
         let byteCount = pieces.reduce(0) { $0 + $1.count }
         body = MultipartBody(
-            facts.manifest, contentType: "multipart/form-data; boundary=\(String(decoding: boundary, as: UTF8.self))",
+            manifest: facts.manifest,
+            contentType: "multipart/form-data; boundary=\(String(decoding: boundary, as: UTF8.self))",
             byteCount: byteCount, remarks: form.remarks(facts, bodyBytes: byteCount) + facts.withheldRemarks)
         (self.pieces, self.known, self.boundary, candidate) = (pieces, known, boundary, n)
         (self.facts, self.form, self.name) = (facts, form, name)

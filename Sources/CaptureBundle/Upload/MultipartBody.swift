@@ -16,13 +16,6 @@ public struct MultipartBody: Sendable {
     /// Properties that servers of the upload contract may refuse. They are not faults of the bundle.
     public let remarks: [String]
 
-    /// The line `Content-Type: …` with a line feed, as `curl -H @FILE` reads it.
-    var headerFile: [UInt8] { Array("Content-Type: \(contentType)\n".utf8) }
-
-    init(_ manifest: Manifest, contentType: String, byteCount: Int, remarks: [String]) {
-        (self.manifest, self.contentType, self.byteCount, self.remarks) = (manifest, contentType, byteCount, remarks)
-    }
-
     /// Verifies a bundle and writes its body, in one pass over the payload and in constant memory. It does not check
     /// trust.
     ///
@@ -60,7 +53,8 @@ public struct MultipartBody: Sendable {
     /// - Parameter isAgain: Whether an earlier run was interrupted, so that a file with the same bytes may exist.
     package func commit(_ target: OutputTarget, _ headers: OutputPlace?, isAgain: Bool = false) throws(BundleError) {
         let headerTarget = try headers.map { place throws(BundleError) in try OutputTarget(place, holdsBack: true) }
-        try headerTarget?.write(headerFile)
+        // A line as `curl -H @FILE` reads it.
+        try headerTarget?.write(Array("Content-Type: \(contentType)\n".utf8))
         try isAgain ? target.commitOnce() : target.commit()
         try isAgain ? headerTarget?.commitOnce() : headerTarget?.commit()
     }

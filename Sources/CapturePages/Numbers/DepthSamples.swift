@@ -35,16 +35,9 @@ package struct DepthCollector {
 package struct DepthSamples: Sendable {
     package let size: DepthSize
     package let statistics: DepthStatistics
-    private let survey: DepthSurvey
+    fileprivate let survey: DepthSurvey
     /// All samples of the depth map, or only every n-th if it is large.
     package let grid: DepthGrid
-
-    init(size: DepthSize, statistics: DepthStatistics, survey: DepthSurvey, grid: DepthGrid) {
-        self.size = size
-        self.statistics = statistics
-        self.survey = survey
-        self.grid = grid
-    }
 
     /// Whether the grid has every sample.
     package var isComplete: Bool { grid.step == 1 }

@@ -71,13 +71,8 @@ extension PictureDecoder {
 private struct ArchiveCheck {
     let limits: ArchiveLimits
     let byteLimit: Int
-    private var names: Set<[UInt8]> = []
-    private var bytes = 0
-
-    init(limits: ArchiveLimits, byteLimit: Int) {
-        self.limits = limits
-        self.byteLimit = byteLimit
-    }
+    var names: Set<[UInt8]> = []
+    var bytes = 0
 
     mutating func event(_ head: PicturePart, _ content: [UInt8]) throws(PictureFailure) -> ArchiveEvent? {
         switch head.kind {

@@ -23,11 +23,10 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The message, in which a caller can put its own names for settings.
     public let wording: Wording
     /// The file to which the error belongs, as the user named it; nil for a finding in a bundle.
-    public let file: String?
-    /// The entry of the bundle to which the error belongs.
+    public private(set) var file: String?
     public let entry: String?
     /// What can be done about it.
-    public let hints: [Hint]
+    public private(set) var hints: [Hint]
     /// Other faults that were found in the same raw folder, so that all can be mended at once.
     public internal(set) var further: [BundleError] = []
     /// Whether a file could not be written because the disk or the user's quota is full.
@@ -56,10 +55,9 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The same error without some of its advice.
     package func without(_ isLeftOut: (Hint) -> Bool) -> BundleError {
-        var copy = BundleError(
-            code, wording: wording, file: file, entry: entry, hints: hints.filter { !isLeftOut($0) })
+        var copy = self
+        copy.hints = hints.filter { !isLeftOut($0) }
         copy.further = further.map { $0.without(isLeftOut) }
-        copy.isDiskFull = isDiskFull
         return copy
     }
 
@@ -119,7 +117,10 @@ extension BundleError {
     }
 
     /// The error for a file that could not be opened or read.
-    package static func reading(_ path: String, _ error: NativeError) -> BundleError {
+    ///
+    /// - Parameter path: A path, or its text.
+    package static func reading(_ path: some CustomStringConvertible, _ error: NativeError) -> BundleError {
+        let path = path.description
         if error.isMissing {
             let isLink = FileStatus.isLink(FilePath(path))
             let message = isLink ? "is a link to a file that does not exist" : "no such file or folder"
@@ -129,12 +130,9 @@ extension BundleError {
         return BundleError(code, "cannot be read: \(error.text)", file: path)
     }
 
-    package static func reading(_ path: FilePath, _ error: NativeError) -> BundleError { reading(path.string, error) }
-
-    package static func writing(_ path: FilePath, _ error: NativeError) -> BundleError { writing(path.string, error) }
-
     /// The error for a file that could not be created or written.
-    package static func writing(_ path: String, _ error: NativeError) -> BundleError {
+    package static func writing(_ path: some CustomStringConvertible, _ error: NativeError) -> BundleError {
+        let path = path.description
         if error.isExisting { return .exists(path) }
         let opening = ["open", "linkat", "link", "rename", "access", "mkdir"].contains(error.call)
         if opening && error.isUncreatable {
@@ -145,18 +143,16 @@ extension BundleError {
         return failure
     }
 
-    package static func exists(_ path: FilePath, hint: Hint = .set(.replaces)) -> BundleError {
-        exists(path.string, hint: hint)
-    }
-
-    static func exists(_ path: String, hint: Hint = .set(.replaces)) -> BundleError {
-        BundleError(.outputExists, "already exists", file: path, hints: [hint])
+    package static func exists(
+        _ path: some CustomStringConvertible, hint: Hint = .set(.replaces)
+    ) -> BundleError {
+        BundleError(.outputExists, "already exists", file: path.description, hints: [hint])
     }
 
     /// The same error, but about `file`.
     package func about(file: String) -> BundleError {
-        var moved = BundleError(code, wording: wording, file: file, entry: entry, hints: hints)
-        moved.isDiskFull = isDiskFull
+        var moved = self
+        moved.file = file
         return moved
     }
 

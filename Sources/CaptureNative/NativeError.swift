@@ -15,12 +15,5 @@ package struct NativeError: Error, Hashable, CustomStringConvertible {
     /// The library's own text for `code`.
     package let text: String
 
-    package init(origin: Origin, call: String, code: Int32, text: String) {
-        self.origin = origin
-        self.call = call
-        self.code = code
-        self.text = text
-    }
-
     package var description: String { "\(call): \(text)" }
 }

@@ -3,12 +3,12 @@ package import CaptureBundle
 /// Collects lines and writes many of them at a time: to standard output, or to a file that appears either complete or not
 /// at all.
 package final class TextOutput {
-    private let target: TextTarget?
+    private let target: OutputTarget?
     private var waiting: [UInt8] = []
 
     /// - Parameter place: nil for standard output, whose lines need not wait for the last one.
     package init(_ place: OutputPlace? = nil) throws(BundleError) {
-        target = try place.map { place throws(BundleError) in try TextTarget(place) }
+        target = try place.map { place throws(BundleError) in try OutputTarget(examining: place) }
     }
 
     package func line(_ text: String) throws(BundleError) {
@@ -20,7 +20,7 @@ package final class TextOutput {
     /// Writes the rest and gives the file its name; call it at the end.
     package func finish() throws(BundleError) {
         if !waiting.isEmpty { try flush() }
-        try target?.finish()
+        try target?.commit()
     }
 
     private func flush() throws(BundleError) {

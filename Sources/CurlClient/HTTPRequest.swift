@@ -40,7 +40,6 @@ package protocol RequestBody: AnyObject {
     func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool
 }
 
-/// A request body in memory.
 package final class MemoryBody: RequestBody {
     private let bytes: [UInt8]
     private var position = 0
@@ -90,13 +89,6 @@ package struct TransferFailure: Error, Hashable, Sendable {
     package let wasSentWhole: Bool
     /// The status with which a proxy refused the connection; nil if it did not refuse.
     package var proxyStatus: Int?
-
-    package init(code: Int, message: String, wasConnected: Bool, wasSentWhole: Bool) {
-        self.code = code
-        self.message = message
-        self.wasConnected = wasConnected
-        self.wasSentWhole = wasSentWhole
-    }
 }
 
 /// The settings for making connections.

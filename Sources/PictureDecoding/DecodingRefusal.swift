@@ -15,7 +15,6 @@ struct DecodingRefusal: Error {
         "has a side of more than \(PictureLimits.side) pixels, or more than \(PictureLimits.decodedBytes >> 20) MiB")
 }
 
-/// A part of an answer with its bytes.
 struct AnswerPart {
     let head: PicturePart
     let bytes: [UInt8]

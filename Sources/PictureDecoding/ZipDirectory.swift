@@ -11,7 +11,6 @@ struct ZipDirectory {
     private static let entryMark: [UInt8] = [0x50, 0x4b, 1, 2]
     private static let wideEndMark: [UInt8] = [0x50, 0x4b, 6, 6]
     private static let locatorMark: [UInt8] = [0x50, 0x4b, 6, 7]
-    /// The maximum number of bytes of a directory.
     private static let byteLimit = 1 << 26
 
     struct Entry {
@@ -27,7 +26,6 @@ struct ZipDirectory {
         let unixType: Int
     }
 
-    /// The position of the directory.
     let offset: Int
     private let bytes: [UInt8]
     private let count: Int

@@ -14,6 +14,5 @@ package enum PictureLibrary: String, Sendable, CaseIterable {
     /// The file name of the shared library, which includes the version of its ABI.
     package var fileName: String { names.file }
 
-    /// The Debian package that contains the library.
     package var debianPackage: String { names.package }
 }

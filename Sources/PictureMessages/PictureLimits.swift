@@ -2,7 +2,6 @@
 package enum PictureLimits {
     /// The maximum number of samples or pixels on one side.
     package static let side = 1 << 14
-    /// The maximum number of bytes of a file.
     package static let fileBytes = 1 << 28
     /// The maximum number of bytes of decoded samples or pixels.
     package static let decodedBytes = 1 << 28
@@ -12,7 +11,6 @@ package enum PictureLimits {
     package static let memoryShare = 1 << 26
     /// The maximum number of bytes of a block of metadata inside a file (EXIF, XMP).
     package static let metadataBytes = 1 << 24
-    /// The maximum number of bytes of a message.
     package static let messageBytes = 1 << 12
 
     /// The maximum number of bytes of a name in an archive.

@@ -34,7 +34,7 @@ public struct QueueSettings: Hashable, Sendable {
     /// The value in the form in which users write it.
     public func text(_ name: Name) -> String {
         switch name {
-        case .retention: QueueAge(retention).text
+        case .retention: retention.age
         case .warnAt: ByteSize.text(warnAt)
         case .limit: limit.map(ByteSize.text) ?? "none"
         case .freeFloor: freeFloor.text
@@ -47,7 +47,7 @@ public struct QueueSettings: Hashable, Sendable {
     /// - Throws: `value.invalid`.
     public mutating func set(_ name: Name, _ text: String) throws(QueueError) {
         switch name {
-        case .retention: retention = try QueueAge.parse(text, of: name.rawValue).duration
+        case .retention: retention = try .parse(age: text, of: name.rawValue)
         case .warnAt: warnAt = try ByteSize.parse(text, of: name.rawValue)
         case .limit: limit = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
         case .freeFloor: freeFloor = try FreeFloor.parse(text, of: name.rawValue)
@@ -124,54 +124,48 @@ public struct DiskRoom: Hashable, Sendable {
     }
 }
 
-/// A duration as users write it, such as `7d` or `90s`.
-public struct QueueAge: Hashable, Sendable {
-    public let milliseconds: Int
-
-    public init(milliseconds: Int) { self.milliseconds = milliseconds }
-
-    /// Rounds up to whole seconds, which is what a text can say.
-    package init(_ duration: Duration) {
-        let (seconds, fraction) = duration.components
-        milliseconds = (Int(min(max(seconds, 0), Int64(Self.limit))) + (fraction > 0 ? 1 : 0)) * 1000
-    }
-
-    package var duration: Duration { .milliseconds(milliseconds) }
-
-    /// The age rounded down to whole days, or else hours, or else minutes.
-    package var rounded: QueueAge {
-        let seconds = max(0, milliseconds) / 1000
-        let unit = [86_400, 3600].first { seconds >= $0 } ?? 60
-        return QueueAge(milliseconds: seconds / unit * unit * 1000)
-    }
-
+/// Spans as users write them, such as `7d` or `90s`.
+extension Duration {
     /// In seconds, a thousand years: more is a typing error, and nothing overflows below it.
-    private static let limit = 31_557_600_000
+    private static var longestAge: Int { 31_557_600_000 }
 
-    private static let units: [(letter: String, seconds: Int)] = [
-        ("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1),
-    ]
-
-    public init?(_ text: String) {
-        guard let unit = Self.units.first(where: { text.hasSuffix($0.letter) }) else { return nil }
-        guard let count = WholeNumber.parse(text.without(last: 1)), count <= Self.limit / unit.seconds else {
-            return nil
-        }
-        milliseconds = count * unit.seconds * 1000
+    private static var ageUnits: [(letter: String, seconds: Int)] {
+        [("w", 604_800), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
     }
 
-    package static func parse(_ text: String, of name: String) throws(QueueError) -> QueueAge {
-        guard let age = QueueAge(text) else {
+    public init?(age text: String) {
+        guard let unit = Self.ageUnits.first(where: { text.hasSuffix($0.letter) }),
+            let count = WholeNumber.parse(text.without(last: 1)), count <= Self.longestAge / unit.seconds
+        else { return nil }
+        self = .seconds(count * unit.seconds)
+    }
+
+    static func parse(age text: String, of name: String) throws(QueueError) -> Duration {
+        guard let age = Duration(age: text) else {
             throw QueueError(.valueInvalid, "\(text) is not a time span, expected for example 7d, 12h or 90s", of: name)
         }
         return age
     }
 
-    public var text: String {
-        let seconds = milliseconds / 1000
+    /// The text for the span, rounded up to whole seconds.
+    public var age: String {
+        let seconds = (milliseconds + 999) / 1000
         // Weeks are accepted but not printed, because 14d is more usual than 2w.
-        let unit = Self.units.dropFirst().first { seconds % $0.seconds == 0 && seconds >= $0.seconds } ?? ("s", 1)
+        let unit = Self.ageUnits.dropFirst().first { seconds % $0.seconds == 0 && seconds >= $0.seconds } ?? ("s", 1)
         return "\(seconds / unit.seconds)\(unit.letter)"
+    }
+
+    /// The span in whole milliseconds: at least 0, and at most a thousand years.
+    package var milliseconds: Int {
+        let (seconds, fraction) = components
+        return Int(min(max(seconds, 0), Int64(Self.longestAge))) * 1000 + Int(max(fraction, 0) / 1_000_000_000_000_000)
+    }
+
+    /// The span rounded down to whole days, or else hours, or else minutes.
+    package var rounded: Duration {
+        let seconds = milliseconds / 1000
+        let unit = [86_400, 3600].first { seconds >= $0 } ?? 60
+        return .seconds(seconds / unit * unit)
     }
 }
 

@@ -14,7 +14,6 @@ final class FileBody: RequestBody {
     private let handle: FileHandle
     private let pieces: [BodyLayout.Piece]
     private let fileBytes: Int
-    /// How to check the bytes of the file.
     private let expected: ExpectedBytes
     private let boundary: [UInt8]?
     /// The bytes of the file from which the layout was computed.

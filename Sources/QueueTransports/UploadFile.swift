@@ -1,11 +1,14 @@
 package import CaptureBundle
 package import CaptureNative
+package import QueueModel
 
-/// A file without a name that is sent in place of a bundle: an upload body, or the photo alone.
+/// What is sent: a bundle, or a file without a name that is made from one: an upload body, or the photo alone.
 package struct UploadFile: Sendable {
     package let handle: FileHandle
     package let byteCount: Int
     package let sha256: Digest
+    /// How to check the bytes while they are sent.
+    package let expected: ExpectedBytes
     package let contentType: String
 
     /// Writes the body of an upload (Spec/upload.md section 1) and hashes it.
@@ -40,19 +43,24 @@ package struct UploadFile: Sendable {
 /// Hashes the body in which a bundle will be sent, in the same pass that verifies the bundle.
 package struct BodyHashing {
     private let target: HashingTarget
-    private let body: BodyObserver
+    private let layout: BodyLayout
+    private let body: BodyWriter
     package var observer: any BundleObserver { body }
 
     /// - Parameter bundle: A regular file. Its metadata is read, because the body begins with it; then it is at its start.
     package init(_ bundle: FileHandle, name: String) throws(BundleError) {
-        let seekable = SeekableBundle(bundle, name: name)
+        // Also if no body can be made, so that the bundle is verified from its start.
+        defer { try? bundle.seekToStart() }
         target = try HashingTarget(isKept: false)
-        body = BodyObserver(name, target, n: 0, unsigned: seekable.metadataEntries)
-        _ = try seekable.source()
+        layout = try BodyLayout.of(bundle, name: name)
+        body = BodyWriter(layout, target)
     }
 
-    /// The hash of the body with the first boundary; nil if the body needs another boundary.
-    package func finish() throws(BundleError) -> Digest? { try body.finish() == nil ? nil : target.hash.finish() }
+    /// The hash of the body; nil if it needs another boundary.
+    package func finish() throws(BundleError) -> BodyHash? {
+        guard try body.finish() else { return nil }
+        return BodyHash(sha256: try target.hash.finish(), candidate: layout.candidate)
+    }
 }
 
 /// A target that hashes the bytes that it receives, and keeps them in a file without a name if they are needed.
@@ -74,11 +82,12 @@ private final class HashingTarget: BodyTarget {
 
     func part(contentType: String) throws(BundleError) -> UploadFile {
         guard let handle = try target?.held() else { throw BundleError(.internalFailure, "a body was not kept") }
-        return UploadFile(handle: handle, byteCount: count, sha256: try hash.finish(), contentType: contentType)
+        let sha256 = try hash.finish()
+        return UploadFile(
+            handle: handle, byteCount: count, sha256: sha256, expected: .sha256(sha256), contentType: contentType)
     }
 }
 
-/// An observer that keeps the photo.
 private final class PhotoObserver: BundleObserver {
     let target: HashingTarget
     private(set) var isFound = false

@@ -80,17 +80,17 @@ struct DepthMapTests {
         #expect(error?.code == .inputUnreadable)
     }
 
-    @Test func theMedianOfTwoGreatSamplesIsFinite() {
-        var collector = DepthStatistics.Collector()
+    @Test func theMedianOfTwoGreatSamplesIsFinite() throws {
+        var collector = DepthCollector(size: try #require(DepthSize(width: 2, height: 1)))
         collector.add(RawFolder.floats([3.4e38, 3.4e38]).span)
-        #expect(collector.finish().median == 3.4e38)
+        #expect(try #require(collector.finish()).statistics.median == 3.4e38)
     }
 
-    @Test func countsWhatIsMissingAndWhatIsMeaningless() {
-        var collector = DepthStatistics.Collector()
+    @Test func countsWhatIsMissingAndWhatIsMeaningless() throws {
+        var collector = DepthCollector(size: try #require(DepthSize(width: 9, height: 1)))
         let values: [Float] = [.nan, 0, -0.0, -1, .infinity, -.infinity, 4, 1, 3]
         for byte in RawFolder.floats(values) { collector.add([byte].span) }
-        let statistics = collector.finish()
+        let statistics = try #require(collector.finish()).statistics
         #expect((statistics.samples, statistics.missing, statistics.meaningless) == (9, 3, 3))
         #expect((statistics.minimum, statistics.median, statistics.maximum) == (1, 3, 4))
     }

@@ -55,8 +55,11 @@ struct ByteHandoverTests {
 
     @Test func aThreadThatEndsEarlyHoldsUpNobody() async throws {
         struct Refused: Error {}
-        let pieces = Pieces(asked: { _ in }, left: 1000)
+        let asked = Mutex(0)
+        let pieces = Pieces(asked: { size in asked.withLock { $0 += size } }, left: 1000)
         #expect(try await ByteHandover.run(pieces) { _ in 7 } == 7)
         await #expect(throws: Refused.self) { try await ByteHandover.run(pieces) { _ in throw Refused() } }
+        // What comes after the end of the thread is not asked for.
+        #expect(asked.withLock(\.self) <= 2 * (ByteHandover.room + 16_384))
     }
 }

@@ -133,7 +133,7 @@ struct BodyIntakeTests {
         let received = try await queue.captures.receive(
             BodyPieces(one.body.bytes), byteCount: nil, receiver, destinations: ["api"]
         ) { _ in }
-        let id = try queue.captures.keep([received], destinations: ["api"])[0].get().id
+        let id = try queue.captures.keep([received])[0].get().id
         #expect(try queue.captures.find(id).body == BodyHash(sha256: Digest.of(one.body.bytes), candidate: 0))
         let pushed = try await queue.push(two.bundle, .with { $0.destinations = ["api"] })
         #expect(

@@ -47,7 +47,7 @@ struct LibraryExampleTests {
         let queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true)
         let copied = try queue.push(room.bundle("a"))
         var later = PushOptions()
-        later.notBefore = 4_000_000_000_000
+        later.notBefore = CaptureTime("2096-10-02T07:06:40Z")
         let id = try queue.push(room.bundle("b"), later).id
         let disk = FilePath(room.path("disk"))
         try FileManager.default.createDirectory(atPath: disk.string, withIntermediateDirectories: true)

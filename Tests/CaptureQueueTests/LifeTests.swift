@@ -47,7 +47,9 @@ struct LifeTests {
         try queue.captures.change(.hold, held)
         let cancelled = try queues.push("cancelled")
         try queue.captures.change(.cancel, cancelled)
-        let waiting = try queues.push("waiting") { $0.notBefore = manual.now + 1000 * Self.day }
+        let waiting = try queues.push("waiting") {
+            $0.notBefore = CaptureTime(milliseconds: manual.now + 1000 * Self.day)
+        }
         _ = try queue.run()
         manual.pass(900 * Self.day)
         #expect(try queue.upkeep.prune().captures == 0)

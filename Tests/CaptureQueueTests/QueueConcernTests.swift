@@ -39,7 +39,7 @@ struct QueueConcernTests {
 
     @Test func anEmptyQueueIsWellWithoutADestinationAndWhilePaused() {
         #expect(status([]).concerns().isEmpty)
-        #expect(status([], isPaused: true).concerns(maxAge: 0).isEmpty)
+        #expect(status([], isPaused: true).concerns(maxAge: .zero).isEmpty)
         #expect(status([work("a", [.completed: 3, .cancelled: 2], .endpoint, isPaused: true)]).concerns().isEmpty)
         #expect(status([work(nil, [.completed: 1])]).concerns().isEmpty)
     }
@@ -103,8 +103,8 @@ struct QueueConcernTests {
             work("a", [.pending: 1], waited: Self.hour), work("b", [.pending: 1], waited: Self.hour + 1),
         ])
         #expect(queue.concerns().isEmpty)
-        #expect(queue.concerns(maxAge: Self.hour) == [.init(.old, 1, "b")])
-        #expect(queue.concerns(maxAge: Self.hour + 1).isEmpty)
+        #expect(queue.concerns(maxAge: .milliseconds(Self.hour)) == [.init(.old, 1, "b")])
+        #expect(queue.concerns(maxAge: .milliseconds(Self.hour + 1)).isEmpty)
         #expect(queue.oldestWaiting?.ageMilliseconds == Self.hour + 1)
     }
 

@@ -57,7 +57,7 @@ extension PruneOptions {
     /// Releases everything that was delivered, however short ago.
     static let atOnce: PruneOptions = {
         var options = PruneOptions()
-        options.olderThan = QueueAge(milliseconds: 0)
+        options.olderThan = .zero
         return options
     }()
 }

@@ -157,7 +157,7 @@ struct StoredWaitsTests {
     @Test(arguments: spans.indices) func aSpanIsKeptWhateverTheClockShows(_ index: Int) throws {
         let (before, early, late) = Self.spans[index]
         play(before)
-        let id = try queues.push("a") { $0.delay = 2 * Self.hour }
+        let id = try queues.push("a") { $0.delay = .milliseconds(2 * Self.hour) }
         play(early)
         for _ in 0..<2 { #expect(try queue.run().completed == 0, "sent too early") }
         play(late)
@@ -166,7 +166,7 @@ struct StoredWaitsTests {
     }
 
     @Test func aTimeIsTheUsersWord() throws {
-        let id = try queues.push("a") { $0.notBefore = manual.now + Self.day }
+        let id = try queues.push("a") { $0.notBefore = CaptureTime(milliseconds: manual.now + Self.day) }
         manual.jump(Self.day - 1)
         try queue.captures.change(.hold, id)
         try queue.captures.change(.release, id)

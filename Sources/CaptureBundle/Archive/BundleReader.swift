@@ -114,7 +114,7 @@ public final class BundleReader {
                 .containerTruncated, "cut short: ends after \(source.position) bytes, \(place)")
         }
         func length(_ entries: [ManifestEntry]) -> Int {
-            entries.reduce(0) { $0 + UstarHeader.blockLength + $1.size + UstarHeader.padding($1.size) }
+            entries.reduce(0) { $0 + UstarHeader.entryLength($1.size) }
         }
         let whole = fixedBytes + length(manifest.entries) - length(withheld)
         let isCertain = manifest.entries[next...].allSatisfy { !$0.isWithholdable }

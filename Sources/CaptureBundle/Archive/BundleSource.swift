@@ -144,6 +144,37 @@ public final class BundleSource {
         return taken
     }
 
+    /// Hashes the next bytes, at most `limit`, and passes them to `body`.
+    package func digest(
+        limit: Int = .max, _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
+    ) throws(BundleError) -> Digest {
+        let hash = try DigestStream()
+        var left = limit
+        while left > 0 {
+            let count = try lend(left) { piece throws(BundleError) in
+                try hash.update(piece)
+                try body(piece)
+            }
+            if count == 0 { break }
+            left -= count
+        }
+        return try hash.finish()
+    }
+
+    /// Copies the bundle. The place receives nothing before the whole of it is read and its hash matches.
+    ///
+    /// - Throws: `entry.sha256` if the hash does not match; `input.unreadable`, `output.exists`, `output.unusable`,
+    ///   `io.failed`.
+    package func copy(to place: OutputPlace, sha256: Digest) throws(BundleError) {
+        try OutputPlace.examine([place], reading: status)
+        let target = try OutputTarget(place, holdsBack: true)
+        let found = try digest { piece throws(BundleError) in try target.write(piece) }
+        guard found == sha256 else {
+            throw BundleError(.entrySHA256, "SHA-256 is \(found), expected \(sha256)", file: name)
+        }
+        try target.commit()
+    }
+
     /// Skips `count` bytes and seeks instead of reading if the source is a regular file. It returns the number of
     /// skipped bytes; after a seek that is always `count`, even if the file is shorter.
     func skip(_ count: Int) throws(BundleError) -> Int {

@@ -34,20 +34,10 @@ package final class BundleWriter {
 
     /// - Parameter assertion: nil leaves zero bytes in its place, where `AssertionPlace` puts it later.
     package func write(manifest: [UInt8], assertion: [UInt8]?) throws(BundleError) {
-        for (path, bytes) in [(BundleMagic.path, BundleMagic.content), ("manifest.json", manifest)] {
-            try writeWhole(path, bytes)
-        }
-        if let assertion {
-            try writeWhole(AssertionPlace.path, assertion)
-        } else {
-            append([UInt8](repeating: 0, count: AssertionPlace.length))
-        }
-    }
-
-    private func writeWhole(_ path: String, _ bytes: [UInt8]) throws(BundleError) {
-        try begin(path, size: bytes.count)
-        try write(bytes.span)
-        try end(bytes.count)
+        append(BundleMagic.bytes + UstarHeader.entry("manifest.json", manifest))
+        append(
+            assertion.map { UstarHeader.entry(AssertionPlace.path, $0) }
+                ?? [UInt8](repeating: 0, count: AssertionPlace.length))
     }
 
     package func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
@@ -59,9 +49,7 @@ package final class BundleWriter {
     /// The length of a bundle in bytes (Spec/capture-bundle.md section 2).
     package static func byteCount(_ manifest: Manifest, manifestSize: Int, assertion: Int) -> Int {
         let sizes = [BundleMagic.content.count, manifestSize, assertion] + manifest.entries.map(\.size)
-        return sizes.reduce(2 * UstarHeader.blockLength) { total, size in
-            total + UstarHeader.blockLength + size + UstarHeader.padding(size)
-        }
+        return sizes.reduce(2 * UstarHeader.blockLength) { $0 + UstarHeader.entryLength($1) }
     }
 
     /// Writes the end of the archive. No entry can follow it.
@@ -72,7 +60,7 @@ package final class BundleWriter {
 
     /// Begins an entry. Write its bytes next, then call `end`.
     func begin(_ path: String, size: Int) throws(BundleError) {
-        append(UstarHeader.encode(name: Array(path.utf8), size: size))
+        append(UstarHeader.encode(name: path.utf8, size: size))
         missing = size
         if buffer.count >= Self.bufferLimit { try flush() }
     }
@@ -118,17 +106,19 @@ package enum AssertionPlace {
     /// The length of the entry with its header, for an assertion of at most one block.
     static let length = 2 * UstarHeader.blockLength
 
-    /// The offset of the header.
-    package static func offset(manifestSize: Int) -> Int {
-        BundleMagic.bytes.count + UstarHeader.blockLength + manifestSize + UstarHeader.padding(manifestSize)
+    static func offset(manifestSize: Int) -> Int {
+        BundleMagic.bytes.count + UstarHeader.entryLength(manifestSize)
     }
 
-    /// The bytes of the entry with its header and padding.
-    package static func bytes(_ assertion: [UInt8]) throws(BundleError) -> [UInt8] {
+    package static func write(
+        _ assertion: [UInt8], manifestSize: Int, to file: FileHandle, name: String
+    ) throws(BundleError) {
         guard assertion.count <= UstarHeader.blockLength else {
             throw BundleError(.internalFailure, "an assertion has \(assertion.count) bytes, expected at most one block")
         }
-        return UstarHeader.encode(name: Array(path.utf8), size: assertion.count) + assertion
-            + [UInt8](repeating: 0, count: UstarHeader.padding(assertion.count))
+        try native({ .writing(name, $0) }) { () throws(NativeError) in
+            try file.seek(to: offset(manifestSize: manifestSize))
+            try file.write(UstarHeader.entry(path, assertion))
+        }
     }
 }

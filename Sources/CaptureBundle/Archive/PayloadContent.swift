@@ -1,10 +1,10 @@
 package import CaptureNative
 
 /// The content of a payload entry that is not in a bundle yet, or the floats from which an entry is made.
-package enum PayloadContent {
+package enum PayloadContent: Sendable {
     case bytes([UInt8])
-    /// A file that is too large for memory. It is read a second time and must still have the same bytes.
-    case file(FileHandle, name: String)
+    /// Bytes of a file, from an offset on. They are read a second time and must still be the same.
+    case file(FileHandle, name: String, offset: Int = 0)
 
     package static let memoryLimit = 32 << 20
 
@@ -13,12 +13,10 @@ package enum PayloadContent {
     ) throws(BundleError) {
         switch self {
         case .bytes(let bytes): try body(bytes.span)
-        case .file(let handle, let name):
-            do { try handle.seekToStart() } catch { throw .reading(name, error) }
-            let digest = try Self.hash(handle, name: name, expecting: size, body)
-            guard digest == sha256 else {
-                throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
-            }
+        case .file(let handle, let name, let offset):
+            do { try handle.seek(to: offset) } catch { throw .reading(name, error) }
+            let found = try BundleSource(handle: handle, name: name).digest(limit: size, body)
+            guard found == sha256 else { throw Self.changed(name) }
         }
     }
 
@@ -27,22 +25,13 @@ package enum PayloadContent {
         _ handle: FileHandle, name: String, expecting size: Int,
         _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
     ) throws(BundleError) -> Digest {
-        let hash = try DigestStream()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        var total = 0
-        while true {
-            let count: Int
-            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
-            if count == 0 { break }
-            total += count
-            guard total <= size else { break }
-            let piece = buffer.span.extracting(first: count)
-            try hash.update(piece)
-            try body(piece)
-        }
-        guard total == size else {
-            throw BundleError(.inputUnreadable, "changed while it was being packed", file: name)
-        }
-        return try hash.finish()
+        let source = BundleSource(handle: handle, name: name)
+        let digest = try source.digest(limit: size, body)
+        guard source.position == size, try source.isAtEnd else { throw changed(name) }
+        return digest
+    }
+
+    static func changed(_ name: String) -> BundleError {
+        BundleError(.inputUnreadable, "changed while it was being read", file: name)
     }
 }

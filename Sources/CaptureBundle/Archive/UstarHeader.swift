@@ -28,7 +28,7 @@ struct UstarHeader {
     /// - Parameters:
     ///   - name: The path, at most 99 bytes.
     ///   - size: The size of the entry, at most 8 GiB − 1.
-    static func encode(name: [UInt8], size: Int) -> [UInt8] {
+    static func encode(name: some Collection<UInt8>, size: Int) -> [UInt8] {
         var block = [UInt8](repeating: 0, count: blockLength)
         func put(_ bytes: some Collection<UInt8>, at offset: Int) {
             for (index, byte) in bytes.enumerated() { block[offset + index] = byte }
@@ -53,6 +53,14 @@ struct UstarHeader {
 
     /// The number of zero bytes between an entry's data and the next block.
     static func padding(_ size: Int) -> Int { (blockLength - size % blockLength) % blockLength }
+
+    /// An entry with its header and padding.
+    static func entry(_ path: String, _ bytes: [UInt8]) -> [UInt8] {
+        encode(name: path.utf8, size: bytes.count) + bytes + [UInt8](repeating: 0, count: padding(bytes.count))
+    }
+
+    /// The length of an entry with its header and padding.
+    static func entryLength(_ size: Int) -> Int { blockLength + size + padding(size) }
 
     /// Reads path and size, builds the canonical block from them and compares: rule C4.
     init(_ block: [UInt8]) throws(BundleError) {
@@ -85,8 +93,5 @@ package enum BundleMagic {
     static let typePrefix = "application/vnd.capture-bundle+tar;version="
     static let content = Array((typePrefix + "1\n").utf8)
 
-    package static let bytes: [UInt8] = {
-        let head = UstarHeader.encode(name: Array(path.utf8), size: content.count) + content
-        return head + [UInt8](repeating: 0, count: 2 * UstarHeader.blockLength - head.count)
-    }()
+    package static let bytes = UstarHeader.entry(path, content)
 }

@@ -2,7 +2,7 @@
 /// so memory grows by half a byte for each link.
 package final class ChainCollection {
     private let sort = RecordSort()
-    private var names: TemporaryText?
+    private let names = TemporaryText()
     package private(set) var isEmpty = true
 
     package init() {}
@@ -12,8 +12,6 @@ package final class ChainCollection {
     /// - Parameter file: The name of the bundle.
     /// - Throws: `output.unusable`, `io.failed`.
     package func add(_ record: LinkRecord, file: String) throws(BundleError) {
-        let names = if let open = self.names { open } else { try TemporaryText() }
-        self.names = names
         var named = record
         named.name = LinkRecord.Name(offset: try names.append(file.utf8), length: file.utf8.count)
         try sort.add(named)
@@ -33,7 +31,7 @@ package final class ChainCollection {
     ///
     /// - Throws: `io.failed`.
     package func file(_ name: LinkRecord.Name) throws(BundleError) -> String {
-        String(decoding: try names?.read(name.length, at: name.offset) ?? [], as: UTF8.self)
+        String(decoding: try names.read(name.length, at: name.offset), as: UTF8.self)
     }
 
     /// The names of the files of a fault.

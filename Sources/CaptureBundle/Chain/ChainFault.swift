@@ -4,12 +4,10 @@ extension BundleError.Code {
     package static let chainOrder = Self("chain.order")
 }
 
-/// A link of a chain, with all copies of it.
 package struct WalkedLink: Sendable {
     /// The copy with the lowest counter; of several such copies the first one.
     let record: LinkRecord
     package private(set) var copies = 1
-    /// The highest counter of the copies.
     private(set) var highestCounter: UInt32
 
     init(_ record: LinkRecord) {
@@ -46,7 +44,6 @@ package struct ChainFault: Sendable {
     }
 
     package let kind: Kind
-    /// The numbers of the links.
     package let seqs: ClosedRange<Int>
     /// The names of at most two of the links, or of a link before the gap and of one after it.
     package let names: [LinkRecord.Name]
@@ -58,13 +55,6 @@ package struct ChainFault: Sendable {
         guard var fault else { return first() }
         fault.count += 1
         return fault
-    }
-
-    init(_ kind: Kind, _ seqs: ClosedRange<Int>, names: [LinkRecord.Name] = [], count: Int = 1) {
-        self.kind = kind
-        self.seqs = seqs
-        self.names = names
-        self.count = count
     }
 
     package var code: BundleError.Code {
@@ -107,7 +97,6 @@ package struct ChainSummary: Sendable {
     package let first: Int
     package internal(set) var last: Int
     package internal(set) var links = 0
-    /// The copies of all links.
     package internal(set) var copies = 0
     /// The links that are missing between the first and the last.
     package internal(set) var missing = 0

@@ -22,7 +22,6 @@ package struct ChainWalk {
     private struct Level {
         let seq: Int
         var members: [Member] = []
-        /// The member with the lowest counter.
         var lowest: Member?
         /// The names of the first two.
         private(set) var names: [LinkRecord.Name] = []
@@ -40,17 +39,17 @@ package struct ChainWalk {
         }
 
         mutating func addStranger(_ link: WalkedLink) {
-            stranger = .another(stranger, ChainFault(.stranger, seq...seq, names: [link.name]))
+            stranger = .another(stranger, ChainFault(kind: .stranger, seqs: seq...seq, names: [link.name]))
         }
 
         mutating func addDisorder(_ link: WalkedLink, after seq: Int, _ followed: Member) {
             let kind = ChainFault.Kind.order(counter: link.counter, seq: seq, before: followed.highestCounter)
-            disorder = .another(disorder, ChainFault(kind, self.seq...self.seq, names: [link.name]))
+            disorder = .another(disorder, ChainFault(kind: kind, seqs: self.seq...self.seq, names: [link.name]))
         }
 
         var faults: [ChainFault] {
             let isForked = members.count > 1
-            let twins = ChainFault(.twins, seq...seq, names: names, count: members.count)
+            let twins = ChainFault(kind: .twins, seqs: seq...seq, names: names, count: members.count)
             return [isForked ? twins : nil, stranger, disorder].compactMap(\.self)
         }
 
@@ -128,7 +127,7 @@ package struct ChainWalk {
             let missing = (before.seq + 1)...(done.seq - 1)
             summary?.missing += missing.count
             let names = [before.names.first, done.names.first].compactMap(\.self)
-            try report([ChainFault(.gap, missing, names: names)], emit)
+            try report([ChainFault(kind: .gap, seqs: missing, names: names)], emit)
         }
         let faults = done.faults
         if faults.isEmpty {

@@ -1,14 +1,9 @@
 /// Sorts any number of records in little memory: sorted runs wait in a temporary file and are merged at the end.
 final class RecordSort {
-    private struct Run {
-        let offset: Int
-        let count: Int
-    }
-
     private let runLength: Int
     private var waiting: [LinkRecord] = []
     private var runs: [Run] = []
-    private var temporary: TemporaryText?
+    private let temporary = TemporaryText()
 
     /// - Parameter runLength: The number of records that are sorted in memory.
     init(runLength: Int = 1 << 16) { self.runLength = runLength }
@@ -23,78 +18,58 @@ final class RecordSort {
     ///
     /// - Throws: `io.failed`, and the errors that `body` throws.
     func forEach(_ body: (LinkRecord) throws(BundleError) -> Void) throws(BundleError) {
-        if temporary != nil { try store() }
-        guard let temporary else {
-            waiting.sort()
+        waiting.sort()
+        if runs.isEmpty {
             for record in waiting { try body(record) }
             return
         }
-        waiting = []
-        var readers: [RunReader] = []
-        for run in runs { readers.append(try RunReader(temporary, run.offset, run.count)) }
+        // The last run stays in memory.
+        runs.append(Run(temporary, offset: 0, left: 0, piece: waiting))
+        for index in runs.indices.reversed() where try !runs[index].hasHead() { runs.remove(at: index) }
         // There are few runs, so a search through their heads costs less than reading the bundles did.
-        while let least = readers.indices.min(by: { readers[$0].head < readers[$1].head }) {
-            try body(readers[least].head)
-            if try !readers[least].advance() { readers.remove(at: least) }
+        while let least = runs.indices.min(by: { runs[$0].head < runs[$1].head }) {
+            try body(runs[least].head)
+            runs[least].next += 1
+            if try !runs[least].hasHead() { runs.remove(at: least) }
         }
     }
 
     /// Sorts the waiting records and moves them to the temporary file.
     private func store() throws(BundleError) {
-        guard !waiting.isEmpty else { return }
         waiting.sort()
-        let temporary = if let open = self.temporary { open } else { try TemporaryText() }
-        self.temporary = temporary
-        var start: Int?
         var bytes: [UInt8] = []
-        for record in waiting {
-            bytes.removeAll(keepingCapacity: true)
-            record.encode(into: &bytes)
-            let place = try temporary.append(bytes)
-            start = start ?? place
-        }
-        runs.append(Run(offset: start ?? 0, count: waiting.count))
+        for record in waiting { record.encode(into: &bytes) }
+        runs.append(Run(temporary, offset: try temporary.append(bytes), left: waiting.count))
         waiting.removeAll(keepingCapacity: true)
     }
 }
 
 /// Reads the records of a run in pieces.
-private struct RunReader {
+private struct Run {
     private static let pieceLength = 128
 
     private let temporary: TemporaryText
     private var offset: Int
+    /// How many records are in the file only.
     private var left: Int
-    private var piece: [LinkRecord] = []
-    private var next = 0
+    private var piece: [LinkRecord]
+    /// The place of the next record in the piece.
+    var next = 0
 
-    /// - Parameter count: At least 1.
-    init(_ temporary: TemporaryText, _ offset: Int, _ count: Int) throws(BundleError) {
-        self.temporary = temporary
-        self.offset = offset
-        left = count
-        try fill()
+    init(_ temporary: TemporaryText, offset: Int, left: Int, piece: [LinkRecord] = []) {
+        (self.temporary, self.offset, self.left, self.piece) = (temporary, offset, left, piece)
     }
 
     var head: LinkRecord { piece[next] }
 
-    /// Moves to the next record; false after the last.
-    mutating func advance() throws(BundleError) -> Bool {
-        next += 1
-        if next == piece.count {
-            guard left > 0 else { return false }
-            try fill()
+    /// Whether there is another record, which is then in the piece.
+    mutating func hasHead() throws(BundleError) -> Bool {
+        if next == piece.count, left > 0 {
+            let (count, length) = (min(left, Self.pieceLength), LinkRecord.length)
+            let bytes = try temporary.read(count * length, at: offset)
+            piece = (0..<count).map { LinkRecord(decoding: bytes[($0 * length)..<(($0 + 1) * length)]) }
+            (next, left, offset) = (0, left - count, offset + bytes.count)
         }
-        return true
-    }
-
-    private mutating func fill() throws(BundleError) {
-        let count = min(left, Self.pieceLength)
-        let length = LinkRecord.length
-        let bytes = try temporary.read(count * length, at: offset)
-        piece = (0..<count).map { LinkRecord(decoding: bytes[($0 * length)..<(($0 + 1) * length)]) }
-        next = 0
-        left -= count
-        offset += bytes.count
+        return next < piece.count
     }
 }

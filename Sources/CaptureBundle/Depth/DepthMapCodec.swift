@@ -61,7 +61,7 @@ package final class DepthMapReader {
     private let blockLimit: Int
     private var blocks = 0
     private let inflater: Inflater
-    private let hasher: SHA256Hasher
+    private let hash: DigestStream
     private var crc = CRC32()
     private var phase = Phase.header
     private var pending: [UInt8] = []
@@ -76,7 +76,7 @@ package final class DepthMapReader {
         expectedBytes = size.byteCount
         blockLimit = size.blockLimit
         inflater = try native { () throws(NativeError) in try Inflater() }
-        hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        hash = try DigestStream()
     }
 
     /// Takes the next piece of the entry. After a fault, the rest is ignored.
@@ -103,7 +103,7 @@ package final class DepthMapReader {
         guard inflatedBytes == expectedBytes else {
             return BundleError(.depthLength, "inflates to \(inflatedBytes) bytes, expected \(expectedBytes)")
         }
-        let digest = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        let digest = try hash.finish()
         guard digest == expected else {
             return BundleError(.depthSHA256, "the floats' SHA-256 is \(digest), the manifest says \(expected)")
         }
@@ -136,12 +136,8 @@ package final class DepthMapReader {
         var output = self.output
         self.output = []
         defer { self.output = output }
-        let outcome: Inflater.Outcome
-        let consumed: Int
-        let produced: Int
-        do {
-            (outcome, consumed, produced) = try inflater.inflate(rest, into: &output)
-        } catch {
+        let (outcome, consumed, produced): (Inflater.Outcome, Int, Int)
+        do { (outcome, consumed, produced) = try inflater.inflate(rest, into: &output) } catch {
             throw .unexpected(error)
         }
         rest = rest.extracting(droppingFirst: consumed)
@@ -151,7 +147,7 @@ package final class DepthMapReader {
         }
         let floats = output.span.extracting(first: produced)
         crc.update(floats)
-        do { try hasher.update(floats) } catch { throw .unexpected(error) }
+        try hash.update(floats)
         try onFloats(floats)
         mayHoldOutput = outcome == .outputFull
         switch outcome {

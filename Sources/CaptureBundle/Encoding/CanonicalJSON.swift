@@ -17,13 +17,16 @@ package enum CanonicalJSON {
         return encoded == bytes ? value : nil
     }
 
-    /// Parses `metadata.json` or `location.json`, which must be in canonical form.
-    static func decode(_ bytes: [UInt8], or code: BundleError.Code) throws(BundleError) -> JSONValue {
+    /// Parses a JSON file of a bundle, which must be in canonical form.
+    static func decode(
+        _ bytes: [UInt8], nesting: Int = BundleLimits.metadataNesting, or code: BundleError.Code,
+        _ fault: String = "not in canonical form"
+    ) throws(BundleError) -> JSONValue {
         let root: JSONValue?
-        do { root = try decode(bytes, nesting: BundleLimits.metadataNesting) } catch {
+        do { root = try decode(bytes, nesting: nesting) } catch {
             throw BundleError(code, "not JSON at byte \(error.offset): \(error.message)")
         }
-        guard let root else { throw BundleError(code, "not in canonical form") }
+        guard let root else { throw BundleError(code, fault) }
         return root
     }
 

@@ -85,13 +85,8 @@ package enum Base64 {
 
     /// Encodes for URLs, without padding (RFC 4648 section 5).
     static func encodeURL(_ bytes: [UInt8]) -> String {
-        let characters = encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") }.map { byte in
-            switch byte {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            default: byte
-            }
-        }
+        let letters: [UInt8: UInt8] = [UInt8(ascii: "+"): UInt8(ascii: "-"), UInt8(ascii: "/"): UInt8(ascii: "_")]
+        let characters = encode(bytes).utf8.prefix { $0 != UInt8(ascii: "=") }.map { letters[$0] ?? $0 }
         return String(decoding: characters, as: UTF8.self)
     }
 

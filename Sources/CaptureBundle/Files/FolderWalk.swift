@@ -59,10 +59,6 @@ package final class FolderWalk: Sendable {
         self.leavesUnfinished = leavesUnfinished
     }
 
-    package static func isRawCapture(_ names: [FilePath.Component]) -> Bool {
-        names.contains("photo.jpg") && names.contains("metadata.json")
-    }
-
     /// Whether a file should be a bundle by its name, whatever its content is.
     package static func isNamedBundle(_ path: FilePath) -> Bool { name(of: path, endsWith: ".bundle") }
 

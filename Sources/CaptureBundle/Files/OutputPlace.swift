@@ -20,7 +20,6 @@ public enum OutputPlace: Hashable, Sendable {
         return replaces ? .replacing(FilePath(text)) : .file(FilePath(text))
     }
 
-    /// The name of the place in messages.
     public var name: String {
         switch self {
         case .file(let path), .replacing(let path): path.string
@@ -33,20 +32,13 @@ public enum OutputPlace: Hashable, Sendable {
     /// - Parameter mayExist: Whether a file that exists is judged later, by its bytes.
     /// - Throws: `output.exists`, `output.unusable`.
     package func examine(mayExist: Bool = false) throws(BundleError) {
-        switch self {
-        case .standardOutput: return
-        case .file(let path):
-            try Self.refuseFolder(path)
-            guard mayExist || !FileStatus.exists(path) else { throw .exists(path) }
-            try Self.examineFolder(of: path)
-        case .replacing(let path):
-            try Self.refuseFolder(path)
-            if let status = try? FileStatus.of(path), status.kind != .file {
-                throw BundleError(
-                    .outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
-            }
-            try Self.examineFolder(of: path)
+        guard let path else { return }
+        try Self.refuseFolder(path)
+        if exists, !mayExist { throw .exists(path) }
+        if case .replacing = self, let status = try? FileStatus.of(path), status.kind != .file {
+            throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
         }
+        try Self.examineFolder(of: path)
     }
 
     /// Refuses a place that a command uses twice, or that is its input: the second file would replace the first.

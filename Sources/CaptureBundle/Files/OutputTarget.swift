@@ -1,5 +1,5 @@
 package import CaptureNative
-import SystemPackage
+package import SystemPackage
 
 /// A file that is being written. It is invisible before `commit`, unless it is passed on to standard output directly.
 package final class OutputTarget {
@@ -27,25 +27,25 @@ package final class OutputTarget {
             do { try FileHandle.standardOutput.requireWritable() } catch { throw .writing(place.name, error) }
         }
         switch place {
-        case .standardOutput where holdsBack:
-            destination = .held
-            handle = try Self.temporary()
         case .standardOutput:
-            destination = .passing
-            handle = .standardOutput
+            destination = holdsBack ? .held : .passing
+            handle = holdsBack ? try Self.temporary() : .standardOutput
         case .file(let path), .replacing(let path):
-            do {
-                let file = try AtomicFile(path: path, mode: 0o666)
-                if case .file = place {
-                    destination = .file(file, .refuse)
-                } else {
-                    destination = .file(file, .replace)
-                }
-                handle = file.handle
-            } catch {
-                throw .writing(path, error)
-            }
+            let file: AtomicFile
+            do { file = try AtomicFile(path: path, mode: 0o666) } catch { throw .writing(path, error) }
+            destination = .file(file, place == .file(path) ? .refuse : .replace)
+            handle = file.handle
         }
+    }
+
+    /// Opens a place after it was examined.
+    ///
+    /// - Parameter inputs: The files that the command reads, and that must not be replaced.
+    /// - Throws: `output.exists`, `output.unusable`.
+    package convenience init(examining place: OutputPlace, reading inputs: [FilePath] = []) throws(BundleError) {
+        for input in inputs { try OutputPlace.examine([place], reading: try? FileStatus.of(input)) }
+        try OutputPlace.examine([place])
+        try self.init(place)
     }
 
     /// - Parameter file: A file that exists already.
@@ -87,7 +87,7 @@ package final class OutputTarget {
         if case .file = destination, count > Self.aloneLimit { writer = WriteBehind(handle, from: count) }
     }
 
-    func write(_ bytes: [UInt8]) throws(BundleError) { try write(bytes.span) }
+    package func write(_ bytes: [UInt8]) throws(BundleError) { try write(bytes.span) }
 
     /// Publishes the bytes: they are synced and get their name, or they go to standard output.
     package func commit() throws(BundleError) {

@@ -13,8 +13,7 @@ extension FileKind {
         case .compressed: return unpacking(path, kind).map { [$0] } ?? []
         case .uploadBody: return [.restore(path)]
         case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
-            let raw = FolderContents(path.folder)
-            return raw?.isRawCapture == true ? raw?.hints ?? [] : [.raw(.packFolder)]
+            return FolderContents(path.folder)?.packing ?? [.raw(.packFolder)]
         case .movie, .document, .text, .program, .bundle: return []
         }
     }
@@ -33,9 +32,7 @@ extension FileKind {
         case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
         case .bundle: return [.verify(path, .isPacked)]
         case .uploadBody: return [.restore(path)]
-        default:
-            let raw = FolderContents(path.folder)
-            return raw?.isRawCapture == true ? raw?.hints ?? [] : [.raw(.forms)]
+        default: return FolderContents(path.folder)?.packing ?? [.raw(.forms)]
         }
     }
 
@@ -84,8 +81,11 @@ package struct FolderContents {
         isRawCapture = names.contains("photo.jpg") && names.contains("metadata.json")
     }
 
+    /// The advice to pack a raw capture; nil for another folder.
+    package var packing: [Hint]? { isRawCapture ? [.raw(.pack(path))] : nil }
+
     package var hints: [Hint] {
-        if isRawCapture { return [.raw(.pack(path))] }
+        if let packing { return packing }
         guard let bundle = bundles.first else { return [] }
         if bundles.count == 1 { return [.verify(path.appending(bundle), .isInFolder)] }
         return [.verifyAll(path, count: bundles.count)]

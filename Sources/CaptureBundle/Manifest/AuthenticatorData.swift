@@ -19,7 +19,6 @@ public struct AuthenticatorData: Hashable, Sendable {
         0xda, 0xed, 0xf3, 0xa8, 0x7d, 0x31, 0x62, 0xe7, 0xd1, 0x42, 0x34, 0x71, 0x2e, 0x8a, 0x9c, 0xcb,
     ])
 
-    /// Creates the authenticator data for a disk key.
     package init(diskKeyCounter counter: UInt32) { self.init(rpIDHash: Self.diskKeyHash, flags: 0, counter: counter) }
 
     package init(rpIDHash: Digest, flags: UInt8, counter: UInt32) {

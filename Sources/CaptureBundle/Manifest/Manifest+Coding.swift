@@ -86,15 +86,8 @@ extension Manifest {
 
     /// Checks rule M1: canonical bytes of the restricted form.
     private static func canonicalRoot(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
-        let root: JSONValue?
-        do {
-            root = try CanonicalJSON.decode(bytes, nesting: BundleLimits.manifestNesting)
-        } catch {
-            throw BundleError(.manifestCanonical, "not JSON at byte \(error.offset): \(error.message)")
-        }
-        guard let root else {
-            throw BundleError(.manifestCanonical, "not in canonical form (RFC 8785)")
-        }
+        let root = try CanonicalJSON.decode(
+            bytes, nesting: BundleLimits.manifestNesting, or: .manifestCanonical, "not in canonical form (RFC 8785)")
         guard root.members != nil else { throw BundleError(.manifestCanonical, "is \(root.kind), expected an object") }
         if let breach = breach(in: root) { throw BundleError(.manifestCanonical, breach) }
         return root
@@ -158,7 +151,7 @@ extension Manifest {
         if isWithholdable && path == .metadata {
             throw BundleError(.manifestEntries, "metadata.json cannot be withholdable")
         }
-        let limit = ManifestEntry.sizeLimit(of: path)
+        let limit = path == .metadata ? BundleLimits.metadataBytes : BundleLimits.entryBytes
         guard size <= limit else {
             throw BundleError(.manifestLimit, "\(path) has \(size) bytes, at most \(limit) are allowed")
         }

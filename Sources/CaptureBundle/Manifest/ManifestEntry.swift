@@ -2,7 +2,6 @@
 public struct ManifestEntry: Hashable, Sendable {
     public let path: EntryPath
     public let mediaType: String
-    /// The number of bytes.
     public let size: Int
     public let sha256: Digest
     /// Whether the entry may be left out of a bundle that is still complete.
@@ -16,10 +15,5 @@ public struct ManifestEntry: Hashable, Sendable {
         self.size = size
         self.sha256 = sha256
         self.isWithholdable = isWithholdable
-    }
-
-    /// The maximum size of the entry.
-    static func sizeLimit(of path: EntryPath) -> Int {
-        path == .metadata ? BundleLimits.metadataBytes : BundleLimits.entryBytes
     }
 }

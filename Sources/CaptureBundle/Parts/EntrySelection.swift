@@ -43,7 +43,6 @@ public struct EntrySelection: Hashable, Sendable {
         return true
     }
 
-    /// Adds an entry.
     public mutating func add(_ path: EntryPath) { items.append(.entry(path)) }
 
     public func contains(_ path: EntryPath) -> Bool { items.contains { $0.contains(path) } }

@@ -98,13 +98,11 @@ private struct Merge {
     }
 
     private mutating func insert(_ entry: ManifestEntry) throws(BundleError) {
-        guard let file = files.supply(entry.path) else {
+        guard let content = files.supplies[entry.path] else {
             withheld.append(entry)
             return
         }
-        try writer.begin(entry.path.description, size: entry.size)
-        try file.supply(entry) { piece throws(BundleError) in try writer.write(piece) }
-        try writer.end(entry.size)
+        try writer.write(entry, content)
         restored.append(entry)
     }
 

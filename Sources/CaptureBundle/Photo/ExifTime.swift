@@ -7,7 +7,6 @@ package struct ExifTime: Hashable, Sendable {
     /// The GPS time in UTC, GPSDateStamp and GPSTimeStamp, such as `2018-08-28T11:22:07.610Z`.
     package let satellites: CaptureTime?
 
-    /// The source of the offset in `capturedAt`.
     package enum OffsetSource: Hashable, Sendable { case exif, satellites }
 
     /// - Parameters:

@@ -64,7 +64,6 @@ package struct JPEGWalk {
     private var hasEXIF = false
     private let readsHeaderOnly: Bool
 
-    private static let exif = Array("Exif\0\0".utf8)
     private static let startOfImage: [UInt8] = [0xff, 0xd8, 0xff]
     private static let mark: [UInt8] = [0xff]
     /// The length of a marker with the longest segment.
@@ -179,7 +178,7 @@ package struct JPEGWalk {
         next = position + 2 + length
         phase = .segments
         if next > BundleLimits.photoHeaderBytes { isHeaderRead = true }
-        if marker == 0xe1, !isHeaderRead, !hasEXIF, data.starts(with: Self.exif) {
+        if marker == 0xe1, !isHeaderRead, !hasEXIF, data.starts(with: TIFFStructure.exifMark) {
             hasEXIF = true
             header.exif = PhotoFacts(exif: Array(data))
         }

@@ -27,8 +27,6 @@ package struct PhotoFacts: Equatable, Sendable {
         }
     }
 
-    private static let exifHeader = Array("Exif\0\0".utf8)
-
     /// Reads the header of a JPEG file. A fact that is missing or malformed is nil.
     ///
     /// - Returns: nil if the bytes do not begin with a JPEG's first marker.
@@ -46,7 +44,8 @@ package struct PhotoFacts: Equatable, Sendable {
     ///
     /// - Returns: nil if the bytes do not begin with a TIFF header.
     package init?(exif: [UInt8]) {
-        let tiff = exif.starts(with: Self.exifHeader) ? Array(exif.dropFirst(Self.exifHeader.count)) : exif
+        let tiff =
+            exif.starts(with: TIFFStructure.exifMark) ? Array(exif.dropFirst(TIFFStructure.exifMark.count)) : exif
         guard TIFFStructure(tiff) != nil else { return nil }
         read(tiff)
     }

@@ -9,7 +9,6 @@ package struct PhotoFields {
     /// The markers cannot be followed to the end of the picture, or a part of the picture is cut short.
     package struct Failure: Error {}
 
-    private static let exif = Array("Exif\0\0".utf8)
     private static let jfif = Array("JFIF\0".utf8)
     private static let jfifLength = 14
     private static let adobe = Array("Adobe".utf8)
@@ -45,11 +44,13 @@ package struct PhotoFields {
                 append(0xee, data.prefix(Self.adobeLength), insteadOf: data, "an Adobe segment with more bytes")
             case 0xe2 where isHeader && hasPlainProfile && data.starts(with: ColourProfile.header):
                 photo += jpeg[segment.range]
-            case 0xe1 where isHeader && !hasEXIF && data.starts(with: Self.exif):
+            case 0xe1 where isHeader && !hasEXIF && data.starts(with: TIFFStructure.exifMark):
                 hasEXIF = true
-                let fields = ExifFields(Array(data.dropFirst(Self.exif.count)))
+                let fields = ExifFields(Array(data.dropFirst(TIFFStructure.exifMark.count)))
                 others += fields.others
-                append(0xe1, fields.bytes.isEmpty ? [] : Self.exif + fields.bytes, insteadOf: data, fields.form)
+                append(
+                    0xe1, fields.bytes.isEmpty ? [] : TIFFStructure.exifMark + fields.bytes, insteadOf: data,
+                    fields.form)
             default: others.append(Self.name(segment.marker, data))
             }
         }

@@ -7,6 +7,8 @@ package struct TIFFStructure {
     let isLittleEndian: Bool
 
     static let headerLength = 8
+    /// What comes before EXIF in a JPEG.
+    static let exifMark = Array("Exif\0\0".utf8)
 
     /// Creates the structure; nil unless the bytes begin with a TIFF header.
     package init?(_ bytes: [UInt8]) {
@@ -17,7 +19,6 @@ package struct TIFFStructure {
         guard number(at: 2, length: 2) == 42, number(at: 4, length: 4) != nil else { return nil }
     }
 
-    /// The offset of the first directory.
     package var firstDirectory: Int { number(at: 4, length: 4) ?? 0 }
 
     /// The unsigned number of 1 to 4 bytes at an offset; nil beyond the end.

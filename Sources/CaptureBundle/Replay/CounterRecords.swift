@@ -50,17 +50,13 @@ private struct CounterFile {
         guard let name = FilePath.Component(Array(key.description.utf8)) else {
             throw BundleError(.internalFailure, "a key id that is not a file name")
         }
-        let path = folderPath.appending(name)
-        let flags = FileHandle.newOrExistingFile | FileHandle.withoutBlocking
-        self.path = path
-        let handle = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
-            try folder.open(name, flags, mode: 0o600)
-        }
-        self.handle = handle
-        let status = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try handle.status() }
-        guard status.kind == .file else {
-            throw CounterState.notAFile(path)
-        }
+        path = folderPath.appending(name)
+        let status: FileStatus
+        do {
+            handle = try folder.open(name, FileHandle.newOrExistingFile | FileHandle.withoutBlocking, mode: 0o600)
+            status = try handle.status()
+        } catch { throw CounterState.failure(error, path) }
+        guard status.kind == .file else { throw CounterState.notAFile(path) }
         if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
         guard status.size % Self.unseen.count == 0 else {
             throw BundleError(

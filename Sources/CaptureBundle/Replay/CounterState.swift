@@ -50,12 +50,9 @@ public final class CounterState: Sendable {
     ) throws(BundleError) {
         let lock = path.appending(Self.lockName)
         // Another user who can open this file could hold the lock for ever.
-        if let status = try native(
-            { Self.failure($0, lock) },
-            { () throws(NativeError) in
-                try folder.status(of: Self.lockName)
-            })
-        {
+        let known: FileStatus?
+        do { known = try folder.status(of: Self.lockName) } catch { throw Self.failure(error, lock) }
+        if let status = known {
             guard status.kind == .file else { throw Self.notAFile(lock) }
             if let fault = FileAccess.exposure(ofState: lock, status) { throw fault }
         }

@@ -2,7 +2,6 @@ import CaptureNative
 
 /// An upload body that is read and hashed while it arrives.
 package final class ArrivingBody {
-    /// The bytes of the body.
     package let source: BundleSource
     private let hash: DigestStream
 

@@ -15,13 +15,58 @@ package protocol BodyForm: Sendable {
     func remarks(_ facts: BodyFacts, bodyBytes: Int) -> [String]
 }
 
-/// The facts about a bundle from which a form makes a body: the manifest, the assertion and the metadata.
-package struct BodyFacts {
+/// The facts about a bundle that its body depends on.
+package struct BodyFacts: Sendable {
     let manifest: Manifest
     let manifestBytes: [UInt8]
     let assertion: [UInt8]
     let deviceModel: String
     let position: GeoPosition?
+    /// The entries that the bundle has.
+    let entries: [ManifestEntry]
+    /// The contents of metadata.json and location.json, if they were read from a bundle.
+    private(set) var unsigned: [EntryPath: [UInt8]] = [:]
+
+    /// The facts about a whole bundle that is being made.
+    package init(
+        _ manifest: Manifest, _ manifestBytes: [UInt8], assertion: [UInt8], deviceModel: String, position: GeoPosition?
+    ) {
+        (self.manifest, self.manifestBytes, self.assertion) = (manifest, manifestBytes, assertion)
+        (self.deviceModel, self.position, entries) = (deviceModel, position, manifest.entries)
+    }
+
+    /// Reads the head of a bundle and the two entries that the metadata part needs. No signature is verified.
+    init(_ source: BundleSource) throws(BundleError) {
+        let reader = BundleReader(source)
+        let head = try reader.readHead()
+        (manifestBytes, assertion) = (head.manifest, head.assertion)
+        manifest = try Manifest.decode(manifestBytes)
+        var entries: [ManifestEntry] = []
+        while let entry = try reader.nextEntry(of: manifest) {
+            entries.append(entry)
+            if [.metadata, .location].contains(entry.path), entry.size <= BundleLimits.metadataBytes {
+                let bytes = try reader.readDataWhole()
+                guard try Digest.of(bytes) == entry.sha256 else { throw PayloadContent.changed(source.name) }
+                unsigned[entry.path] = bytes
+            } else if !reader.skipData() {
+                throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
+            }
+        }
+        self.entries = entries
+        guard let json = unsigned[.metadata],
+            let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting, keeping: 2),
+            let metadata = try? CaptureMetadata(root)
+        else { throw PayloadContent.changed(source.name) }
+        deviceModel = metadata.deviceModel
+        position = unsigned[.location].flatMap { try? GeoPosition.decode($0) }
+        guard (position == nil) == (unsigned[.location] == nil) else { throw PayloadContent.changed(source.name) }
+    }
+
+    var withheldRemarks: [String] {
+        [(EntryPath.depth, "depth_map"), (.photo, "photo")]
+            .filter { path, _ in manifest.entry(path) != nil && !entries.contains { $0.path == path } }
+            .map { "has no part \($0.1), because \($0.0) is withheld; servers require this part" }
+    }
 }
 
 /// The form of Spec/upload.md section 1, from which the bundle can be restored (profile `capture`).
@@ -41,15 +86,12 @@ struct CaptureForm: BodyForm {
     func header(of entry: ManifestEntry) -> [UInt8]? { BodyPart(entry).header }
 
     func remarks(_ facts: BodyFacts, bodyBytes: Int) -> [String] {
-        Self.remarks(facts.manifest, bodyBytes: bodyBytes)
-    }
-
-    static func remarks(_ manifest: Manifest, bodyBytes: Int) -> [String] {
         var remarks: [String] = []
         if bodyBytes > UploadAdvice.bodyBytes {
             remarks.append("has \(bodyBytes) bytes; servers refuse more than \(UploadAdvice.bodyBytes)")
         }
-        for (path, part) in [(EntryPath.depth, "depth_map"), (.photo, "photo")] where manifest.entry(path) == nil {
+        for (path, part) in [(EntryPath.depth, "depth_map"), (.photo, "photo")] where facts.manifest.entry(path) == nil
+        {
             remarks.append("has no part \(part), which servers require")
         }
         return remarks

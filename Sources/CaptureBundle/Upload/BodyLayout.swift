@@ -27,11 +27,15 @@ package struct BodyLayout: Sendable {
     package let pieces: [Piece]
     /// The bytes of the bundle from which the layout was computed. They are compared when the bundle is hashed.
     package let known: [(offset: Int, bytes: [UInt8])]
-    package let contentType: String
+    package let body: MultipartBody
     /// The boundary. If it occurs in the copied bytes, the layout of the next candidate must be used.
     package let boundary: [UInt8]
     /// The number of the boundary's candidate, beginning with 0.
     package let candidate: Int
+    let facts: BodyFacts
+    let form: any BodyForm
+    /// The name of the bundle in messages.
+    let name: String
 
     /// Computes the layout of a bundle's body.
     ///
@@ -44,68 +48,47 @@ package struct BodyLayout: Sendable {
     package static func of(
         _ bundle: FileHandle, name: String, from first: Int = 0, form: (any BodyForm)? = nil
     ) throws(BundleError) -> BodyLayout {
+        do { try bundle.seekToStart() } catch { throw .reading(name, error) }
+        return try BodyLayout(
+            BodyFacts(BundleSource(handle: bundle, name: name)), name: name, from: first, form: form)
+    }
+
+    package init(
+        _ facts: BodyFacts, name: String, from first: Int = 0, form: (any BodyForm)? = nil
+    ) throws(BundleError) {
         let form = form ?? CaptureForm()
-        let contents = try BodyContents(BundleReader(SeekableBundle(bundle, name: name).source()))
-        for n in first..<max(first, MultipartBoundary.candidates) {
-            let target = PieceTarget()
-            let observer = BodyObserver(name, target, form, n: n, unsigned: contents.unsigned)
-            try observer.read(contents.head, contents.manifest)
-            for (entry, offset) in contents.entries {
-                try observer.begin(entry)
-                if form.header(of: entry) != nil { target.pieces.append(.copied(offset: offset, count: entry.size)) }
-            }
-            guard let body = try observer.finish() else { continue }
-            let boundary = try MultipartBoundary(manifest: contents.head.manifest, n: n, prefix: form.boundaryPrefix)
-            return BodyLayout(
-                pieces: target.pieces, known: contents.known, contentType: body.contentType, boundary: boundary.bytes,
-                candidate: n)
-        }
-        throw MultipartBody.noBoundary(name)
-    }
-}
-
-/// What the layout of a body depends on.
-struct BodyContents {
-    let head: BundleReader.Head
-    let manifest: Manifest
-    /// The entries that the bundle has, each with the offset of its bytes.
-    private(set) var entries: [(entry: ManifestEntry, offset: Int)] = []
-    /// The contents of metadata.json and location.json.
-    private(set) var unsigned: [EntryPath: [UInt8]] = [:]
-    private(set) var known: [(offset: Int, bytes: [UInt8])]
-
-    init(_ reader: BundleReader) throws(BundleError) {
-        head = try reader.readHead()
-        manifest = try Manifest.decode(head.manifest)
-        let size = head.manifest.count
-        let start = BundleMagic.bytes.count + UstarHeader.blockLength
-        let second = start + size + UstarHeader.padding(size) + UstarHeader.blockLength
-        known = [(start, head.manifest), (second, head.assertion)]
-        while let entry = try reader.nextEntry(of: manifest) {
-            let offset = reader.position
-            entries.append((entry, offset))
-            if [.metadata, .location].contains(entry.path), entry.size <= BundleLimits.metadataBytes {
-                let bytes = try reader.readDataWhole()
-                unsigned[entry.path] = bytes
-                known.append((offset, bytes))
-            } else if !reader.skipData() {
-                throw BundleError(.containerTruncated, "ends inside an entry's data", entry: entry.path.description)
-            }
-        }
-    }
-}
-
-/// A target that keeps the bytes that are made.
-private final class PieceTarget: BodyTarget {
-    var pieces: [BodyLayout.Piece] = []
-
-    func write(_ bytes: Span<UInt8>) {
+        let parts = try form.made(from: facts)
+        var (n, boundary) = (first - 1, [UInt8]())
+        repeat {
+            n += 1
+            guard n < MultipartBoundary.candidates else { throw MultipartBody.noBoundary(name) }
+            boundary = try MultipartBoundary(manifest: facts.manifestBytes, n: n, prefix: form.boundaryPrefix).bytes
+        } while parts.contains { ByteSearch.first(boundary, in: $0.data.span, from: 0) != nil }
+        let (line, crlf) = (Array("--".utf8) + boundary, Array("\r\n".utf8))
         var made: [UInt8] = []
-        if case .made(let before) = pieces.last {
-            made = before
-            pieces.removeLast()
+        for part in parts { made += line + crlf + part.header + part.data + crlf }
+        var pieces: [Piece] = []
+        let assertion = AssertionPlace.offset(manifestSize: facts.manifestBytes.count) + UstarHeader.blockLength
+        var known = [
+            (BundleMagic.bytes.count + UstarHeader.blockLength, facts.manifestBytes), (assertion, facts.assertion),
+        ]
+        var offset = assertion + facts.assertion.count + UstarHeader.padding(facts.assertion.count)
+        for entry in facts.entries {
+            offset += UstarHeader.blockLength
+            if let header = form.header(of: entry) {
+                pieces += [.made(made + line + crlf + header), .copied(offset: offset, count: entry.size)]
+                made = crlf
+            }
+            if let bytes = facts.unsigned[entry.path] { known.append((offset, bytes)) }
+            offset += entry.size + UstarHeader.padding(entry.size)
         }
-        made.append(copying: bytes)
-        pieces.append(.made(made))
+        pieces.append(.made(made + line + Array("--\r\n".utf8)))
+        let byteCount = pieces.reduce(0) { $0 + $1.count }
+        body = MultipartBody(
+            manifest: facts.manifest,
+            contentType: "multipart/form-data; boundary=\(String(decoding: boundary, as: UTF8.self))",
+            byteCount: byteCount, remarks: form.remarks(facts, bodyBytes: byteCount) + facts.withheldRemarks)
+        (self.pieces, self.known, self.boundary, candidate) = (pieces, known, boundary, n)
+        (self.facts, self.form, self.name) = (facts, form, name)
     }
 }

@@ -1,9 +1,9 @@
 /// A part of an upload body and its header (Spec/upload.md section 1).
-package enum BodyPart: Hashable, Sendable {
+enum BodyPart {
     case metadata, manifest, assertion
     case entry(path: EntryPath, mediaType: String)
 
-    package init(_ entry: ManifestEntry) { self = .entry(path: entry.path, mediaType: entry.mediaType) }
+    init(_ entry: ManifestEntry) { self = .entry(path: entry.path, mediaType: entry.mediaType) }
 
     private var form: (name: String, filename: String?, type: String) {
         switch self {

@@ -37,7 +37,6 @@ final class BodyReader: ByteStream {
     private var occurring: Set<[UInt8]> = []
     private static let crlf = Array("\r\n".utf8)
     private static let dashes = Array("--".utf8)
-    /// A first line of a body.
     private static let firstLine =
         dashes + MultipartBoundary.prefix + Array(repeating: UInt8(ascii: "0"), count: MultipartBoundary.digits) + crlf
     private static let headerLimit = 1024
@@ -85,7 +84,9 @@ final class BodyReader: ByteStream {
         try requireAnother(.assertion)
         let assertion = try readPart(.assertion, limit: BundleLimits.assertionBytes)
         head = BundleReader.Head(manifest: manifest, assertion: assertion)
-        ready = BundleMagic.bytes + Self.entry("manifest.json", manifest) + Self.entry("assertion.cbor", assertion)
+        ready =
+            BundleMagic.bytes + UstarHeader.entry("manifest.json", manifest)
+            + UstarHeader.entry(AssertionPlace.path, assertion)
         state = .payload
         for n in 0..<MultipartBoundary.candidates {
             candidates.append(try MultipartBoundary(manifest: manifest, n: n).bytes)
@@ -109,11 +110,6 @@ final class BodyReader: ByteStream {
     private static func boundary(inFirst line: [UInt8]) -> MultipartBoundary? {
         guard line.starts(with: dashes), line.suffix(crlf.count) == crlf[...] else { return nil }
         return MultipartBoundary(Array(line.dropFirst(dashes.count).dropLast(crlf.count)))
-    }
-
-    private static func entry(_ name: String, _ bytes: [UInt8]) -> [UInt8] {
-        UstarHeader.encode(name: Array(name.utf8), size: bytes.count) + bytes
-            + [UInt8](repeating: 0, count: UstarHeader.padding(bytes.count))
     }
 
     /// Reads one of the first three parts. Its header is known, and its data ends at the first delimiter.
@@ -183,7 +179,7 @@ final class BodyReader: ByteStream {
         current = entry
         if entry.path == .location { location = [] }
         scanner = BoundaryScanner()
-        ready = UstarHeader.encode(name: Array(entry.path.description.utf8), size: entry.size)
+        ready = UstarHeader.encode(name: entry.path.description.utf8, size: entry.size)
         state = .data(remaining: entry.size, padding: UstarHeader.padding(entry.size))
     }
 
@@ -246,6 +242,5 @@ extension BodyReader {
         return faults
     }
 
-    /// The number of the boundary among the candidates.
     var candidate: Int { candidates.firstIndex { $0 == boundary?.bytes } ?? 0 }
 }

@@ -7,53 +7,54 @@ package protocol BodyTarget {
 
 extension OutputTarget: BodyTarget {}
 
-/// Writes the parts of a body in their order, and searches them for the boundary.
-package final class BodyWriter {
+/// Writes a body while the entries of its bundle are read, and searches them for the boundary.
+package final class BodyWriter: BundleObserver {
+    private let layout: BodyLayout
     private let target: any BodyTarget
-    private let boundary: MultipartBoundary
-    private var scanner: BoundaryScanner
-    private var isFirst = true
-    package private(set) var byteCount = 0
-    /// Whether the boundary occurs in a part, so that this body cannot be used.
-    package private(set) var isSpoilt = false
+    private var scanner = BoundaryScanner()
+    /// The pieces and the entries that are still to come.
+    private var pieces: ArraySlice<BodyLayout.Piece>
+    private var entries: ArraySlice<ManifestEntry>
+    /// Whether the current entry is copied into the body.
+    private var isSent = false
+    private var isSpoilt = false
+    /// Whether the layout was computed from other bytes.
+    private var isOther = false
 
-    package init(_ target: any BodyTarget, boundary: MultipartBoundary) {
-        self.target = target
-        self.boundary = boundary
-        scanner = BoundaryScanner(like: boundary.bytes)
+    package init(_ layout: BodyLayout, _ target: any BodyTarget) {
+        (self.layout, self.target) = (layout, target)
+        pieces = layout.pieces[...]
+        entries = layout.facts.entries[...]
     }
 
-    package func begin(_ part: BodyPart) throws(BundleError) { try begin(header: part.header) }
-
-    /// Begins a part.
-    ///
-    /// - Parameter header: The bytes between the delimiter line and the data.
-    func begin(header: [UInt8]) throws(BundleError) {
-        try put((isFirst ? [] : Array("\r\n".utf8)) + Array("--".utf8) + boundary.bytes + Array("\r\n".utf8))
-        try put(header)
-        isFirst = false
-        scanner = BoundaryScanner(like: boundary.bytes)
+    package func read(_ head: BundleReader.Head, _ manifest: Manifest) {
+        isOther = head.manifest != layout.facts.manifestBytes || head.assertion != layout.facts.assertion
     }
 
-    package func write(_ data: Span<UInt8>) throws(BundleError) {
-        try scanner.scan(data) { match throws(BundleError) in
-            if match == boundary.bytes { isSpoilt = true }
-        }
-        byteCount += data.count
-        try target.write(data)
+    package func begin(_ entry: ManifestEntry) throws(BundleError) {
+        isOther = isOther || entries.popFirst() != entry
+        isSent = !isOther && layout.form.header(of: entry) != nil
+        guard isSent else { return }
+        try writeMade()
+        scanner = BoundaryScanner(like: layout.boundary)
     }
 
-    package func write(_ part: BodyPart, _ data: [UInt8]) throws(BundleError) {
-        try begin(part)
-        try write(data.span)
+    package func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        guard isSent else { return }
+        try scanner.scan(piece) { match throws(BundleError) in isSpoilt = isSpoilt || match == layout.boundary }
+        try target.write(piece)
     }
 
-    package func finish() throws(BundleError) {
-        try put(Array("\r\n--".utf8) + boundary.bytes + Array("--\r\n".utf8))
+    /// Ends the body; false if the boundary occurs in an entry, so that it cannot be used.
+    package func finish() throws(BundleError) -> Bool {
+        guard !isOther, entries.isEmpty else { throw PayloadContent.changed(layout.name) }
+        try writeMade()
+        return !isSpoilt
     }
 
-    private func put(_ bytes: [UInt8]) throws(BundleError) {
-        byteCount += bytes.count
-        try target.write(bytes.span)
+    /// Writes the piece before the next entry that is sent, or the end of the body.
+    private func writeMade() throws(BundleError) {
+        if case .made(let bytes) = pieces.popFirst() { try target.write(bytes.span) }
+        _ = pieces.popFirst()
     }
 }

@@ -8,26 +8,13 @@ public import SystemPackage
 /// print(body.contentType)
 /// ```
 public struct MultipartBody: Sendable {
-    /// The manifest of the bundle.
     public let manifest: Manifest
     /// The value of the request's `Content-Type`.
     public let contentType: String
-    /// The length of the body in bytes.
     public let byteCount: Int
 
     /// Properties that servers of the upload contract may refuse. They are not faults of the bundle.
     public let remarks: [String]
-
-    /// The line `Content-Type: …` with a line feed, as `curl -H @FILE` reads it.
-    var headerFile: [UInt8] { Array("Content-Type: \(contentType)\n".utf8) }
-
-    /// - Parameter remarks: The warnings; nil for those about a body of profile `capture`.
-    package init(manifest: Manifest, boundary: MultipartBoundary, byteCount: Int, remarks: [String]? = nil) {
-        self.manifest = manifest
-        self.remarks = remarks ?? CaptureForm.remarks(manifest, bodyBytes: byteCount)
-        self.byteCount = byteCount
-        contentType = "multipart/form-data; boundary=\(boundary.text)"
-    }
 
     /// Verifies a bundle and writes its body, in one pass over the payload and in constant memory. It does not check
     /// trust.
@@ -66,12 +53,13 @@ public struct MultipartBody: Sendable {
     /// - Parameter isAgain: Whether an earlier run was interrupted, so that a file with the same bytes may exist.
     package func commit(_ target: OutputTarget, _ headers: OutputPlace?, isAgain: Bool = false) throws(BundleError) {
         let headerTarget = try headers.map { place throws(BundleError) in try OutputTarget(place, holdsBack: true) }
-        try headerTarget?.write(headerFile)
+        // A line as `curl -H @FILE` reads it.
+        try headerTarget?.write(Array("Content-Type: \(contentType)\n".utf8))
         try isAgain ? target.commitOnce() : target.commit()
         try isAgain ? headerTarget?.commitOnce() : headerTarget?.commit()
     }
 
-    package static func noBoundary(_ file: String) -> BundleError {
+    static func noBoundary(_ file: String) -> BundleError {
         BundleError(
             .outputUnusable,
             "this bundle cannot be sent: every boundary that its manifest gives appears in one of its parts",
@@ -127,19 +115,27 @@ package struct SeekableBundle {
     package func body<Target: BodyTarget>(
         _ form: (any BodyForm)? = nil, sha256 expected: Digest? = nil, in target: () throws(BundleError) -> Target
     ) throws(BundleError) -> (MultipartBody, Target) {
-        for n in 0..<MultipartBoundary.candidates {
+        var candidate = 0
+        while true {
+            let layout: BodyLayout
+            do { layout = try BodyLayout.of(handle, name: name, from: candidate, form: form) } catch {
+                // The verification finds all faults of a damaged bundle.
+                try verify(sha256: expected)
+                throw error
+            }
             let target = try target()
-            let observer = BodyObserver(name, target, form, n: n, unsigned: metadataEntries)
-            try verify(sha256: expected, observer)
-            if let body = try observer.finish() { return (body, target) }
+            let writer = BodyWriter(layout, target)
+            try verify(sha256: expected, writer)
+            if try writer.finish() { return (layout.body, target) }
+            candidate = layout.candidate + 1
         }
-        throw MultipartBody.noBoundary(name)
     }
 
     /// - Throws: The worst fault of the bundle; `entry.sha256` if it does not have the expected hash.
-    package func verify(sha256 expected: Digest?, _ observer: any BundleObserver) throws(BundleError) {
+    package func verify(sha256 expected: Digest?, _ observer: (any BundleObserver)? = nil) throws(BundleError) {
         let hash = try DigestStream()
-        let stream = CopyingStream(try stream()) { piece throws(BundleError) in
+        do { try handle.seekToStart() } catch { throw .reading(name, error) }
+        let stream = CopyingStream(HandleStream(handle, name: name)) { piece throws(BundleError) in
             if expected != nil { try hash.update(piece) }
         }
         let report = try Verifier.soundness.verify(
@@ -148,108 +144,5 @@ package struct SeekableBundle {
         if let expected, try hash.finish() != expected {
             throw BundleError(.entrySHA256, "the bytes changed since they were pushed", file: name)
         }
-    }
-
-    /// The whole bundle as a source, from its start.
-    package func source() throws(BundleError) -> BundleSource {
-        do { try handle.seekToStart() } catch { throw .reading(name, error) }
-        return BundleSource(handle: handle, name: name)
-    }
-
-    /// The whole bundle as a stream, from its start.
-    func stream() throws(BundleError) -> HandleStream {
-        do { try handle.seekToStart() } catch { throw .reading(name, error) }
-        return HandleStream(handle, name: name)
-    }
-
-    /// The contents of metadata.json and location.json; none if the bundle is broken. Nothing is verified yet.
-    package var metadataEntries: [EntryPath: [UInt8]] {
-        (try? BodyContents(BundleReader(source())))?.unsigned ?? [:]
-    }
-}
-
-/// Writes the body while the bundle is verified.
-package final class BodyObserver: BundleObserver {
-    private let name: String
-    private let target: any BodyTarget
-    private let form: any BodyForm
-    private let n: Int
-    /// The contents of the metadata part, which must be known before their entries are verified. Their hashes are
-    /// compared with the manifest.
-    private let unsigned: [EntryPath: [UInt8]]
-    private var hasPosition = false
-    private var sawPosition = false
-    /// The entries that the bundle has.
-    private var present: Set<EntryPath> = []
-    /// Whether the current entry is copied into the body.
-    private var isSent = false
-    private var writing: (writer: BodyWriter, facts: BodyFacts, boundary: MultipartBoundary)?
-
-    /// - Parameter name: The name of the bundle in messages.
-    package init(
-        _ name: String, _ target: any BodyTarget, _ form: (any BodyForm)? = nil, n: Int,
-        unsigned: [EntryPath: [UInt8]]
-    ) {
-        self.name = name
-        self.target = target
-        self.form = form ?? CaptureForm()
-        self.n = n
-        self.unsigned = unsigned
-    }
-
-    package func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
-        // If one of these contents is wrong, no body is made, and the verification goes on to find the fault.
-        guard let json = try signed(.metadata, manifest),
-            let root = try? JSONParser.parse(json, nesting: BundleLimits.metadataNesting, keeping: 2),
-            let metadata = try? CaptureMetadata(root)
-        else { return }
-        let position = try signed(.location, manifest).flatMap { try? GeoPosition.decode($0) }
-        hasPosition = position != nil
-        let boundary = try MultipartBoundary(manifest: head.manifest, n: n, prefix: form.boundaryPrefix)
-        let writer = BodyWriter(target, boundary: boundary)
-        let facts = BodyFacts(
-            manifest: manifest, manifestBytes: head.manifest, assertion: head.assertion,
-            deviceModel: metadata.deviceModel, position: position)
-        for part in try form.made(from: facts) {
-            try writer.begin(header: part.header)
-            try writer.write(part.data.span)
-        }
-        writing = (writer, facts, boundary)
-    }
-
-    private func signed(_ path: EntryPath, _ manifest: Manifest) throws(BundleError) -> [UInt8]? {
-        guard let bytes = unsigned[path], try Digest.of(bytes) == manifest.entry(path)?.sha256 else { return nil }
-        return bytes
-    }
-
-    package func begin(_ entry: ManifestEntry) throws(BundleError) {
-        present.insert(entry.path)
-        if entry.path == .location { sawPosition = true }
-        let header = form.header(of: entry)
-        isSent = header != nil
-        if let header { try writing?.writer.begin(header: header) }
-    }
-
-    package func consume(_ piece: Span<UInt8>) throws(BundleError) { if isSent { try writing?.writer.write(piece) } }
-
-    /// Ends the body; nil if the boundary occurs in a part.
-    package func finish() throws(BundleError) -> MultipartBody? {
-        // The bundle is sound, so the contents can differ from those read before only if the file was changed
-        // meanwhile.
-        guard let writing, hasPosition == sawPosition else {
-            throw BundleError(.inputUnreadable, "changed while it was being read", file: name)
-        }
-        try writing.writer.finish()
-        guard !writing.writer.isSpoilt else { return nil }
-        let byteCount = writing.writer.byteCount
-        return MultipartBody(
-            manifest: writing.facts.manifest, boundary: writing.boundary, byteCount: byteCount,
-            remarks: form.remarks(writing.facts, bodyBytes: byteCount) + withheldRemarks(writing.facts.manifest))
-    }
-
-    private func withheldRemarks(_ manifest: Manifest) -> [String] {
-        [(EntryPath.depth, "depth_map"), (.photo, "photo")]
-            .filter { manifest.entry($0.0) != nil && !present.contains($0.0) }
-            .map { "has no part \($0.1), because \($0.0) is withheld; servers require this part" }
     }
 }

@@ -5,7 +5,6 @@ package struct MultipartBoundary: Hashable, Sendable {
     package static let prefix = Array("capture-bundle-".utf8)
     package static let digits = 40
     package static let length = prefix.count + digits
-    /// The number of candidates, which are numbered 0 to 15.
     package static let candidates = 16
 
     /// The prefix and 40 hex digits.
@@ -38,7 +37,6 @@ package struct BoundaryScanner {
     /// Creates a scanner for boundaries with the same prefix as this one.
     package init(like boundary: [UInt8]) { prefix = boundary.dropLast(MultipartBoundary.digits) }
 
-    /// The length of a boundary.
     private var length: Int { prefix.count + MultipartBoundary.digits }
 
     /// Searches the next bytes of a body.

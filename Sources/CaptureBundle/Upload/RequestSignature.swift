@@ -66,11 +66,7 @@ public struct RequestSignature: Hashable, Sendable {
     }
 
     /// The SHA-256 of all bytes of a source.
-    public static func hash(_ source: BundleSource) throws(BundleError) -> Digest {
-        let hash = try DigestStream()
-        while try source.lend(1 << 20, to: { piece throws(BundleError) in try hash.update(piece) }) > 0 {}
-        return try hash.finish()
-    }
+    public static func hash(_ source: BundleSource) throws(BundleError) -> Digest { try source.digest() }
 
     package static func message(timestamp: String, body: Digest) -> [UInt8] { Array("\(timestamp)|\(body)".utf8) }
 

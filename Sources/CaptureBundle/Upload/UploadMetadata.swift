@@ -1,6 +1,6 @@
 /// The first part of a body, for servers that do not know bundles (Spec/upload.md section 1.2; section 6.2 for profile
 /// `realitycam`).
-package enum UploadMetadata {
+enum UploadMetadata {
     static let byteLimit = 16384
 
     /// Encodes the metadata as JSON.
@@ -8,7 +8,7 @@ package enum UploadMetadata {
     /// - Parameters:
     ///   - position: nil if the bundle has no location.json.
     ///   - photoHash: The hash of the photo in the form that the server expects; nil for base64.
-    package static func encode(
+    static func encode(
         manifest: Manifest, deviceModel: String, position: GeoPosition?, assertion: [UInt8]?, photoHash: String? = nil
     ) -> [UInt8] {
         CanonicalJSON.encode(

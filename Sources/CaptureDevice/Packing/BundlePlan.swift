@@ -115,8 +115,8 @@ struct BundlePlan: Sendable {
     func packed(counter: UInt32?, assertion: Int, body: MultipartBody?) throws(BundleError) -> Packer.Packed {
         Packer.Packed(
             manifest: manifest, manifestSHA256: try Digest.of(manifestBytes), counter: counter,
-            byteCount: byteCount(assertion: assertion), body: body, layout: origin.layout, frame: origin.frame,
-            remarks: remarks)
+            byteCount: BundleWriter.byteCount(manifest, manifestSize: manifestBytes.count, assertion: assertion),
+            body: body, layout: origin.layout, frame: origin.frame, remarks: remarks)
     }
 
     /// An upload body that is complete but has no name yet.
@@ -134,27 +134,22 @@ struct BundlePlan: Sendable {
     /// Writes the upload body; nil if none was requested.
     func makeBody(assertion: [UInt8], _ places: Packer.BodyPlaces?) throws(BundleError) -> MadeBody? {
         guard let places else { return nil }
-        let part = UploadMetadata.encode(
-            manifest: manifest, deviceModel: deviceModel, position: position, assertion: assertion)
-        for n in 0..<MultipartBoundary.candidates {
+        let facts = BodyFacts(
+            manifest, manifestBytes, assertion: assertion, deviceModel: deviceModel, position: position)
+        var candidate = 0
+        while true {
+            let layout = try BodyLayout(facts, name: places.body.name, from: candidate)
             let target = try OutputTarget(places.body, holdsBack: true)
-            let boundary = try MultipartBoundary(manifest: manifestBytes, n: n)
-            let writer = BodyWriter(target, boundary: boundary)
-            try writer.write(.metadata, part)
-            try writer.write(.manifest, manifestBytes)
-            try writer.write(.assertion, assertion)
+            let writer = BodyWriter(layout, target)
             for (entry, content) in zip(manifest.entries, contents) {
-                try writer.begin(BodyPart(entry))
+                try writer.begin(entry)
                 try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in
-                    try writer.write(piece)
+                    try writer.consume(piece)
                 }
             }
-            try writer.finish()
-            if writer.isSpoilt { continue }
-            let body = MultipartBody(manifest: manifest, boundary: boundary, byteCount: writer.byteCount)
-            return MadeBody(body: body, target: target, headers: places.headers)
+            if try writer.finish() { return MadeBody(body: layout.body, target: target, headers: places.headers) }
+            candidate = layout.candidate + 1
         }
-        throw MultipartBody.noBoundary(places.body.name)
     }
 
     /// Writes the bundle without syncing the sink.
@@ -165,9 +160,5 @@ struct BundlePlan: Sendable {
         try writer.write(manifest: manifestBytes, assertion: assertion)
         for (entry, content) in zip(manifest.entries, contents) { try writer.write(entry, content) }
         try writer.finish()
-    }
-
-    private func byteCount(assertion: Int) -> Int {
-        BundleWriter.byteCount(manifest, manifestSize: manifestBytes.count, assertion: assertion)
     }
 }

@@ -5,7 +5,6 @@ import SystemPackage
 /// A file with complete bytes but without a name. Several files of one folder are committed together, so that the run
 /// waits for the disk only a few times and not once for each file.
 struct FinishedFile: Sendable {
-    /// The name of the file in messages.
     let name: String
     let file: AtomicFile
     let existing: AtomicFile.Existing
@@ -23,8 +22,7 @@ struct FinishedFile: Sendable {
     /// Syncs the bytes of all files, then gives the files their names, then syncs the folder.
     ///
     /// - Parameter stopsAtFailure: Whether files after a failed one get no name.
-    /// - Returns: For each file, the error, or nil if it is on the disk under its name. If it stopped, the results
-    ///   after the first failure have no meaning.
+    /// - Returns: For each file up to the one at which it stopped, the error, or nil if it is on the disk under its name.
     static func commit(
         _ files: [FinishedFile], in folder: FolderHandle, stopsAtFailure: Bool = false
     ) -> [BundleError?] {
@@ -46,7 +44,8 @@ struct FinishedFile: Sendable {
                 failures[index] = .writing(file.name, error)
             }
         }
-        return failures
+        let first = stopsAtFailure ? failures.firstIndex { $0 != nil } : nil
+        return Array(failures[...(first ?? failures.count - 1)])
     }
 
     private func failure(_ body: () throws(NativeError) -> Void) -> BundleError? {

@@ -15,11 +15,9 @@ struct PackedCapture {
         packed.wasPackedBefore = true
         return packed
     }
+}
 
-    init(plan: BundlePlan, counter: UInt32, assertion: [UInt8]) {
-        (self.plan, self.counter, self.assertion) = (plan, counter, assertion)
-    }
-
+extension PackedCapture {
     /// The bundle at a path, if it is a whole and sound one with exactly this manifest.
     ///
     /// - Throws: `output.exists` for any other file; the errors of reading it.

@@ -7,7 +7,6 @@ public struct Packer: Sendable {
     /// The result of packing a capture.
     public struct Packed: Sendable {
         public let manifest: Manifest
-        /// The SHA-256 of `manifest.json`.
         public let manifestSHA256: Digest
         /// The counter of the signature; nil for a dry run, which signs nothing.
         public let counter: UInt32?

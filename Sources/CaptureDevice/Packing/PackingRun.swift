@@ -1,6 +1,5 @@
 public import CaptureBundle
 import CaptureNative
-import Synchronization
 public import SystemPackage
 
 /// Packs many raw captures with one key on several threads, and reports the results in the order of the captures.
@@ -88,62 +87,66 @@ public struct PackingRun: Sendable {
         deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
     ) throws(BundleError) {
         guard !items.isEmpty else { return }
-        if isDryRun {
-            try tryOut(threads: threads, stopsAtFailure: stopsAtFailure, onRemark: onRemark, deliver: deliver)
-            return
-        }
-        if packer.isChained {
-            try packChained(threads: threads, stopsAtFailure: stopsAtFailure, onRemark: onRemark, deliver: deliver)
-            return
-        }
         let key = packer.key
         let device = try key.load(packer.passphrase)
-        let secret = try key.saltSecret(for: device)
-        if let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
+        let groups = CaptureGroups(
+            items: items, device: device.point, secret: try key.saltSecret(for: device), threads: threads,
+            stopsAtFailure: stopsAtFailure)
+        let link = packer.isChained ? try key.nextLink(for: device) : nil
+        if link == nil, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
+        if isDryRun { return try tryOut(groups, link, deliver) }
         let made = try MadeFolder(folder)
         defer { made.removeIfEmpty() }
+        if packer.isChained {
+            let packing = ChainPacking(key: key, device: device, places: items.map(\.output))
+            try groups.run(
+                prepare: { ChainPacking.Capture(plan: $0, place: items[$1].output) }, memory: \.plan.memory,
+                pack: { captures throws(BundleError) in
+                    try packing.pack(captures, in: made.handle, stopsAtFailure: stopsAtFailure, onRemark: onRemark)
+                }, deliver: deliver)
+            return
+        }
         let first = try key.reserveCounters(items.count, for: device)
-        let queue = Mutex(items.indices.makeIterator())
-        // Each bundle that waits for its name is an open file.
-        let openFiles = ProcessLimits.raiseOpenFiles()
-        let threads = max(1, min(threads ?? Thread.processors, openFiles / 8))
-        var group = CommitGroup(
-            folder: made.handle, size: max(1, min(32, openFiles / 4)), stopsAtFailure: stopsAtFailure)
-        try OrderedWork.run(
-            threads: threads, window: threads + min(8, openFiles / 8), next: { queue.withLock { $0.next() } },
-            work: { index in
-                Self.result { () throws(BundleError) in
-                    let plan = try plan(index, device, secret)
-                    let file = try FinishedFile(items[index].output, in: made.handle)
-                    let packed = try plan.sign(device, counter: first + UInt32(index), writing: file)
-                    return Written(packed: packed, file: file)
-                }
+        try groups.run(
+            prepare: { plan, index throws(BundleError) in
+                let file = try FinishedFile(items[index].output, in: made.handle)
+                return (try plan.sign(device, counter: first + UInt32(index), writing: file), file)
             },
-            deliver: { written throws(BundleError) in
-                group.add(written)
-                return try group.isFull ? deliverAll(&group, deliver) : true
-            })
-        _ = try deliverAll(&group, deliver)
+            pack: { written in
+                let failures = FinishedFile.commit(
+                    written.map(\.1), in: made.handle, stopsAtFailure: stopsAtFailure)
+                return CaptureGroups.Outcome(
+                    results: zip(written, failures).map { written, failure in
+                        failure.map { .failure($0) } ?? .success(written.0)
+                    })
+            }, deliver: deliver)
     }
 
-    /// Reads a capture.
-    func plan(_ index: Int, _ device: DeviceKey, _ secret: [UInt8]) throws(BundleError) -> BundlePlan {
-        let capture = try items[index].reading.get()()
-        return try BundlePlan(capture, device: device.point, secret: secret)
-    }
-
-    /// Commits and delivers the waiting bundles; false if the run must end here.
-    private func deliverAll(
-        _ group: inout CommitGroup, _ deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
-    ) throws(BundleError) -> Bool {
-        for (index, result) in group.commit() { try deliver(items[index], result) }
-        return !group.isStopped
-    }
-
-    static func result<Value>(
-        _ body: () throws(BundleError) -> Value
-    ) -> Result<Value, BundleError> {
-        do { return .success(try body()) } catch { return .failure(error) }
+    /// Delivers what the captures would become. Nothing is signed or written. With a chain, each capture gets the link
+    /// that it would get now.
+    private func tryOut(
+        _ groups: CaptureGroups, _ first: Manifest.ChainLink?,
+        _ deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
+    ) throws(BundleError) {
+        let targets = try packer.key.chainTargets()
+        var link = first
+        func result(_ plan: BundlePlan, _ output: OutputPlace) throws(BundleError) -> Packer.Packed {
+            guard let next = link else { return try plan.packed(counter: nil, assertion: 141, body: nil) }
+            if let before = try targets.packed(plan, at: output) { return try before.result(counter: nil) }
+            let linked = try plan.linked(next)
+            let end = ChainRecord.End(seq: next.seq, manifest: try Digest.of(linked.manifestBytes))
+            let packed = try linked.packed(counter: nil, assertion: 141, body: nil)
+            link = try packer.key.link(after: end)
+            return packed
+        }
+        try groups.run(
+            of: 1, prepare: { ChainPacking.Capture(plan: $0, place: items[$1].output) },
+            pack: { captures in
+                let results = captures.map { capture in
+                    Result { () throws(BundleError) in try result(capture.plan, capture.place) }
+                }
+                return CaptureGroups.Outcome(results: results)
+            }, deliver: deliver)
     }
 }
 
@@ -163,53 +166,4 @@ struct MadeFolder {
     }
 
     func removeIfEmpty() { Folders.removeEmpty(made) }
-}
-
-/// A bundle that is complete but has no name yet.
-private struct Written: Sendable {
-    let packed: Packer.Packed
-    let file: FinishedFile
-}
-
-/// Bundles that get their names together, since each wait for the disk takes longer than packing.
-private struct CommitGroup {
-    private let folder: FolderHandle
-    private let size: Int
-    private let stopsAtFailure: Bool
-    private var waiting: [Result<Written, BundleError>] = []
-    private var delivered = 0
-    private(set) var isStopped = false
-
-    init(folder: FolderHandle, size: Int, stopsAtFailure: Bool) {
-        self.folder = folder
-        self.size = size
-        self.stopsAtFailure = stopsAtFailure
-    }
-
-    var isFull: Bool {
-        if stopsAtFailure, case .failure = waiting.last { return true }
-        return waiting.count >= size
-    }
-
-    mutating func add(_ written: Result<Written, BundleError>) { waiting.append(written) }
-
-    /// Commits the waiting bundles and returns each result with its position in the run. If the run stops, the first
-    /// failure is the last result.
-    mutating func commit() -> [(Int, Result<Packer.Packed, BundleError>)] {
-        guard !isStopped else { return [] }
-        let files = waiting.compactMap { try? $0.get().file }
-        var outcomes = FinishedFile.commit(files, in: folder, stopsAtFailure: stopsAtFailure)[...]
-        var results: [(Int, Result<Packer.Packed, BundleError>)] = []
-        for (offset, written) in waiting.enumerated() where !isStopped {
-            let result = written.flatMap { written -> Result<Packer.Packed, BundleError> in
-                if let failure = outcomes.popFirst() ?? nil { return .failure(failure) }
-                return .success(written.packed)
-            }
-            results.append((delivered + offset, result))
-            if case .failure = result { isStopped = stopsAtFailure }
-        }
-        delivered += waiting.count
-        waiting = []
-        return results
-    }
 }

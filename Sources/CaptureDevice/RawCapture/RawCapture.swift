@@ -104,7 +104,6 @@ extension RawCapture {
     }
 }
 
-/// Collects remarks.
 package struct RemarkList {
     package private(set) var remarks: [Remark] = []
 

@@ -3,7 +3,6 @@ import CaptureNative
 
 /// What is read from a body for RealityCam: its hash, and the contents of its first part.
 public struct RealityCamBody: Sendable {
-    /// The SHA-256 of the whole body.
     public let sha256: Digest
     /// The name of the source in messages.
     let name: String

@@ -106,7 +106,6 @@ public struct RealityCamSigner: Sendable {
             deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.encode()))
     }
 
-    /// Signs client data.
     package func signed(_ clientData: [UInt8], counter: UInt32) throws(BundleError) -> Assertion {
         try Assertion(
             realityCam: clientData,

@@ -8,7 +8,6 @@ enum SampleType: String {
     case uint16 = "u2"
     case uint8 = "u1"
 
-    /// The number of bytes of a sample.
     var length: Int {
         switch self {
         case .uint8: 1

@@ -4,7 +4,6 @@ import SystemPackage
 /// An object in a JSON file of an app. Each member is checked when it is read, and errors name the file.
 struct ExportObject {
     private let root: JSONValue
-    /// The path of the file for messages.
     let file: FilePath
 
     /// - Throws: `raw.capture` if the value is not an object.

@@ -58,15 +58,15 @@ struct FrameFacts: Sendable {
 }
 
 /// A pinhole camera, in pixels of the stored photo.
-struct CameraIntrinsics: Hashable, Sendable {
-    var fx: Double
-    var fy: Double
-    var cx: Double
-    var cy: Double
+package struct CameraIntrinsics: Hashable, Sendable {
+    package var fx: Double
+    package var fy: Double
+    package var cx: Double
+    package var cy: Double
     /// The size of the picture to which the numbers belong; nil if the layout does not give it, and the numbers belong to
     /// the photo as it is. A photo of another size was scaled or cropped later, so the numbers are not valid for it.
-    var width: Int?
-    var height: Int?
+    package var width: Int?
+    package var height: Int?
 }
 
 /// The pose of a camera: a camera-to-world matrix of 16 numbers, row-major, in metres. The camera's axes are x right, y
@@ -99,7 +99,6 @@ struct RawExport: Sendable {
 
 /// One layout of Spec/raw-captures.md section 2.
 protocol RawLayout: Sendable {
-    /// The name for `--layout`.
     static var name: String { get }
     /// What messages call the layout, such as "a 3D Scanner App export".
     static var words: String { get }

@@ -45,7 +45,6 @@ public enum NameTimeForm: String, Sendable, CaseIterable {
     }
 }
 
-/// The time in the name of a file.
 struct NameTime: Hashable {
     /// Nanoseconds since 1970.
     let nanoseconds: Int

@@ -15,17 +15,8 @@ package struct PortraitDepth: Sendable {
     package let maximum: Double
     /// The accuracy in Apple's words, `relative` or `absolute`; nil if XMP does not give it.
     package let accuracy: String?
-    package let intrinsics: Intrinsics?
-
-    /// The intrinsics of the camera in pixels of a picture of the reference size.
-    package struct Intrinsics: Hashable, Sendable {
-        package let fx: Double
-        package let fy: Double
-        package let cx: Double
-        package let cy: Double
-        package let width: Int
-        package let height: Int
-    }
+    /// In pixels of a picture of the reference size.
+    package let intrinsics: CameraIntrinsics?
 
     private static let pixelData = "http://ns.apple.com/pixeldatainfo/1.0/"
     private static let depthData = "http://ns.apple.com/depthData/1.0/"
@@ -79,7 +70,7 @@ package struct PortraitDepth: Sendable {
         if matrix.count == 9, matrix.allSatisfy(\.isFinite), matrix[0] > 0, matrix[4] > 0, sides.count == 2,
             sides.allSatisfy({ (1...PixelImage.sideLimit).contains($0) })
         {
-            intrinsics = Intrinsics(
+            intrinsics = CameraIntrinsics(
                 fx: matrix[0], fy: matrix[4], cx: matrix[6], cy: matrix[7], width: sides[0], height: sides[1])
         } else {
             intrinsics = nil

@@ -131,10 +131,12 @@ extension FrameReader {
             }
             return value([camera.fx, camera.fy, camera.cx, camera.cy])
         }
-        guard let camera = portrait?.intrinsics else { return nil }
+        guard let camera = portrait?.intrinsics, let width = camera.width, let height = camera.height else {
+            return nil
+        }
         // Apple gives the intrinsics for a reference size with the photo's shape.
-        let across = Double(photo.width) / Double(camera.width)
-        let down = Double(photo.height) / Double(camera.height)
+        let across = Double(photo.width) / Double(width)
+        let down = Double(photo.height) / Double(height)
         guard abs(across - down) <= 0.01 * across else { return nil }
         return value([camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down])
     }

@@ -4,7 +4,6 @@ import CaptureNative
 import PictureClient
 import SystemPackage
 
-/// The photo of a frame.
 struct FramePhoto {
     let file: FilePath
     let capture: RawCapture.Photo
@@ -82,7 +81,6 @@ extension FrameReader {
         return FramePhoto(file: file, capture: photo, bytes: [], facts: structure.exif)
     }
 
-    /// The error for a photo that could be converted.
     private func notConverted(_ kind: FileKind, _ path: FilePath) -> BundleError {
         // In a folder of our own, the name of photo.jpg may be wrong too.
         let isMisnamed = export.search != nil && path == CapbundleLayout.photo

@@ -36,8 +36,7 @@ extension FrameReader {
     }
 
     private static func noDepth(_ file: FilePath) -> BundleError {
-        let folder = FolderContents(file.folder)
-        let known = folder?.isRawCapture == true ? folder?.hints ?? [] : []
+        let known = FolderContents(file.folder)?.packing ?? []
         return BundleError(
             .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
             hints: known + ["use \(.withoutDepth) to pack the photo alone"])

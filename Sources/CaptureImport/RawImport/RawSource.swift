@@ -123,7 +123,6 @@ extension RawSource {
     ]
 }
 
-/// A tree with one file.
 private struct SingleFile: RawTreeStorage {
     let path: FilePath
     let name: FilePath

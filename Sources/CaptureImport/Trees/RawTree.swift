@@ -71,7 +71,6 @@ extension RawTreeStorage {
     func handle(_ path: FilePath, label: FilePath) -> FileHandle? { nil }
 }
 
-/// A folder on disk.
 struct FolderStorage: RawTreeStorage {
     let folder: FilePath
 

@@ -14,7 +14,6 @@ package enum StandardStreams {
     }
 }
 
-/// Resource limits of the process.
 package enum ProcessLimits {
     /// Raises the limit of open files as far as the system allows, at most to 65,536, and returns it.
     package static func raiseOpenFiles() -> Int {

@@ -43,7 +43,6 @@ package final class TemporaryDirectory: Sendable {
         path = made
     }
 
-    /// Removes the folder and the files in it.
     package func remove() {
         for name in (try? Folders.names(in: path)) ?? [] {
             unsafe path.appending(name).native { unsafe _ = unlink($0) }

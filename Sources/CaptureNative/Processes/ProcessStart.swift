@@ -19,11 +19,6 @@ struct ProcessStart {
     /// Whether all other descriptors are closed in the child, also those that were opened without `O_CLOEXEC`.
     var closesOthers = false
 
-    init(program: FilePath, arguments: [String]) {
-        self.program = program
-        self.arguments = arguments
-    }
-
     func run() throws(NativeError) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)

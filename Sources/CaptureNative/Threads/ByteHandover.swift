@@ -25,7 +25,7 @@ package final class ByteHandover: Sendable {
 
     /// Runs `body` on a new thread while `pieces` arrive.
     ///
-    /// - Parameter body: Reads the bytes. If it ends early, the remaining pieces are awaited and dropped.
+    /// - Parameter body: Reads the bytes. If it ends early, no further pieces are asked for.
     /// - Throws: The error of `pieces`, or else of `body`; `CancellationError` instead of either if the task was
     ///   cancelled; `NativeError` if no thread can be started. `body` has ended when this function returns or throws.
     package static func run<Pieces: AsyncSequence & Sendable, Value: Sendable>(
@@ -37,7 +37,7 @@ package final class ByteHandover: Sendable {
             do {
                 for try await piece in pieces {
                     try Task.checkCancellation()
-                    await handover.put(piece)
+                    guard await handover.put(piece) else { break }
                 }
                 handover.end(.whole)
                 return try await value
@@ -60,14 +60,10 @@ package final class ByteHandover: Sendable {
         return try await Thread.run { try body(self) }
     }
 
-    private func put(_ piece: [UInt8]) async {
-        let isFull = state.withLock { state in
-            guard state.end == nil else { return false }
-            state.arrived += piece
-            return state.arrived.count >= Self.room
-        }
+    /// Hands over a piece, and waits while many bytes are unread; false if nobody reads any more.
+    private func put(_ piece: [UInt8]) async -> Bool {
+        state.withLock { if $0.end == nil { $0.arrived += piece } }
         changed.raise()
-        guard isFull else { return }
         await withCheckedContinuation { task in
             let waits = state.withLock { state in
                 guard state.end == nil, state.arrived.count >= Self.room else { return false }
@@ -76,6 +72,7 @@ package final class ByteHandover: Sendable {
             }
             if !waits { task.resume() }
         }
+        return state.withLock { $0.end == nil }
     }
 
     /// Says that no more bytes arrive. Only the first call counts.

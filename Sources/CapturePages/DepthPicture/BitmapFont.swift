@@ -33,7 +33,6 @@ enum BitmapFont {
         UInt8(ascii: "u"): [0, 0, 0b10001, 0b10001, 0b10001, 0b10011, 0b01101],
     ]
 
-    /// The width of a text in dots.
     static func width(of text: String) -> Int { max(0, text.utf8.count * advance - 1) }
 
     /// The dots of a text, with the left top dot at 0, 0. A character that is not in the font becomes an empty space.

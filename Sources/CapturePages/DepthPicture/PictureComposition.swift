@@ -7,7 +7,6 @@ package enum PictureComposition {
     private static let leastSide = 768
     private static let leastSideBeside = 512
 
-    /// The depth picture with its scale.
     package static func alone(_ depth: DepthPicture) throws(PictureTooLarge) -> PixelImage {
         try compose(depth, photo: nil, height: height(of: depth, leastSide))
     }

@@ -41,7 +41,6 @@ struct ScaleBar {
 
     private var gapWidth: Int { (BitmapFont.glyphHeight + 4 + BitmapFont.width(of: Self.gapWords)) * dot }
 
-    /// Draws the bar with its labels.
     func draw(on canvas: inout PixelImage, left: Int, top: Int, height: Int) {
         let line = Self.line * dot
         if picture.hasGaps {

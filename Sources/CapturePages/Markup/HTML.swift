@@ -10,14 +10,12 @@ import CaptureBundle
 /// Values of attributes have to be in double quotes. Literals are of type `StaticString`, so text that is made at run
 /// time cannot be used as markup.
 public struct HTML: Sendable, ExpressibleByStringInterpolation {
-    /// The source of the piece.
     public let source: String
 
     public init(stringLiteral value: StaticString) { source = value.description }
 
     public init(stringInterpolation: StringInterpolation) { source = stringInterpolation.source }
 
-    /// Joins pieces.
     public init(_ pieces: [HTML]) { source = pieces.map(\.source).joined() }
 
     public struct StringInterpolation: StringInterpolationProtocol {

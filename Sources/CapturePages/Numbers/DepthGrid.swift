@@ -5,7 +5,6 @@ import CaptureBundle
 package struct DepthGrid: Sendable {
     package static let sideLimit = 2048
 
-    /// The size of the grid.
     package let width: Int
     package let height: Int
     package private(set) var floats: [Float] = []

@@ -14,11 +14,13 @@ package struct DepthCollector {
     }
 
     package mutating func add(_ bytes: Span<UInt8>) {
-        statistics.add(bytes)
         survey.add(bytes)
-        // These are local copies, since the closure changes the other members.
+        // This is a local copy, since the closure changes the other members.
         var pieces = self.pieces
-        pieces.read(bytes) { grid.add(Float(bitPattern: $0)) }
+        pieces.read(bytes) {
+            statistics.add(Float(bitPattern: $0))
+            grid.add(Float(bitPattern: $0))
+        }
         self.pieces = pieces
     }
 
@@ -33,16 +35,9 @@ package struct DepthCollector {
 package struct DepthSamples: Sendable {
     package let size: DepthSize
     package let statistics: DepthStatistics
-    private let survey: DepthSurvey
+    fileprivate let survey: DepthSurvey
     /// All samples of the depth map, or only every n-th if it is large.
     package let grid: DepthGrid
-
-    init(size: DepthSize, statistics: DepthStatistics, survey: DepthSurvey, grid: DepthGrid) {
-        self.size = size
-        self.statistics = statistics
-        self.survey = survey
-        self.grid = grid
-    }
 
     /// Whether the grid has every sample.
     package var isComplete: Bool { grid.step == 1 }

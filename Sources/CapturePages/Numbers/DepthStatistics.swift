@@ -22,9 +22,8 @@ public struct DepthStatistics: Hashable, Sendable {
         samples == 0 ? 0 : Double(samples - missing - meaningless) / Double(samples)
     }
 
-    /// Collects samples from bytes that arrive in pieces. `medianLimit` bounds its memory.
-    package struct Collector {
-        private var pieces = SamplePieces()
+    /// Collects samples. `medianLimit` bounds its memory.
+    struct Collector {
         private var measured: [Float] = []
         private var minimum: Float?
         private var maximum: Float?
@@ -32,16 +31,7 @@ public struct DepthStatistics: Hashable, Sendable {
         private var missing = 0
         private var meaningless = 0
 
-        package init() {}
-
-        package mutating func add(_ bytes: Span<UInt8>) {
-            // This is a local copy, since the closure changes the other members.
-            var pieces = self.pieces
-            pieces.read(bytes) { add(Float(bitPattern: $0)) }
-            self.pieces = pieces
-        }
-
-        private mutating func add(_ sample: Float) {
+        mutating func add(_ sample: Float) {
             samples += 1
             if sample.isNaN || sample == 0 {
                 missing += 1
@@ -54,7 +44,7 @@ public struct DepthStatistics: Hashable, Sendable {
             }
         }
 
-        package func finish() -> DepthStatistics {
+        func finish() -> DepthStatistics {
             DepthStatistics(
                 samples: samples, missing: missing, meaningless: meaningless, minimum: minimum, maximum: maximum,
                 median: samples <= DepthStatistics.medianLimit ? median : nil)

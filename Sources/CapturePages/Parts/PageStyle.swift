@@ -1,4 +1,3 @@
-/// The style sheet of all pages.
 enum PageStyle {
     static let sheet = HTML([colours, text, verdicts, pictures, captures, lists, tables, chains, narrow, paper])
 

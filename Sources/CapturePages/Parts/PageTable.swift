@@ -50,6 +50,5 @@ public struct PageTable: Sendable {
 
     public static let closing: HTML = "</tbody>\n</table>\n</div>\n"
 
-    /// A complete table.
     package func html(_ rows: [[HTML]]) -> HTML { "\(opening)\(rows.map(row))\(Self.closing)" }
 }

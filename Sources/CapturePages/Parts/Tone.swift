@@ -8,7 +8,6 @@ public enum Tone: Sendable, CaseIterable {
     case doubtful
     case bad
 
-    /// The sign and the words, as a badge.
     public func badge(_ words: String) -> HTML { "<span class=\"badge \(name)\">\(sign) \(words)</span>" }
 
     /// The sign alone. It is hidden from screen readers, so words have to follow it.

@@ -60,14 +60,10 @@ package final class ReportCaptures {
     }
 
     private let order: Order
-    private let temporary: TemporaryText
+    private let temporary = TemporaryText()
     private var places: [Place] = []
 
-    /// - Throws: `output.unusable`.
-    package init(_ order: Order) throws(BundleError) {
-        self.order = order
-        temporary = try TemporaryText()
-    }
+    package init(_ order: Order) { self.order = order }
 
     package var count: Int { places.count }
 
@@ -81,7 +77,6 @@ package final class ReportCaptures {
                 row: entry.row.count))
     }
 
-    /// The number of captures of each day and tone.
     private var days: [(day: PageDay, counts: [Tone: Int])] {
         var counts: [PageDay: [Tone: Int]] = [:]
         for place in places {
@@ -109,7 +104,7 @@ package final class ReportCaptures {
     ///   - untimed: The heading for captures without a time.
     /// - Throws: `io.failed`.
     package func write(
-        to target: TextTarget, timeline: String, tones: [(tone: Tone, name: String)], untimed: String,
+        to target: OutputTarget, timeline: String, tones: [(tone: Tone, name: String)], untimed: String,
         table: PageTable
     ) throws(BundleError) {
         let places = ordered
@@ -127,7 +122,7 @@ package final class ReportCaptures {
 
     /// Each row links to its card. The first row of each kind has an identifier, to which the counts at the top link.
     private func writeTable(
-        _ places: [(number: Int, place: Place)], _ table: PageTable, to target: TextTarget
+        _ places: [(number: Int, place: Place)], _ table: PageTable, to target: OutputTarget
     ) throws(BundleError) {
         try target.write("<section aria-labelledby=\"table\">\n<h2 id=\"table\">Table</h2>\n\(table.opening)")
         var last: Int?
@@ -142,7 +137,7 @@ package final class ReportCaptures {
     }
 
     private func writeCards(
-        _ places: [(number: Int, place: Place)], to target: TextTarget, untimed: String
+        _ places: [(number: Int, place: Place)], to target: OutputTarget, untimed: String
     ) throws(BundleError) {
         var current: PageDay??
         for (number, place) in places {
@@ -206,6 +201,6 @@ private struct ReportTimeline {
     }
 }
 
-extension TextTarget {
+extension OutputTarget {
     package func write(_ html: HTML) throws(BundleError) { try write(Array(html.source.utf8)) }
 }

@@ -36,7 +36,6 @@ package struct ReportChain: Sendable {
     /// Adds links that follow each other without a fault.
     package mutating func add(run: ClosedRange<Int>) { add(.links(run)) }
 
-    /// - Parameter files: The files of the fault.
     package mutating func add(_ fault: ChainFault, files: [String]) {
         if faults.count < Self.faultLimit {
             faults.append("\(fault.message(files)) [\(fault.code.rawValue)]")

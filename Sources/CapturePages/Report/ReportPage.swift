@@ -37,7 +37,6 @@ package struct ReportPage: Sendable {
             """
     }
 
-    /// A box with a count and its label.
     package static func tile(_ count: String, _ label: HTML) -> HTML {
         "<li><strong>\(count)</strong> \(label)</li>\n"
     }

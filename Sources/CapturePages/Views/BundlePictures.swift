@@ -134,7 +134,6 @@ public final class BundlePictures: Sendable {
     }
 }
 
-/// The limits of the pictures of one size.
 private struct Limits: Sendable {
     /// The maximum number of bytes of a photo, if a quality gives it.
     let photoBytes: Int

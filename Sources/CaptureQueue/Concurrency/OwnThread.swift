@@ -10,9 +10,7 @@ enum OwnThread {
 
         fileprivate func cancel() { flag.withLock { $0 = true } }
 
-        /// Throws if the task was cancelled.
-        ///
-        /// - Throws: `CancellationError`.
+        /// - Throws: `CancellationError` if the task was cancelled.
         func check() throws { if flag.withLock(\.self) { throw CancellationError() } }
     }
 

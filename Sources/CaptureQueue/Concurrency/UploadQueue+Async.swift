@@ -25,23 +25,23 @@ extension UploadQueue {
         let run = QueueRun(self, options, onEvent: onEvent)
         return try await OwnThread.run(onCancel: { run.stop() }) { _ in try run.perform() }
     }
+}
 
-    /// Begins a run and returns its events, up to `ended`. Leaving the loop or cancelling the task stops the run.
+extension UploadQueue.Upkeep {
+    /// Deletes bytes that were uploaded long enough ago. Cancelling the task stops it between two captures, and the
+    /// next call continues there.
     ///
-    /// ```swift
-    /// for try await event in queue.events(of: options) { print(event.name) }
-    /// ```
-    public func events(of options: RunOptions = RunOptions()) -> AsyncThrowingStream<QueueEvent, any Error> {
-        AsyncThrowingStream { events in
-            let task = Task {
-                do {
-                    try await self.run(options) { events.yield($0) }
-                    events.finish()
-                } catch {
-                    events.finish(throwing: error)
-                }
+    /// - Throws: as the call without `async`; `CancellationError`.
+    @discardableResult
+    public func prune(
+        _ options: PruneOptions = PruneOptions(),
+        deliver: @escaping @Sendable (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
+    ) async throws -> PruneResult {
+        try await OwnThread.run { cancellation in
+            try self.prune(options) { id, bytes in
+                try cancellation.check()
+                try deliver(id, bytes)
             }
-            events.onTermination = { _ in task.cancel() }
         }
     }
 }

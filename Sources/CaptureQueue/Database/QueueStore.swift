@@ -145,7 +145,7 @@ final class QueueStore: Sendable {
             return try body(WriterTurn(store: self))
         }
         // A run may have to react to any change.
-        if !isRunner { Doorbell.ring(folder.bell) }
+        if runner.withLock({ $0 == nil }) { Doorbell.ring(folder.bell) }
         return value
     }
 
@@ -158,7 +158,6 @@ final class QueueStore: Sendable {
         runner.withLock { $0 = isEnding.map { Runner(isEnding: $0, file: file) } }
     }
 
-    private var isRunner: Bool { runner.withLock { $0 != nil } }
     private var waitsOn: Bool { runner.withLock { $0?.isEnding }.map { !$0() } ?? false }
 
     /// Throws `io.failed` if another file has taken the place of the database since the run began.

@@ -163,7 +163,6 @@ extension Inbox {
     /// How long a file may lie there before `status` names it, in milliseconds.
     private static let patience = 600_000
 
-    /// What lies in an inbox, for `status`.
     static func standing(_ folder: FilePath, at now: Int) -> QueueStatus.Inbox {
         do throws(NativeError) {
             // A sender can set the time of the last change to the bytes, but not that of the last change of all.

@@ -43,13 +43,11 @@ struct Intake: Sendable {
     private func take(
         _ handle: FileHandle, _ name: String, _ status: FileStatus, _ size: Int, _ place: BundleSource.Place
     ) throws -> Arrival {
-        let file = options.isByReference ? nil : try push.openIncoming()
+        let file = options.isByReference ? nil : try queue.spool.openIncoming()
         let (report, sha256, tag, body) = try read(handle, name, size: size, into: file)
         var arrival = try arrival(name, report, sha256, tag, file)
         if let file, let tag, push.signs {
-            arrival.body =
-                body.map { BodyHash(sha256: $0, candidate: 0) }
-                ?? .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
+            arrival.body = body ?? .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
         }
         // A user without a trust file knows that all devices are unknown.
         if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
@@ -110,7 +108,7 @@ struct Intake: Sendable {
         guard (try? FileStatus.of(path))?.kind == .folder else {
             return BundleError(.inputUnreadable, "is not a regular file, expected a bundle", file: path)
         }
-        if FolderWalk.isRawCapture((try? Folders.names(in: path)) ?? []) {
+        if FolderContents(path)?.isRawCapture == true {
             return QueueError(
                 .inputUnreadable, "is a raw capture, expected a bundle", of: path, hints: [.adoptPacked(path)])
         }
@@ -139,7 +137,7 @@ struct Intake: Sendable {
 
     private func read(
         _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
-    ) throws -> (VerificationReport, Digest, BytesTag?, body: Digest?) {
+    ) throws -> (VerificationReport, Digest, BytesTag?, BodyHash?) {
         // A clone shares its blocks with the source and copies nothing. The clone is verified, not the source.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
         if isCloned, let file {

@@ -68,13 +68,11 @@ struct Push: Sendable {
             let known = record.deliveries.compactMap(\.destination)
             sidecar.destinations = known + options.destinations.filter { !known.contains($0) }
         }
-        let file = try openIncoming()
+        let file = try queue.spool.openIncoming()
         try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.write(sidecar.encoded) }
         try synchronize(file)
         arrival.sidecar = (sidecar, file)
     }
-
-    func openIncoming() throws(QueueError) -> IncomingFile { try queue.spool.openIncoming() }
 
     func synchronize(_ file: IncomingFile) throws(QueueError) {
         try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.synchronize() }

@@ -9,10 +9,10 @@ import QueueTransports
 public struct ReceivedBundle: Sendable {
     /// The report of the bundle, with the faults of the body.
     public let report: VerificationReport
-    /// The hash of the body.
     public let bodySHA256: Digest
     /// nil if the bundle is not sound.
     let arrival: Arrival?
+    let destinations: [String]
 
     /// Whether the bundle is sound, so that it can be kept. The verdict says whether its device is trusted.
     public var isSound: Bool { arrival != nil }
@@ -52,33 +52,38 @@ extension UploadQueue.Captures {
             let sha256 = try body.finish()
             try accept(sha256)
             let (intake, (received, arrival)) = try copy.get()
-            guard var arrival else { return ReceivedBundle(report: received.report, bodySHA256: sha256, arrival: nil) }
+            guard var arrival else {
+                return ReceivedBundle(
+                    report: received.report, bodySHA256: sha256, arrival: nil, destinations: destinations)
+            }
             // The bundle determines every byte of its body, so this one has the hash of the body that will be sent.
             if intake.push.signs { arrival.body = BodyHash(sha256: sha256, candidate: received.candidate) }
             try intake.settle(&arrival)
-            return ReceivedBundle(report: received.report, bodySHA256: sha256, arrival: arrival)
+            return ReceivedBundle(
+                report: received.report, bodySHA256: sha256, arrival: arrival, destinations: destinations)
         }
     }
 
-    /// Adds received bundles to the queue, in one transaction. A capture that the queue knows and whose bytes it does not
+    /// Adds received bundles to the queue, those for the same destinations in one transaction. A capture that the queue knows and whose bytes it does not
     /// have any more is stored and sent again, since a destination may have lost it too. If the queue has its bytes, it
     /// is sent again to folders and S3 stores: the copy there is compared, and repaired if it is damaged.
     ///
-    /// - Parameter destinations: the same as for `receive`; the default destination if there are none.
     /// - Returns: the result for each bundle, in order, once bytes, folders and row are on the disk. A bundle that is
     ///   not sound gives its verdict as an error.
     /// - Throws: an error that prevents reading the queue.
-    public func keep(
-        _ bundles: [ReceivedBundle], destinations: [String] = []
-    ) throws -> [Result<Pushed, any Error>] {
-        let push = try Push(queue, Self.options(destinations))
-        return PushGroup(push: push).commit(
-            bundles.map { bundle in
-                if push.options.requiresTrust, let fault = bundle.report.faults.first { return .failure(fault) }
-                if let arrival = bundle.arrival { return .success(arrival) }
-                return .failure(
-                    bundle.report.faults.first ?? QueueError(.corruptRecord, "a bundle without a report"))
-            })
+    public func keep(_ bundles: [ReceivedBundle]) throws -> [Result<Pushed, any Error>] {
+        var results: [Int: Result<Pushed, any Error>] = [:]
+        for (destinations, places) in Dictionary(grouping: bundles.indices, by: { bundles[$0].destinations }) {
+            let push = try Push(queue, Self.options(destinations))
+            let arrivals = places.map { place -> Result<Arrival, any Error> in
+                let fault = bundles[place].report.faults.first
+                if push.options.requiresTrust, let fault { return .failure(fault) }
+                if let arrival = bundles[place].arrival { return .success(arrival) }
+                return .failure(fault ?? QueueError(.corruptRecord, "a bundle without a report"))
+            }
+            for (place, result) in zip(places, PushGroup(push: push).commit(arrivals)) { results[place] = result }
+        }
+        return bundles.indices.compactMap { results[$0] }
     }
 
     /// Tries what keeping a bundle needs, and leaves nothing behind: room for a bundle like the last one, a synced file
@@ -90,7 +95,7 @@ extension UploadQueue.Captures {
         let trial = [UInt8](repeating: 0, count: 65_536)
         let size = max(trial.count, try queue.store.read { try $0.lastBytes() })
         push.limits.giveBack(try push.limits.reserve(size, of: "a bundle") { false })
-        let file = try push.openIncoming()
+        let file = try push.queue.spool.openIncoming()
         try push.write(trial.span, to: file)
         try push.synchronize(file)
         try queue.store.write { try $0.execute(sql: "PRAGMA user_version = 0") }
@@ -113,7 +118,7 @@ extension Intake {
     ) throws -> (BundleReceiver.Received, Arrival?) {
         // Others may take the room meanwhile, so `keep` asks for it again.
         push.limits.giveBack(try push.limits.reserve(byteCount ?? 0, of: body.name) { false })
-        let file = try push.openIncoming()
+        let file = try push.queue.spool.openIncoming()
         let hasher = try DigestStream()
         let tagger = try onFile(named: body.name) { () throws(NativeError) in try BytesTagger() }
         let received = try receiver.restore(body) { piece throws(BundleError) in

@@ -23,8 +23,8 @@ struct Eviction {
         }
         guard let last = enough ?? found.last else { return nil }
         let now = try queue.clock.read(db).believed
-        let retention = try QueueAge(QueueSettings(db).retention)
-        let rounded = QueueAge(milliseconds: now - last.since).rounded
+        let retention = try QueueSettings(db).retention
+        let rounded = Duration.milliseconds(now - last.since).rounded
         let isDue = now - last.since >= retention.milliseconds
         let limit = now - (isDue ? retention : rounded).milliseconds
         let deleted = found.filter { $0.since <= limit }
@@ -68,7 +68,7 @@ extension PruneOptions {
     /// Everything in the spool that was uploaded, whatever its age.
     fileprivate static func uploaded(isDryRun: Bool) -> PruneOptions {
         var options = PruneOptions()
-        options.olderThan = QueueAge(milliseconds: 0)
+        options.olderThan = .zero
         options.isDryRun = isDryRun
         options.sparesReferences = true
         return options

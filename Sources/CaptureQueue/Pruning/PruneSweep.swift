@@ -77,7 +77,7 @@ struct PruneSweep {
     /// Chooses captures that `RetentionPolicy` permits to delete.
     mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
         let now = try queue.clock.read(db).believed
-        let retention = try options.olderThan ?? QueueAge(QueueSettings(db).retention)
+        let retention = try options.olderThan ?? QueueSettings(db).retention
         let policy = RetentionPolicy(
             retention: retention.milliseconds, includesCancelled: options.includesCancelled,
             acceptsParts: options.acceptsParts)

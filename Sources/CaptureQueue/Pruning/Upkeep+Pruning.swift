@@ -36,7 +36,7 @@ extension UploadQueue.Upkeep {
         }
         result.refused = sweep.refused
         result.nextDue = try queue.store.read { db in
-            let retention = try options.olderThan ?? QueueAge(QueueSettings(db).retention)
+            let retention = try options.olderThan ?? QueueSettings(db).retention
             let now = try queue.clock.read(db).believed
             return try Self.firstUploaded(db).map { $0 + retention.milliseconds - now }.flatMap { $0 > 0 ? $0 : nil }
         }

@@ -116,7 +116,7 @@ extension Database {
     /// - Throws: `id.malformed`, `id.unknown`, `id.ambiguous`.
     func capture(named word: String) throws -> CaptureRecord {
         if let exact = try CaptureRecord.all(self, "WHERE id = ?", [word]).first { return exact }
-        guard word.utf8.count >= 4, word.utf8.count <= 64, word.utf8.allSatisfy(QueueName.isIDCharacter) else {
+        guard (4...64).contains(word.utf8.count), word.utf8.allSatisfy("0123456789abcdef-.".utf8.contains) else {
             throw QueueError(
                 .idMalformed, "is not an id; expected one that push printed, or at least its first 4 characters",
                 of: word)
@@ -150,8 +150,6 @@ enum QueueName {
                 of: name)
         }
     }
-
-    static func isIDCharacter(_ byte: UInt8) -> Bool { "0123456789abcdef-.".utf8.contains(byte) }
 
     /// Returns the smallest and the largest hash that begin with these hex digits.
     static func hashRange(_ digits: String) -> (low: Digest, high: Digest)? {

@@ -1,3 +1,4 @@
+import CaptureBundle
 import QueueModel
 
 /// When a new delivery may be sent.
@@ -8,12 +9,9 @@ struct DeliveryStart {
     /// Where the user gave a span: its end, in `QueueClock.Reading.elapsed`.
     let spanUntil: Int?
 
-    /// - Parameters:
-    ///   - notBefore: the time that the user gave, in Unix milliseconds.
-    ///   - delay: the span that the user gave, in milliseconds.
-    init(_ now: QueueClock.Reading, notBefore: Int? = nil, delay: Int? = nil) {
-        due = max(now.wall + (delay ?? 0), notBefore ?? now.wall)
-        self.notBefore = delay.map { now.stamp + $0 } ?? notBefore
-        spanUntil = delay.map { now.elapsed + $0 }
+    init(_ now: QueueClock.Reading, notBefore: CaptureTime? = nil, delay: Duration? = nil) {
+        due = max(now.wall + (delay?.milliseconds ?? 0), notBefore?.milliseconds ?? now.wall)
+        self.notBefore = delay.map { now.stamp + $0.milliseconds } ?? notBefore?.milliseconds
+        spanUntil = delay.map { now.elapsed + $0.milliseconds }
     }
 }

@@ -132,7 +132,7 @@ package final class DestinationWorker {
     }
 
     private func nextTime(after now: Int) throws -> Int? {
-        if sending.isOnce { return nil }
+        if sending.dueBefore != nil { return nil }
         return try [claims.nextDue(for: destination, after: now), outbox.nextDue(for: destination)].compactMap(\.self)
             .min()
     }

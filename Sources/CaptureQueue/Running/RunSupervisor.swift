@@ -65,7 +65,7 @@ final class RunSupervisor {
     }
 
     private var isOver: Bool {
-        options.longest.map { MonotonicClock.seconds - started >= Double($0) / 1000 } ?? false
+        options.longest.map { MonotonicClock.seconds - started >= $0 / .seconds(1) } ?? false
     }
 
     /// Waits until the bell rings, the network changes or the next check is due.
@@ -77,7 +77,7 @@ final class RunSupervisor {
         let isWorking = byDestination.values.contains(where: \.isWorking)
         var seconds = isWorking ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
-        if let longest = options.longest { seconds = min(seconds, max(0, started + Double(longest) / 1000 - now)) }
+        if let longest = options.longest { seconds = min(seconds, max(0, started + longest / .seconds(1) - now)) }
         let handles = [bell.handle] + (network.map { [$0.handle] } ?? [])
         let ready = FileHandle.wait(for: handles, milliseconds: Int(seconds * 1000) + 1)
         if ready[0] { bell.drain() }
@@ -253,7 +253,7 @@ final class RunSupervisor {
         let all = Array(byDestination.values) + leaving
         for threads in all { threads.end() }
         writer.wake()
-        let deadline = MonotonicClock.seconds + (run.isFailed ? 0 : Double(options.grace) / 1000)
+        let deadline = MonotonicClock.seconds + (run.isFailed ? 0 : options.grace / .seconds(1))
         var isStopped = false
         while inbox.isTaking || all.contains(where: { !$0.isOver }) {
             sending.stopWaiting("the run was stopped")

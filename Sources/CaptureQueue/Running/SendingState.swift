@@ -19,7 +19,6 @@ package final class SendingState: Sendable {
     private struct Active {
         let control: SendControl
         let claim: Claim?
-        /// The number of the destination.
         let destination: Int
         let started: Double
     }
@@ -29,7 +28,6 @@ package final class SendingState: Sendable {
         var isStopping = false
         /// Whether the user paused all destinations.
         var isPaused = false
-        /// The destinations by number.
         var destinations: [Int: DestinationState] = [:]
         var throttles: [String: Throttle] = [:]
         /// The current names of the destinations by number, because the user may rename one during the run.
@@ -77,7 +75,6 @@ package final class SendingState: Sendable {
         let now = clock()
         return RunTime(wall: now, stamp: now + lead)
     }
-    var isOnce: Bool { dueBefore != nil }
 
     func tell(_ event: QueueEvent) { onEvent(event) }
 
@@ -113,17 +110,14 @@ package final class SendingState: Sendable {
         }
     }
 
-    /// The state of a destination.
     package func standing(_ destination: Destination) -> DestinationState {
         state.withLock { $0[destination.number] }
     }
 
-    /// The current name of a destination.
     func name(_ destination: Destination) -> String {
         state.withLock { $0.names[destination.number] } ?? destination.name
     }
 
-    /// Changes the state of a destination.
     func change<Result>(_ destination: Destination, _ change: (inout DestinationState) -> Result) -> Result {
         state.withLock { change(&$0[destination.number]) }
     }

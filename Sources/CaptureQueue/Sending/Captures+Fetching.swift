@@ -2,7 +2,6 @@ public import CaptureBundle
 import CaptureNative
 public import QueueModel
 import QueueTransports
-import SystemPackage
 
 extension UploadQueue.Captures {
     /// Fetches the bundle of a released capture from a destination and writes it. The output appears only after its
@@ -28,9 +27,8 @@ extension UploadQueue.Captures {
                 troubles.append("\(name): \(trouble)")
                 continue
             }
-            // The copy has no name any more; this path leads to the open file.
-            try FileCopy.copy(FilePath("/proc/self/fd/\(copy.descriptor)"), to: place, sha256: sent.sha256)
-            withExtendedLifetime(copy) {}
+            try onFile(TemporaryFile.folder) { () throws(NativeError) in try copy.seekToStart() }
+            try BundleSource(handle: copy, name: name).copy(to: place, sha256: sent.sha256)
             return name
         }
         throw QueueError(

@@ -39,7 +39,6 @@ public struct QueueFolder: Hashable, Sendable {
 
     private var folders: [FilePath] { [spool, incoming, quarantine] }
 
-    /// The path of a bundle in the spool.
     public func bundlePath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.bundleName(sha256)) }
 
     func sidecarPath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.sidecarName(sha256)) }

@@ -17,7 +17,7 @@ extension UploadQueue.Captures {
                 of: record.id)
         }
         do throws(BundleError) {
-            try FileCopy.copy(path, to: place, sha256: record.sha256)
+            try BundleSource(file: path).copy(to: place, sha256: record.sha256)
         } catch {
             switch error.code {
             case .entrySHA256:

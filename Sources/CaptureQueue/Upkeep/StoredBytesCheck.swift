@@ -2,7 +2,6 @@ import CaptureNative
 import QueueModel
 import SystemPackage
 
-/// Checks the bytes of one capture.
 struct StoredBytesCheck: Sendable {
     enum Fault: Sendable {
         case wrong(CheckFinding.Kind, String)

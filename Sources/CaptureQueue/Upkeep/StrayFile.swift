@@ -87,7 +87,7 @@ extension Database {
                 id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now.stamp, session: session,
                 priority: sidecar?.priority ?? 0, holding: holding, reference: reference),
             destinations: destinations(of: sidecar),
-            start: DeliveryStart(now, notBefore: sidecar?.notBefore?.milliseconds), at: now.stamp, state: state,
+            start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.stamp, state: state,
             cause: "salvaged")
     }
 }

@@ -124,7 +124,6 @@ extension Hint.Times {
 }
 
 extension Setting {
-    /// The advice to give it.
     fileprivate var advice: String {
         switch self {
         case .capturedAt: "give it: \(time)"

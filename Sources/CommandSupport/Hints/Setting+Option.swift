@@ -2,12 +2,10 @@ package import CaptureBundle
 package import CaptureDevice
 
 extension Setting {
-    /// The option that sets it.
     var option: String { self == .pack ? "capbundle pack" : "--\(rawValue)" }
 }
 
 extension BundleError {
-    /// The message with options in place of settings.
     package var words: String { message(naming: \.option) }
 
     /// `description` with options in place of settings.

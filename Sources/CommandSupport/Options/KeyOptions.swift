@@ -2,7 +2,6 @@ package import ArgumentParser
 package import CaptureBundle
 package import CaptureDevice
 
-/// The option `--key`.
 package struct KeyOptions: ParsableArguments {
     package init() {}
 

@@ -24,7 +24,6 @@ package func refuseTerminal(_ path: String, _ what: String) throws {
     }
 }
 
-/// The option `--json`.
 package struct JSONOption: ParsableArguments {
     package init() {}
 

@@ -11,7 +11,6 @@ package enum ArchiveEvent: Sendable {
     case bytes([UInt8])
 }
 
-/// The limits on the contents of an archive.
 package struct ArchiveLimits: Sendable {
     package var entries = 100_000
     /// The number of bytes of all files together.
@@ -72,13 +71,8 @@ extension PictureDecoder {
 private struct ArchiveCheck {
     let limits: ArchiveLimits
     let byteLimit: Int
-    private var names: Set<[UInt8]> = []
-    private var bytes = 0
-
-    init(limits: ArchiveLimits, byteLimit: Int) {
-        self.limits = limits
-        self.byteLimit = byteLimit
-    }
+    var names: Set<[UInt8]> = []
+    var bytes = 0
 
     mutating func event(_ head: PicturePart, _ content: [UInt8]) throws(PictureFailure) -> ArchiveEvent? {
         switch head.kind {

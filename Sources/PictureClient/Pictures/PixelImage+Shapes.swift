@@ -77,7 +77,6 @@ extension PixelImage {
 }
 
 extension [UInt8] {
-    /// The bytes of a number of pixels of one colour.
     package init(repeating colour: Pixel, count: Int) {
         self.init(repeating: colour.red, count: 3 * count)
         for place in 0..<count {

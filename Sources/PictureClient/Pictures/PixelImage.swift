@@ -4,7 +4,6 @@ package struct PixelImage: Hashable, Sendable {
     package let height: Int
     package var rgb: [UInt8]
 
-    /// The maximum number of pixels on one side.
     package static let sideLimit = 1 << 15
 
     /// Creates a picture; nil if a side is outside 1 … `sideLimit` or the number of bytes is not 3 · width · height.

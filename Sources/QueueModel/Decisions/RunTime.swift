@@ -1,4 +1,3 @@
-/// The time of a run.
 package struct RunTime: Hashable, Sendable {
     /// For due times: the wall clock at the start of the run, plus the time since then by the boot clock.
     package let wall: Int

@@ -25,8 +25,17 @@ public struct Block: Hashable, Sendable {
         case address
     }
 
-    /// How the message begins if the settings cannot be used.
-    package static let unusable = "its settings cannot be used"
+    /// What was found, where a change of settings can end the block. The message contains these words, also in a block
+    /// that an earlier run stored.
+    public enum Cause: String, Sendable, CaseIterable {
+        case unusable = "its settings cannot be used"
+        case noTLS = "does not speak TLS, so its URL begins with http://"
+        case otherName = "the server's certificate is for another name"
+        case noChecksum = "the store does not support x-amz-checksum-sha256"
+        case noCondition = "the store does not support If-None-Match"
+        case sharedPlaces = "the path of the URL has no {sha256}"
+        case refusedByProxy = "the proxy answered 407"
+    }
 
     public let reason: Reason
     /// What was found, in words for people.
@@ -42,6 +51,9 @@ public struct Block: Hashable, Sendable {
         self.milliseconds = milliseconds
         self.until = until
     }
+
+    /// nil where the reason says enough.
+    public var cause: Cause? { Cause.allCases.first { message.contains($0.rawValue) } }
 
     /// Whether the user must do something to end the block.
     public var needsUser: Bool {

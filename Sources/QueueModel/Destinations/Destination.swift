@@ -22,7 +22,6 @@ public struct Destination: Hashable, Sendable {
     public var block: Block? { saved.block }
     /// The state of the destination as the database has it.
     package let saved: DestinationState.Saved
-    /// Whether the user paused the destination.
     public let isPaused: Bool
     /// Whether the user paused it and asked to stop the transfers under way.
     package let isPausedAtOnce: Bool

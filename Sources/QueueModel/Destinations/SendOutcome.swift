@@ -52,7 +52,6 @@ extension SendOutcome {
     /// Whether the server refused the capture for good.
     package var isRefusal: Bool { if case .rejected = self { true } else { false } }
 
-    /// The code of a failure.
     public var code: String? { words.code }
 
     /// The first word of the code for an answer that came from a proxy or gateway instead of the server.

@@ -20,7 +20,6 @@ public struct QueueEvent: Hashable, Sendable {
     public var bytes: Int?
     public var session: String?
     public var attempt: Int?
-    /// The new state of the delivery.
     public var state: DeliveryState?
     public var code: String?
     public var message: String?

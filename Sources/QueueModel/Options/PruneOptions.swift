@@ -1,7 +1,7 @@
 /// The options of `prune`.
 public struct PruneOptions: Sendable {
     /// The retention to use; nil for the setting of the queue.
-    public var olderThan: QueueAge?
+    public var olderThan: Duration?
     /// Whether cancelled captures are deleted too, whatever their age.
     public var includesCancelled = false
     /// The ids of the cancelled captures to delete, and no others; nil for all captures that may be deleted.

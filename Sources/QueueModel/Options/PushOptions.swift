@@ -8,10 +8,10 @@ public struct PushOptions: Sendable {
     /// Whether to reopen a session that has ended.
     public var reopensSession = false
     public var priority = 0
-    /// The earliest time to send, in Unix milliseconds.
-    public var notBefore: Int?
-    /// How many milliseconds to wait after the push, instead of `notBefore`. A wrong clock does not change this.
-    public var delay: Int?
+    /// The earliest time to send.
+    public var notBefore: CaptureTime?
+    /// How long to wait after the push, instead of `notBefore`. A wrong clock does not change this.
+    public var delay: Duration?
     /// Whether to send completed deliveries again.
     public var resends = false
     /// Whether to send them again if the queue did not have the bytes any more, or if the destination then compares its

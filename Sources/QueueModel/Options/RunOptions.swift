@@ -16,10 +16,10 @@ public struct RunOptions: Sendable {
     public var destination: String?
     /// The rate limit of the whole run in bytes per second; nil for no limit.
     public var bytesPerSecond: Int?
-    /// After this many milliseconds the run begins nothing new; nil for no limit.
-    public var longest: Int?
-    /// How long transfers may continue after the run was stopped, in milliseconds.
-    public var grace = 10_000
+    /// After this time the run begins nothing new; nil for no limit.
+    public var longest: Duration?
+    /// How long transfers may continue after the run was stopped.
+    public var grace = Duration.seconds(10)
     /// The devices that the user trusts, for what is taken from the inbox.
     public var trust = TrustFile()
 
@@ -27,14 +27,13 @@ public struct RunOptions: Sendable {
 
     /// Why a transfer was stopped that was still under way at the end of `longest`.
     package var cutShort: String {
-        "\(Self.cutShortWords) (\(QueueAge(milliseconds: longest ?? 0).text)) was over before it was sent"
+        "\(Self.cutShortWords) (\((longest ?? .zero).age)) was over before it was sent"
     }
 
     private static let cutShortWords = "the time limit of the run"
 
     /// The code of a delivery whose last tries were all stopped by that.
     package static let cutShortCode = "run.limit"
-    /// The number of these tries.
     private static let cutShortTries = 3
 
     /// - Parameter causes: of the last tries, the latest first; nil for one that was not stopped.

@@ -57,8 +57,8 @@ extension QueueStatus {
     ///
     /// - Parameters:
     ///   - destination: only what concerns this one; nil for the whole queue.
-    ///   - maxAge: how many milliseconds a capture may wait; nil for any number.
-    public func concerns(of destination: String? = nil, maxAge: Int? = nil) -> [QueueConcern] {
+    ///   - maxAge: how long a capture may wait; nil for any time.
+    public func concerns(of destination: String? = nil, maxAge: Duration? = nil) -> [QueueConcern] {
         let chosen = destination.map { name in work.filter { $0.destination?.name == name } } ?? work
         return QueueConcern.Code.allCases.flatMap { code in
             func each(_ count: (DestinationWork) -> Int) -> [QueueConcern] {
@@ -77,7 +77,7 @@ extension QueueStatus {
                 case .destinationPaused: each { $0.destination?.isPaused == true ? $0.backlog.captures : 0 }
                 case .untold: each(\.untoldSessions)
                 case .cutShort: each { $0.cutShort?.captures ?? 0 }
-                case .old: each { ($0.oldestWaiting?.ageMilliseconds ?? 0) > maxAge ?? .max ? 1 : 0 }
+                case .old: each { ($0.oldestWaiting?.ageMilliseconds ?? 0) > maxAge?.milliseconds ?? .max ? 1 : 0 }
                 case .queuePaused: whole(isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0)
                 case .atLimit: isSo(isAtLimit)
                 case .lowDisk: isSo(isDiskLow)

@@ -41,7 +41,6 @@ public struct QueueStatus: Hashable, Sendable {
         package init(open: Int, ended: Int, due: Int) { (self.open, self.ended, self.due) = (open, ended, due) }
     }
 
-    /// What lies in the inbox.
     package struct Inbox: Hashable, Sendable {
         /// The files that have lain there for too long.
         package let left: Int

@@ -54,7 +54,6 @@ extension CaptureAPITransport {
         }
     }
 
-    /// Makes a form with one file.
     private static func form(_ photo: UploadFile, _ boundary: String, _ control: SendControl) -> FileBody {
         let line = "--" + boundary
         let head = """
@@ -66,7 +65,7 @@ extension CaptureAPITransport {
             photo.handle,
             pieces: [
                 .made(Array(head.utf8)), .copied(offset: 0, count: photo.byteCount), .made(Array(tail.utf8)),
-            ], of: (photo.byteCount, .sha256(photo.sha256)), control)
+            ], of: (photo.byteCount, photo.expected), control)
     }
 
     /// Whether the server's id is that of a bundle: a UUID of version 8 (Spec/capture-bundle.md section 4.6). Bundles of

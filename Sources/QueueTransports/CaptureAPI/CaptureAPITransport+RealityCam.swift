@@ -67,7 +67,7 @@ extension CaptureAPITransport {
                 if let hash = file.digest(isStopped: { control.stopped != nil }) {
                     let signature = try signer.sign(
                         hash, counter: counters.header, deviceID: profile.device.id, timestamp: serverTime)
-                    return Attempt(file: file, contentType: layout.contentType, sha256: hash, signature: signature)
+                    return Attempt(file: file, contentType: layout.body.contentType, sha256: hash, signature: signature)
                 }
             } catch {
                 throw SendTrouble(Self.refusal(error))

@@ -72,7 +72,8 @@ final class CaptureAPITransport: UploadTransport {
         }
         var request = HTTPRequest(.post, endpoint)
         request.headers = [
-            HTTPRequest.Header("Content-Type", layout.contentType), HTTPRequest.Header("Accept", "application/json"),
+            HTTPRequest.Header("Content-Type", layout.body.contentType),
+            HTTPRequest.Header("Accept", "application/json"),
         ]
         if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
         request.body = file

@@ -217,9 +217,9 @@ final class HTTPExchange {
     /// gives OpenSSL's words for it.
     private static func words(_ message: String, _ address: WebAddress) -> String {
         if message.contains("certificate subject name") {
-            return "the server's certificate is for another name than \(address.origin.host)"
+            return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
         }
-        if message.contains("wrong version number") { return "does not speak TLS, so its URL begins with http://" }
+        if message.contains("wrong version number") { return Block.Cause.noTLS.rawValue }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
         return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message
     }

@@ -11,7 +11,6 @@ extension HTTPRequest {
         headers += own
     }
 
-    /// Adds the headers of a signature.
     mutating func add(_ sign: () throws(BundleError) -> RequestSignature) throws(SendTrouble) {
         do throws(BundleError) {
             headers += try sign().headers.map { Header($0.name, $0.value) }

@@ -7,7 +7,7 @@ final class UnusableTransport: UploadTransport {
     private let block: Block
 
     init(_ fault: QueueError) {
-        trouble = "\(Block.unusable): \(fault.message)"
+        trouble = "\(Block.Cause.unusable.rawValue): \(fault.message)"
         block = Block(.local, trouble)
     }
 

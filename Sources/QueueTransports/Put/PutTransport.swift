@@ -27,20 +27,10 @@ final class PutTransport: UploadTransport {
 
     func reach(_ control: SendControl) -> Block? { exchange.reach(addresses.last ?? addresses.known, control) }
 
-    /// The bytes to upload.
-    struct Content {
-        let handle: FileHandle
-        let byteCount: Int
-        let sha256: Digest
-        /// How to check the bytes while they are sent.
-        let expected: ExpectedBytes
-        let contentType: String
-    }
-
     /// One try: what is sent, and where to.
     struct Upload {
         let job: SendJob
-        let content: Content
+        let content: UploadFile
         let place: PutAddresses.Place
         let control: SendControl
     }
@@ -54,7 +44,7 @@ final class PutTransport: UploadTransport {
     }
 
     private func send(
-        _ job: SendJob, _ content: Content, _ control: SendControl
+        _ job: SendJob, _ content: UploadFile, _ control: SendControl
     ) throws(SendTrouble) -> SendOutcome {
         var renewed = false
         while true {
@@ -149,21 +139,17 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    func content(of job: SendJob) throws(SendTrouble) -> Content {
+    func content(of job: SendJob) throws(SendTrouble) -> UploadFile {
         let source = try job.open()
         do throws(BundleError) {
-            let made: UploadFile
             switch settings.part {
             case .bundle:
-                return Content(
+                return UploadFile(
                     handle: source.handle, byteCount: job.capture.byteCount, sha256: job.capture.sha256,
                     expected: job.capture.expectedBytes, contentType: "application/vnd.capture-bundle")
-            case .photo: made = try UploadFile.photo(of: source.handle, sha256: job.held, name: source.name)
-            case .body: made = try UploadFile.body(of: source.handle, sha256: job.capture.sha256, name: source.name)
+            case .photo: return try .photo(of: source.handle, sha256: job.held, name: source.name)
+            case .body: return try .body(of: source.handle, sha256: job.capture.sha256, name: source.name)
             }
-            return Content(
-                handle: made.handle, byteCount: made.byteCount, sha256: made.sha256, expected: .sha256(made.sha256),
-                contentType: made.contentType)
         } catch  where error.code == .entryAbsent {
             throw SendTrouble(.rejected(code: error.code.rawValue, message: "the bundle has no photo"))
         } catch {

@@ -21,7 +21,6 @@ public final class S3Objects: Sendable {
     private static let subject = "s3"
 
     private let settings: S3Settings
-    /// The URL of the bucket.
     private let bucket: String
     /// What every key begins with: empty, or a prefix that ends with a slash.
     private let prefix: String

@@ -91,18 +91,18 @@ final class S3Transport: UploadTransport {
     /// Blocks the destination if the store does not know a header, because it would refuse the other captures too.
     private func unknownHeader(_ end: HTTPEnd) -> SendOutcome? {
         guard let answer = end.answer else { return nil }
-        let header: String
+        let cause: Block.Cause
         // If the store knows the checksum but finds it wrong, the answer is handled as usual.
         if settings.checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
             end.word != "BadDigest"
         {
-            header = "x-amz-checksum-sha256"
+            cause = .noChecksum
         } else if settings.isConditional, end.isOfUnknownHeader("If-None-Match") {
-            header = "If-None-Match"
+            cause = .noCondition
         } else {
             return nil
         }
-        return .blocked(Block(.endpoint, "\(end.message): the store does not support \(header)"))
+        return .blocked(Block(.endpoint, "\(end.message): \(cause.rawValue)"))
     }
 
     // MARK: - Asking

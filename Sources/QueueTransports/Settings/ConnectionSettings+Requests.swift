@@ -70,6 +70,5 @@ extension HTTPSettings {
     /// The signing device for profile `capture`.
     package var device: Device? { if case .device(let device) = signer { device } else { nil } }
 
-    /// What profile `realitycam` needs.
     package var realityCam: RealityCam? { if case .realityCam(let profile) = signer { profile } else { nil } }
 }

@@ -14,7 +14,6 @@ extension Destination {
     /// Whether the destination is notified when a session has ended and all its members have landed.
     package var isToldOfSessions: Bool { settings.texts["session-end-url"] != nil }
 
-    /// The path of a folder destination.
     package var folder: FilePath? { settings.texts["path"].map { FilePath($0) } }
 
     /// The errors for files with secrets of this destination that other users can read or write, each with a hint.

@@ -54,7 +54,7 @@ struct DepthCommand: ParsableCommand {
         try format.reporting(DepthRendering.report, of: file, to: image) { () throws(BundleError) in
             let path = FilePath(file: file)
             let target = try image.map { image throws(BundleError) in
-                try TextTarget(force.place(image), reading: CaptureView.files(of: path))
+                try OutputTarget(examining: force.place(image), reading: CaptureView.files(of: path))
             }
             let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options())
             if let target { try draw(view, target) }
@@ -62,13 +62,13 @@ struct DepthCommand: ParsableCommand {
         }
     }
 
-    private func draw(_ view: CaptureView, _ target: TextTarget) throws(BundleError) {
+    private func draw(_ view: CaptureView, _ target: OutputTarget) throws(BundleError) {
         let decoder = PictureDecoder()
         let picture = try view.picture(colours ?? .cividis, beside: beside, decoder)
         let png: [UInt8]
         do { png = try decoder.png(picture) } catch { throw error.error(FilePath(image ?? "-")) }
         try target.write(png)
-        try target.finish()
+        try target.commit()
     }
 
     private func tell(_ depth: DepthSamples) throws(BundleError) {

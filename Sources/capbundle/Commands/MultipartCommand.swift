@@ -74,7 +74,6 @@ extension MultipartCommand {
     }
 }
 
-/// The option `--headers`.
 struct HeadersOption: ParsableArguments {
     @Option(
         name: .customLong("headers"),

@@ -56,7 +56,6 @@ struct RawFilesOptions: ParsableArguments {
         photo.flatMap { CapturePatterns(photo: $0, depth: depth, confidence: confidence) }
     }
 
-    /// The options for the library.
     func options(withoutDepth: Bool = false, location: LocationPolicy = .exact) -> RawCaptureOptions {
         var options = RawCaptureOptions(depthSize: depthSize, withoutDepth: withoutDepth, location: location)
         options.layout = layout
@@ -68,7 +67,6 @@ struct RawFilesOptions: ParsableArguments {
     }
 }
 
-/// The value of `--depth-unit`.
 enum DepthUnit: String, ExpressibleByArgument, CaseIterable {
     case metres = "m"
     case millimetres = "mm"

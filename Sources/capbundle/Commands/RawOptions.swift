@@ -59,7 +59,6 @@ struct RawOptions: ParsableArguments {
         if every < 1 { throw ValidationError("--every is \(every), expected 1 or more") }
     }
 
-    /// The options for the library.
     func options(withoutDepth: Bool, location: LocationPolicy) -> RawCaptureOptions {
         var options = files.options(withoutDepth: withoutDepth, location: location)
         options.every = every

@@ -29,7 +29,6 @@ enum WithholdingWords {
         ["location.json", "photo.jpg", "depth.f32.gz", "confidence.png", "source"])
 }
 
-/// The option `--withholdable` of `pack`.
 struct WithholdableOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -7,8 +7,8 @@ import SystemPackage
 final class BundleReport {
     private let page: ReportPage
     private let places: [OutputPlace]
-    private let target: TextTarget
-    private let table: TextTarget?
+    private let target: OutputTarget
+    private let table: OutputTarget?
     private let captures: ReportCaptures
     private var words: [String: Int] = [:]
     private var kinds: [ReportedBundle.Kind: Int] = [:]
@@ -23,14 +23,15 @@ final class BundleReport {
         self.devices = devices
         page = ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
         places = [place] + (csv.map { [$0] } ?? [])
-        (target, table) = try TextTarget.pair(place, csv)
-        captures = try ReportCaptures(.oldestFirst)
+        try OutputPlace.examine(places)
+        target = try OutputTarget(place)
+        table = try csv.map { csv throws(BundleError) in try OutputTarget(csv) }
+        captures = ReportCaptures(.oldestFirst)
         try table?.write(CSVLine(ReportedBundle.columns).bytes)
     }
 
     var isEmpty: Bool { captures.count == 0 }
 
-    /// The exit code for all bundles.
     var status: ExitStatus { ExitStatus.worst(statuses) }
 
     /// Adds a bundle. The page and the table never replace a file that was read for them.
@@ -76,8 +77,8 @@ final class BundleReport {
         if !chains.isEmpty { try writeChains() }
         try target.write(limits)
         try target.write(page.closing([]))
-        try target.finish()
-        try table?.finish()
+        try target.commit()
+        try table?.commit()
     }
 
     /// Writes a drawing of the chain of each device.

@@ -19,7 +19,6 @@ enum ReportRendering {
         return lines
     }
 
-    /// The line for one of several files.
     static func line(_ file: String, _ report: VerificationReport) -> String {
         let isAccepted = [.verified, .unknownDevice].contains(report.verdict)
         guard isAccepted && !report.warnings.isEmpty else { return verdict(file, report) }

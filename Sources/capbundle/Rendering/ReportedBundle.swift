@@ -45,7 +45,6 @@ struct ReportedBundle: Sendable {
     /// As given.
     let file: String
     let entry: ReportEntry
-    /// The line for spreadsheets.
     let line: [UInt8]
     /// The word of JSON and CSV for the verdict.
     let word: String

@@ -6,7 +6,6 @@ import SystemPackage
 
 /// Draws the photo and the depth map of a capture on the terminal.
 enum TerminalPicture {
-    /// The bytes that draw the pictures.
     static func bytes(_ view: CaptureView) throws(BundleError) -> [UInt8] {
         let decoder = PictureDecoder()
         let columns = Output.columns ?? 80

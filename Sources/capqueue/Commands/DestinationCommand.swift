@@ -275,7 +275,6 @@ struct DestinationCommand: ParsableCommand {
     }
 }
 
-/// The value of `--kind`.
 struct KindArgument: ExpressibleByArgument {
     let text: String
 

@@ -80,7 +80,6 @@ struct PushCommand: ManyNamesCommand {
     }
 }
 
-/// The options of `push` and `adopt`.
 struct PushOptionGroup: ParsableArguments {
     @Option(
         name: .customLong("dest"),

@@ -6,7 +6,6 @@ import CommandSupport
 import QueueModel
 import SystemPackage
 
-/// The option `--queue`, and access to the queue.
 struct QueueOptions: ParsableArguments {
     @Option(
         name: .customLong("queue"),
@@ -56,7 +55,6 @@ struct FilterOptions: ParsableArguments {
     }
 }
 
-/// The value of `--state`.
 struct StateList: ExpressibleByArgument {
     let states: [DeliveryState]
 
@@ -74,10 +72,10 @@ struct StateList: ExpressibleByArgument {
 
 /// A duration, such as `7d`.
 struct AgeArgument: ExpressibleByArgument {
-    let age: QueueAge
+    let age: Duration
 
     init?(argument: String) {
-        guard let age = QueueAge(argument) else { return nil }
+        guard let age = Duration(age: argument) else { return nil }
         self.age = age
     }
 }
@@ -94,18 +92,16 @@ struct SizeArgument: ExpressibleByArgument {
 
 /// A time: RFC 3339, or `+2h` for two hours from now.
 enum MomentArgument: ExpressibleByArgument {
-    /// In Unix milliseconds.
-    case time(Int)
-    /// In milliseconds.
-    case span(Int)
+    case time(CaptureTime)
+    case span(Duration)
 
     init?(argument: String) {
         if let later = argument.rest(after: "+") {
-            guard let age = QueueAge(later) else { return nil }
-            self = .span(age.milliseconds)
+            guard let span = Duration(age: later) else { return nil }
+            self = .span(span)
         } else {
             guard let time = CaptureTime(argument) else { return nil }
-            self = .time(time.milliseconds)
+            self = .time(time)
         }
     }
 }

@@ -81,8 +81,8 @@ struct RunCommand: ParsableCommand {
         options.mode = watch ? .watch : untilEmpty ? .untilEmpty : .once
         options.destination = dest
         options.bytesPerSecond = bwlimit?.bytes
-        options.longest = maxDuration?.age.milliseconds
-        if let grace { options.grace = grace.age.milliseconds }
+        options.longest = maxDuration?.age
+        if let grace { options.grace = grace.age }
         if try queue.settings().inbox != nil {
             options.trust = try Environment.trustFile(nil, warn: diagnostic.warning)
         }
@@ -115,7 +115,8 @@ struct RunCommand: ParsableCommand {
                     return first != nil
                 }
                 screen.showStop(
-                    number, run.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace, isAgain: isAgain)
+                    number, run.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace.milliseconds,
+                    isAgain: isAgain)
                 run.stop()
             }
             keeper?.start()

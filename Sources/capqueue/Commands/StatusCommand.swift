@@ -49,7 +49,7 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let (status, running) = try queue.with { (try $0.status(), TransfersFile.content(in: $0.folder)) }
         let path = queue.folder.path.string
-        let concerns = status.concerns(maxAge: maxAge?.age.milliseconds)
+        let concerns = status.concerns(maxAge: maxAge?.age)
         if format.json {
             try Output.json(status.json(queue: path, run: running, concerns))
         } else {

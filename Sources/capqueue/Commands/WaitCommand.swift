@@ -56,7 +56,7 @@ struct WaitCommand: ParsableCommand {
                 throw QueueError(.sessionUnknown, "no such session", of: session)
             }
             let named = try (ids == ["-"] ? LineList.read() : ids).map { try queue.captures.find($0).id }
-            let end = timeout.map { MonotonicClock.seconds + Double($0.age.milliseconds) / 1000 }
+            let end = timeout.map { MonotonicClock.seconds + $0.age / .seconds(1) }
             return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, queue, end)
         }
         if status != .success { throw status }

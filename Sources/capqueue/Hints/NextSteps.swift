@@ -13,11 +13,11 @@ enum NextSteps {
         let run = "then send the waiting captures with: capqueue run"
         if let change = change(after: block, name, kind: kind) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
-        case .tls where block.message.contains("begins with http://"), .endpoint:
+        case .tls where block.cause == .noTLS, .endpoint:
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
-        case .credentials: return [ofRefusal(block.message, set, kind), run]
-        case .tls where block.message.contains("certificate is for another name"):
+        case .credentials: return [ofRefusal(block, set, kind), run]
+        case .tls where block.cause == .otherName:
             return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
         case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
@@ -25,30 +25,25 @@ enum NextSteps {
         }
     }
 
-    /// The change of settings that would end a block, with its command; nil if the message does not say which.
+    /// The change of settings that would end a block, with its command; nil if that is not known.
     static func change(after block: Block, _ name: String, kind: String?) -> (advice: String, next: String)? {
         let set = "capqueue dest set \(name)"
-        return switch block.reason {
-        case .endpoint where block.message.hasSuffix("does not support x-amz-checksum-sha256"):
-            ("leave it out with", "\(set) --checksum md5")
-        case .endpoint where block.message.hasSuffix("does not support If-None-Match"):
-            ("leave it out with", "\(set) --no-condition")
-        case .address where block.message.contains("has no {sha256}"): ("change the URL with", "\(set) --url URL")
-        case .unproven: ("if the server never shows stored objects", "\(set) --proof status")
+        return switch (block.reason, block.cause) {
+        case (.endpoint, .noChecksum): ("leave it out with", "\(set) --checksum md5")
+        case (.endpoint, .noCondition): ("leave it out with", "\(set) --no-condition")
+        case (.address, .sharedPlaces): ("change the URL with", "\(set) --url URL")
+        case (.unproven, _): ("if the server never shows stored objects", "\(set) --proof status")
         // The settings of a folder cannot be changed.
-        case .local where block.message.contains(Block.unusable) && kind == Destination.Kind.folder.rawValue:
+        case (.local, .unusable) where kind == Destination.Kind.folder.rawValue:
             ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
-        case .local where block.message.contains(Block.unusable):
-            ("change them with", set)
+        case (.local, .unusable): ("change them with", set)
         default: nil
         }
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
-    private static func ofRefusal(_ message: String, _ set: String, _ kind: String?) -> String {
-        if message.contains("the proxy answered 407") {
-            return "give the user and password for the proxy with: \(set) --proxy URL"
-        }
+    private static func ofRefusal(_ block: Block, _ set: String, _ kind: String?) -> String {
+        if block.cause == .refusedByProxy { return "give the user and password for the proxy with: \(set) --proxy URL" }
         if kind == "put" { return "change the token with: \(set) --token-file FILE" }
         if kind == "s3" { return "change the access keys in the AWS files, or use others with: \(set) --profile NAME" }
         let byCode = [
@@ -64,8 +59,8 @@ enum NextSteps {
                 "the server has seen a higher counter; raise the counter of the key with: "
                 + "capbundle key recover --realitycam --counter N --key FILE",
         ]
-        if message.contains("(TOKEN_") { return "change the token with: \(set) --token-file FILE" }
-        return byCode.first { message.contains("(\($0.key)") }?.value
+        if block.message.contains("(TOKEN_") { return "change the token with: \(set) --token-file FILE" }
+        return byCode.first { block.message.contains("(\($0.key)") }?.value
             ?? "change the refused credentials with: \(set) --device-id UUID --key FILE (or --token-file FILE)"
     }
 

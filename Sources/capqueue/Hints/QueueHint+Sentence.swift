@@ -54,5 +54,5 @@ extension QueueHint {
 
 extension Releasable {
     /// The command that deletes them.
-    var command: String { "capqueue prune" + (age.map { " --older-than \($0.text)" } ?? "") }
+    var command: String { "capqueue prune" + (age.map { " --older-than \($0.age)" } ?? "") }
 }

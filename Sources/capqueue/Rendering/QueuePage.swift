@@ -29,8 +29,8 @@ struct QueuePage {
     mutating func write(to place: OutputPlace) throws {
         let status = try queue.status()
         let records = try chosen()
-        let target = try TextTarget(place)
-        let captures = try ReportCaptures(.newestFirst)
+        let target = try OutputTarget(examining: place)
+        let captures = ReportCaptures(.newestFirst)
         try add(records, to: captures)
         let page = ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
         let summary = QueueSummary(status: status, folder: queue.folder.path.string)
@@ -44,7 +44,7 @@ struct QueuePage {
             ], untimed: "", table: CaptureCard.table)
         let total = status.totals.values.reduce(0) { $0 + $1.captures }
         try target.write(page.closing(records.count < total ? [summary.leftOut(records.count, of: total)] : []))
-        try target.finish()
+        try target.commit()
     }
 
     /// The newest captures, and those that failed or are held.

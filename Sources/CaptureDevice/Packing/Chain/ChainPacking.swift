@@ -11,14 +11,6 @@ struct ChainPacking {
         let place: OutputPlace
     }
 
-    /// The results for a group of captures.
-    struct Outcome {
-        /// One for each capture, in order. If the run stops at a failure, it is the last one.
-        var results: [Result<Packer.Packed, BundleError>]
-        /// The error of the key's state after the bundles were written.
-        var failure: BundleError?
-    }
-
     let key: DeviceKeyFile
     let device: DeviceKey
     /// All places to which the run writes bundles.
@@ -48,14 +40,15 @@ struct ChainPacking {
         return packed
     }
 
-    /// Packs a group of captures into one folder.
+    /// Packs a group of captures into one folder. The failure of its outcome is that of the key's state after the bundles
+    /// were written.
     ///
     /// - Parameter makeBody: Receives each linked plan and its assertion before a new signature is in any file with a
     ///   name. If it throws, no link is given out. It is for groups of one capture.
     func pack(
         _ captures: [Capture], in folder: FolderHandle, stopsAtFailure: Bool = false, onRemark: (Remark) -> Void,
         makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void = { _, _ in }
-    ) throws(BundleError) -> Outcome {
+    ) throws(BundleError) -> CaptureGroups.Outcome {
         try key.withChain(of: device) { state throws(BundleError) in
             let before = state
             try settle(&state, onRemark)
@@ -67,7 +60,7 @@ struct ChainPacking {
             try group.publishHidden(&state)
             guard !group.isEmpty else {
                 if state != before { try key.save(state) }
-                return Outcome(results: group.results)
+                return CaptureGroups.Outcome(results: group.results)
             }
             try record(state, insteadOf: before)
             do throws(BundleError) {
@@ -84,14 +77,14 @@ struct ChainPacking {
             do throws(BundleError) {
                 try key.save(state)
             } catch {
-                return Outcome(results: group.results, failure: error)
+                return CaptureGroups.Outcome(results: group.results, failure: error)
             }
-            return Outcome(results: group.results)
+            return CaptureGroups.Outcome(results: group.results)
         }
     }
 
     private func settle(_ state: inout DeviceKeyState, _ onRemark: (Remark) -> Void) throws(BundleError) {
-        var settlement = PendingSettlement(device, places)
+        var settlement = PendingSettlement(device: device, places: places)
         defer { settlement.remarks.forEach(onRemark) }
         try settlement.settle(&state)
     }

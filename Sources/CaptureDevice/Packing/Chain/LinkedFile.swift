@@ -50,11 +50,8 @@ struct LinkedFile {
 
     /// Writes the assertion into its place.
     func write(assertion: [UInt8]) throws(BundleError) {
-        let bytes = try AssertionPlace.bytes(assertion)
-        try writing { file throws(NativeError) in
-            try file.handle.seek(to: AssertionPlace.offset(manifestSize: plan.manifestBytes.count))
-            try file.handle.write(bytes)
-        }
+        try AssertionPlace.write(
+            assertion, manifestSize: plan.manifestBytes.count, to: finished.file.handle, name: name)
     }
 
     func synchronize() throws(BundleError) {

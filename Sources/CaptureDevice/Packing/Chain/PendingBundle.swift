@@ -54,19 +54,11 @@ struct PendingBundle {
 
     /// Makes the signature if it is missing, and syncs the file.
     func sign(_ device: DeviceKey, counter: UInt32) throws(BundleError) {
-        let made: [UInt8]
-        if let assertion {
-            made = assertion
-        } else {
-            made = try Assertion(signing: manifest, key: device.key, counter: counter).encode()
-        }
-        let bytes = try AssertionPlace.bytes(made)
-        do {
-            try handle.seek(to: AssertionPlace.offset(manifestSize: manifest.count))
-            try handle.write(bytes)
-            try handle.synchronize()
-        } catch {
-            throw .writing(path, error)
-        }
+        let made =
+            if let assertion { assertion } else {
+                try Assertion(signing: manifest, key: device.key, counter: counter).encode()
+            }
+        try AssertionPlace.write(made, manifestSize: manifest.count, to: handle, name: path.string)
+        try native({ .writing(path, $0) }) { () throws(NativeError) in try handle.synchronize() }
     }
 }

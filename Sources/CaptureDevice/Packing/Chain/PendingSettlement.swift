@@ -9,8 +9,6 @@ struct PendingSettlement {
     let places: [OutputPlace]
     private(set) var remarks: [Remark] = []
 
-    init(_ device: DeviceKey, _ places: [OutputPlace]) { (self.device, self.places) = (device, places) }
-
     /// Removes all pending links from the state, which the caller saves.
     mutating func settle(_ state: inout DeviceKeyState) throws(BundleError) {
         guard let last = state.chain.pending.last else { return }
@@ -82,9 +80,11 @@ struct PendingSettlement {
                     + "\(files.temporary); until that name is free, no capture gets a link", file: files.target,
                 hints: ["move the other file away, and pack again: mv -n \(ShellWord.quote(files.target)) NEWNAME"])
         }
-        remark(
-            .note, "chain.finished", files.target.string,
-            "finished the bundle with link \(pending.link.seq), which an interrupted run had left incomplete")
+        remarks.append(
+            Remark(
+                weight: .note, code: "chain.finished", file: files.target.string,
+                message: "finished the bundle with link \(pending.link.seq), "
+                    + "which an interrupted run had left incomplete"))
         return true
     }
 
@@ -112,9 +112,5 @@ struct PendingSettlement {
                     "if it is gone for good, make an empty folder there: \(making); its links then count as lost",
                 ])
         }
-    }
-
-    private mutating func remark(_ weight: Remark.Weight, _ code: String, _ file: String, _ message: String) {
-        remarks.append(Remark(weight: weight, code: code, file: file, message: message))
     }
 }

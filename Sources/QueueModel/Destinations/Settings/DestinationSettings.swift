@@ -99,7 +99,6 @@ public enum DestinationSettings: Hashable, Sendable {
     }
 }
 
-/// The settings of one kind of destination.
 protocol StoredSettings {
     var pace: PaceSettings { get set }
     init()

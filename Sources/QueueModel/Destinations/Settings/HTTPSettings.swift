@@ -29,7 +29,6 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
     public struct RealityCam: Hashable, Sendable {
         public var device: Device
         public var rpID = RealityCamRPID.usual
-        /// Whether the metadata has an assertion.
         public var hasAssertion = true
 
         public init(device: Device) { self.device = device }
@@ -69,61 +68,72 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
         }
     }
 
-    private static func missingID(of owner: String) -> QueueError {
-        QueueError(
-            .destinationSettings, "device-id is missing, the UUID that the server gave the device",
-            hints: [.give(["device-id"], owner: owner, example: nil)])
-    }
-
     private enum Profile: String { case capture, realitycam }
 
     private mutating func passSigner(_ texts: inout SettingTexts) throws(QueueError) {
-        var profile = Profile.capture
-        var (device, other): (Device?, RealityCam?) = (nil, nil)
-        switch signer {
-        case .device(let signer): device = signer
-        case .realityCam(let signer): (profile, device, other) = (.realitycam, signer.device, signer)
-        case nil: break
-        }
-        var (id, passphraseFile) = (device?.id, device?.passphraseFile)
-        var (key, otherKey) = other == nil ? (device?.keyFile, nil) : (nil, device?.keyFile)
-        var rpID = other?.rpID == RealityCamRPID.usual ? nil : other?.rpID
-        var assertion = other?.hasAssertion == false ? false : nil
+        var profile = if case .realityCam = signer { Profile.realitycam } else { Profile.capture }
         try texts.pass("profile", &profile, usual: .capture, .word("capture or realitycam"))
+        switch profile {
+        case .capture: try passDevice(&texts)
+        case .realitycam: try passRealityCam(&texts)
+        }
+    }
+
+    private mutating func passDevice(_ texts: inout SettingTexts) throws(QueueError) {
+        texts.drop("assertion", "yes")
+        if let name = ["realitycam-key", "rpid", "assertion"].first(where: { texts.texts[$0] != nil }) {
+            throw .missing("profile realitycam", of: name)
+        }
+        var device: Device? = if case .device(let known) = signer { known } else { nil }
+        try Device.pass(&device, key: "key", neededBy: "a key", &texts)
+        signer = device.map(Signer.device)
+    }
+
+    private mutating func passRealityCam(_ texts: inout SettingTexts) throws(QueueError) {
+        let known: RealityCam? = if case .realityCam(let known) = signer { known } else { nil }
+        var device = known?.device
+        try Device.pass(&device, key: "realitycam-key", neededBy: "profile realitycam", &texts)
+        guard var new = known ?? device.map(RealityCam.init), let device else {
+            throw Device.missingID(neededBy: "profile realitycam")
+        }
+        if texts.texts["key"] != nil {
+            throw QueueError(
+                .destinationSettings,
+                "key is the key that signs bundles; profile realitycam signs with realitycam-key", hints: [.makeKey])
+        }
+        new.device = device
+        try texts.pass(
+            "rpid", &new.rpID, usual: RealityCamRPID.usual,
+            .text(" must be a team and a bundle id, such as \(RealityCamRPID.usual)", RealityCamRPID.isWellFormed))
+        try texts.pass("assertion", &new.hasAssertion, usual: true, .flag)
+        signer = .realityCam(new)
+    }
+}
+
+extension HTTPSettings.Device {
+    /// Reads or writes a device; one without an id is nil.
+    ///
+    /// - Parameters:
+    ///   - key: The name of the setting for the key file.
+    ///   - owner: What needs the id, for the error if it is missing.
+    fileprivate static func pass(
+        _ device: inout Self?, key: String, neededBy owner: String, _ texts: inout SettingTexts
+    ) throws(QueueError) {
+        var (id, keyFile, passphraseFile) = (device?.id, device?.keyFile, device?.passphraseFile)
         try texts.pass(
             "device-id", &id,
             .text(" is not a UUID; the server gave the device one", RequestSignature.isDeviceID))
-        try texts.pass("key", &key, .file)
-        try texts.pass("realitycam-key", &otherKey, .file)
+        try texts.pass(key, &keyFile, .file)
         try texts.pass("passphrase-file", &passphraseFile, .file)
-        try texts.pass(
-            "rpid", &rpID,
-            .text(" must be a team and a bundle id, such as \(RealityCamRPID.usual)", RealityCamRPID.isWellFormed))
-        try texts.pass("assertion", &assertion, .flag)
-        device = id.map { Device(id: $0) }
-        device?.keyFile = profile == .capture ? key : otherKey
+        device = id.map(Self.init)
+        if device == nil, keyFile != nil || passphraseFile != nil { throw missingID(neededBy: owner) }
+        device?.keyFile = keyFile
         device?.passphraseFile = passphraseFile
-        switch profile {
-        case .capture:
-            let given = [("realitycam-key", otherKey != nil), ("rpid", rpID != nil), ("assertion", assertion == false)]
-            if let name = given.first(where: \.1)?.0 { throw .missing("profile realitycam", of: name) }
-            if device == nil, key != nil || passphraseFile != nil {
-                throw Self.missingID(of: "a key")
-            }
-            signer = device.map(Signer.device)
-        case .realitycam:
-            guard let device else {
-                throw Self.missingID(of: "profile realitycam")
-            }
-            if key != nil {
-                throw QueueError(
-                    .destinationSettings,
-                    "key is the key that signs bundles; profile realitycam signs with realitycam-key",
-                    hints: [.makeKey])
-            }
-            var new = RealityCam(device: device)
-            (new.rpID, new.hasAssertion) = (rpID ?? new.rpID, assertion ?? true)
-            signer = .realityCam(new)
-        }
+    }
+
+    fileprivate static func missingID(neededBy owner: String) -> QueueError {
+        QueueError(
+            .destinationSettings, "device-id is missing, the UUID that the server gave the device",
+            hints: [.give(["device-id"], owner: owner, example: nil)])
     }
 }

@@ -94,8 +94,8 @@ extension SettingForm where Value == Duration {
     static var time: Self {
         Self(
             expected: " must be an age of 1s or more",
-            read: { text in QueueAge(text).flatMap { $0.milliseconds < 1000 ? nil : $0.duration } },
-            write: { QueueAge($0).text })
+            read: { text in Duration(age: text).flatMap { $0 < .seconds(1) ? nil : $0 } },
+            write: \.age)
     }
 }
 

@@ -9,7 +9,6 @@ struct BlockingThreads: Sendable {
         pool.start()
     }
 
-    /// Runs a blocking call on one of the threads.
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await pool.runIfActive(body)
     }

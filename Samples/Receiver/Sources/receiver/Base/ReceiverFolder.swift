@@ -18,7 +18,6 @@ struct ReceiverFolder: Sendable {
     var scratch: FilePath { path.appending("scratch") }
     /// The secret of the operator's list.
     var operatorToken: FilePath { path.appending("operator-token") }
-    /// The index of received captures.
     var index: FilePath { path.appending("index.sqlite") }
 
     var exists: Bool { FileManager.default.fileExists(atPath: shared.string) }
@@ -28,7 +27,6 @@ struct ReceiverFolder: Sendable {
         for folder in [path, shared, scratch] { try make(folder) }
     }
 
-    /// Makes the default destination.
     func makeKept() throws { try make(kept) }
 
     private func make(_ folder: FilePath) throws {

@@ -1,7 +1,6 @@
 import CaptureBundle
 import Foundation
 
-/// A device that registered.
 struct RegisteredDevice: Sendable {
     /// The UUID that the receiver gave the device.
     let id: String
@@ -16,7 +15,6 @@ struct RegisteredDevice: Sendable {
         return line
     }
 
-    /// A trust file with this device only.
     func trust() throws -> TrustFile {
         var trust = TrustFile()
         try trust.add(currentLine)
@@ -44,7 +42,6 @@ struct Devices: Sendable {
         return RegisteredDevice(id: id, line: line, isRevoked: try get("revoked/\(id)") != nil)
     }
 
-    /// Finds the device of a key.
     func device(key: Digest) throws -> RegisteredDevice? {
         try get("keys/\(key)").flatMap { try device(String(decoding: $0, as: UTF8.self)) }
     }
@@ -128,7 +125,6 @@ struct Devices: Sendable {
         return line
     }
 
-    /// The object that names the device of a key.
     private static func key(_ line: TrustedDeviceLine) -> String { "keys/\(line.point.keyID)" }
 
     private func get(_ name: String) throws -> [UInt8]? { try reach { try store.get(name) } }

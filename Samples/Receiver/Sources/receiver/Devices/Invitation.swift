@@ -1,6 +1,5 @@
 /// Allows one device to register. The secret itself is not stored.
 struct Invitation: Codable, Sendable {
-    /// The name of the future device.
     let name: String
     let secretSHA256: String
     /// The time in milliseconds from which the invitation is invalid.

@@ -113,7 +113,6 @@ struct CaptureRoutes: Sendable {
     }
 }
 
-/// What the API says of a capture.
 struct CaptureAnswer: Encodable {
     let captureID: String
     var status = "complete"

@@ -8,7 +8,6 @@ import SystemPackage
 
 /// What makes two upload requests the same one: the device and the bytes of the body.
 struct CaptureRequest: Sendable {
-    /// The UUID of the device.
     let device: String
     let bodySHA256: Digest
     /// The client's Idempotency-Key; nil if it sent none.
@@ -150,7 +149,6 @@ struct CaptureIndex: Sendable {
         return try read { try found.fetchAll($0) }
     }
 
-    /// The ids of all captures.
     func ids() throws -> Set<String> { try read { try String.fetchSet($0, sql: "SELECT id FROM captures") } }
 
     /// The ids and names of the devices that sent captures, by name.

@@ -1,7 +1,6 @@
 import CaptureBundle
 import GRDB
 
-/// What the index says of a capture.
 struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
     /// The position in the order of arrival; nil before the row is in the index.
     var number: Int?

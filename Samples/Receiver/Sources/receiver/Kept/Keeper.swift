@@ -88,7 +88,7 @@ actor Keeper {
         let sound = zip(batch, checks).filter { (try? $1.get()) != nil }.map(\.0)
         var pushed: [Result<Pushed, any Error>]
         do {
-            pushed = try queue.captures.keep(sound.map(\.arrival.bundle), destinations: queue.namesOfDestinations())
+            pushed = try queue.captures.keep(sound.map(\.arrival.bundle))
             let kept = zip(sound, pushed).compactMap { waiting, result in (try? result.get()).map { (waiting, $0.id) } }
             try index.write(kept.map { Self.row($1, $0.arrival) }, kept.map(\.0.request))
         } catch {

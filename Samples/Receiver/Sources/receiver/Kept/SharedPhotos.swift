@@ -10,7 +10,6 @@ struct SharedPhotos: Sendable {
     struct Found: Codable, Sendable {
         let captureID: String
         let verificationURL: String
-        /// The UUID of its device.
         let device: String?
 
         init(_ row: CaptureRow, _ publicURL: PublicURL) {

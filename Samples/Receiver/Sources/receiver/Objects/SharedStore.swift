@@ -74,7 +74,6 @@ struct SharedStore {
 extension S3Objects: ObjectStore {}
 
 extension ReceiverFolder {
-    /// The settings of the shared store.
     var sharedStore: FilePath { path.appending("shared-store.json") }
 
     /// Opens the store of devices, invitations and revocations: the shared one, or else the folder's own.

@@ -1,7 +1,6 @@
 import CaptureBundle
 import CapturePages
 
-/// The page for people about one capture.
 struct CapturePage {
     private let shown: ShownCapture
     private let report: VerificationReport

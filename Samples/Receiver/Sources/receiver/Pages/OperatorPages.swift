@@ -54,7 +54,6 @@ private struct OperatorGate: RouterMiddleware {
     }
 }
 
-/// What the operator searches for.
 struct CaptureSearch: Sendable {
     /// A day of the claimed time in UTC, such as `2026-03-14`; nil for all.
     let day: String?

@@ -2,7 +2,6 @@ import CapturePages
 import HTTPTypes
 import Hummingbird
 
-/// A whole page.
 struct Page: Sendable {
     let title: String
     /// What is in the main part of the page.
@@ -47,7 +46,6 @@ struct Page: Sendable {
         .internalServerError, "The receiver failed", "Its log says why. Please tell the operator.")
 }
 
-/// The headers of pages, pictures and downloads.
 enum PageHeaders {
     static func of(_ type: String, policy: String = "default-src 'none'; frame-ancestors 'none'") -> HTTPFields {
         [

@@ -3,7 +3,6 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The pages for people.
 struct Pages: Sendable {
     let shelf: CaptureShelf
     /// The threads that do what each reach allows, so that no page waits for another one that needs more.

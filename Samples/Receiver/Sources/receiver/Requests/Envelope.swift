@@ -18,7 +18,6 @@ struct Envelope<Content: Encodable>: Encodable {
     var error: Failure?
     let meta: Meta
 
-    /// Makes an answer with this envelope.
     static func answer(
         _ status: HTTPResponse.Status, data: Content? = nil, error: Failure? = nil, _ context: ReceiverContext
     ) throws -> Response {

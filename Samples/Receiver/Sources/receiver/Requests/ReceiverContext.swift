@@ -4,7 +4,6 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// What belongs to one request.
 struct ReceiverContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     private let channel: any Channel

@@ -1,50 +1,10 @@
 import CaptureNative
 import SystemPackage
 
-/// The bytes of an entry in a file that somebody kept: the whole file, or a part of a bundle.
-struct KeptFile {
-    let name: String
-    private let handle: FileHandle
-    private let offset: Int
-    private let size: Int
-
-    init(_ handle: FileHandle, name: String, offset: Int = 0, size: Int) {
-        (self.handle, self.name, self.offset, self.size) = (handle, name, offset, size)
-    }
-
-    /// Reads the bytes again, passes them to `body` and returns their hash.
-    func read(_ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }) throws(BundleError) -> Digest {
-        let hash = try DigestStream()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        var left = size
-        do { try handle.seek(to: offset) } catch { throw .reading(name, error) }
-        while left > 0 {
-            let count: Int
-            do { count = min(left, try handle.readSome(into: &buffer)) } catch { throw .reading(name, error) }
-            if count == 0 { throw Self.changed(name) }
-            let piece = buffer.span.extracting(first: count)
-            try hash.update(piece)
-            try body(piece)
-            left -= count
-        }
-        return try hash.finish()
-    }
-
-    /// Passes the bytes of an entry to `body`.
-    ///
-    /// - Throws: `input.unreadable` if the file changed since it was compared with the entry.
-    func supply(_ entry: ManifestEntry, to body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) {
-        guard try read(body) == entry.sha256 else { throw Self.changed(name) }
-    }
-
-    private static func changed(_ name: String) -> BundleError {
-        BundleError(.inputUnreadable, "changed while it was being read", file: name)
-    }
-}
-
 /// The files that somebody kept, and the entries of a manifest that they fit. They are matched by size and SHA-256.
 struct KeptFiles {
-    private var supplies: [EntryPath: KeptFile] = [:]
+    /// The contents of the entries.
+    private(set) var supplies: [EntryPath: PayloadContent] = [:]
     /// The files that fit no entry, and why.
     private(set) var unknown: [(file: String, reason: String)] = []
     private let manifest: Manifest
@@ -60,40 +20,31 @@ struct KeptFiles {
         for path in paths { try add(path) }
     }
 
-    func supply(_ path: EntryPath) -> KeptFile? { supplies[path] }
-
     private mutating func add(_ path: FilePath) throws(BundleError) {
-        let (handle, size) = try native({ .reading(path, $0) }) {
+        let name = path.string
+        let (handle, size, start) = try native({ .reading(path, $0) }) {
             if try FileStatus.of(path).kind == .folder {
                 throw BundleError(.inputUnreadable, "is a folder, expected a file", file: path)
             }
             guard let handle = try FileHandle.readingPlainFile(path) else {
                 throw BundleError(.inputUnreadable, "is not a regular file", file: path)
             }
-            return (handle, try handle.status().size)
+            return (handle, try handle.status().size, try handle.read(FileKind.length, at: 0))
         }
-        var start = [UInt8](repeating: 0, count: FileKind.length)
-        do {
-            let count = try handle.read(into: &start)
-            start.removeLast(start.count - count)
-        } catch {
-            throw .reading(path, error)
-        }
-        let file = KeptFile(handle, name: path.string, size: size)
         let sizes = Set(manifest.entries.map(\.size) + [manifest.depth?.size.byteCount ?? 0])
-        let digest = sizes.contains(size) ? try file.read() : nil
+        let digest = sizes.contains(size) ? try PayloadContent.hash(handle, name: name, expecting: size) : nil
         let fitting = manifest.entries.filter { $0.size == size && $0.sha256 == digest }
-        for entry in fitting { supplies[entry.path] = file }
+        for entry in fitting { supplies[entry.path] = .file(handle, name: name) }
         guard fitting.isEmpty else { return }
         // An entry can be a bundle itself, so this comes second.
-        if start == BundleMagic.bytes { return try addBundle(handle, file.name) }
+        if start == BundleMagic.bytes { return try addBundle(handle, name) }
         let reason =
             if let digest, digest == manifest.depth?.sha256 {
                 "has the raw floats of the depth map, expected the compressed depth.f32.gz"
             } else {
                 "fits no withheld entry: " + (digest.map { "its SHA-256 is \($0)" } ?? "no entry has \(size) bytes")
             }
-        unknown.append((file.name, reason))
+        unknown.append((name, reason))
     }
 
     /// Adds the entries of a bundle that has the same manifest.
@@ -108,7 +59,7 @@ struct KeptFiles {
                 return
             }
             while let entry = try reader.nextEntry(of: manifest) {
-                let file = KeptFile(handle, name: name, offset: reader.position, size: entry.size)
+                let content = PayloadContent.file(handle, name: name, offset: reader.position)
                 let hash = try DigestStream()
                 try reader.readData { piece throws(BundleError) in try hash.update(piece) }
                 let digest = try hash.finish()
@@ -117,7 +68,7 @@ struct KeptFiles {
                         .entrySHA256, "SHA-256 is \(digest), the manifest says \(entry.sha256)",
                         entry: entry.path.description)
                 }
-                supplies[entry.path] = file
+                supplies[entry.path] = content
             }
         } catch {
             throw error.file == nil ? error.about(file: name) : error

@@ -263,7 +263,8 @@ extension DeviceKeyFile {
         guard FileStatus.exists(statePath) else {
             guard hardware == nil else {
                 let lost = unusable("the key has no counter on this machine: no such file")
-                throw BundleError(lost.code, lost.message, file: statePath, hints: [.key(.beginCounter(path))] + lost.hints)
+                throw BundleError(
+                    lost.code, lost.message, file: statePath, hints: [.key(.beginCounter(path))] + lost.hints)
             }
             guard FileStatus.exists(path) else { throw missing() }
             // Another name of the key may have the state.

@@ -83,7 +83,7 @@ final class HardwareProvider: @unchecked Sendable {
                     continue
                 }
                 defer { unsafe OSSL_STORE_INFO_free(info) }
-                if let key = unsafe FoundKey(info, type) { keys.append(key) }
+                if let key = unsafe FoundKey(info, type, in: self) { keys.append(key) }
             }
             return keys
         }
@@ -94,15 +94,18 @@ final class HardwareProvider: @unchecked Sendable {
 @safe
 final class FoundKey {
     let key: OpaquePointer
+    /// It has to live longer than the key.
+    let provider: HardwareProvider
 
     /// Takes ownership of the key in `info`; nil if that is another object.
-    init?(_ info: OpaquePointer, _ type: Int32) {
+    init?(_ info: OpaquePointer, _ type: Int32, in provider: HardwareProvider) {
         guard unsafe OSSL_STORE_INFO_get_type(info) == type else { return nil }
         let isPrivate = type == OSSL_STORE_INFO_PKEY
         guard let key = unsafe isPrivate ? OSSL_STORE_INFO_get1_PKEY(info) : OSSL_STORE_INFO_get1_PUBKEY(info) else {
             return nil
         }
         unsafe self.key = key
+        self.provider = provider
     }
 
     deinit { unsafe EVP_PKEY_free(key) }
@@ -114,8 +117,9 @@ final class FoundKey {
         let count = unsafe i2d_PUBKEY(key, &pointer)
         defer { unsafe CRYPTO_free(pointer, nil, 0) }
         let bytes = unsafe [UInt8](UnsafeBufferPointer(start: pointer, count: max(0, Int(count))))
-        guard bytes.count == Self.p256Head.count + 65, bytes.starts(with: Self.p256Head) else { throw .anotherKind(kind) }
-        return Array(bytes.dropFirst(Self.p256Head.count))
+        let head = Self.p256Head
+        guard bytes.count == head.count + 65, bytes.starts(with: head) else { throw .anotherKind(kind) }
+        return Array(bytes.dropFirst(head.count))
     }
 
     /// SubjectPublicKeyInfo of a key on P-256 before its point (RFC 5480).
@@ -175,7 +179,7 @@ extension P256PrivateKey {
         guard let publicKey else { throw .refused("its point is not on the curve") }
         // Each trial without the right PIN counts, and a TPM locks itself after a few of them.
         if source.wasAsked && !source.wasGiven { throw .pinNeeded }
-        let key = P256PrivateKey(found, publicKey, in: provider)
+        let key = P256PrivateKey(found, publicKey)
         try key.signForTrial(source.wasGiven)
         return key
     }
@@ -189,8 +193,8 @@ extension P256PrivateKey {
         } catch {
             // TPM 2.0 part 2, section 6.6: TPM_RC_LOCKOUT, TPM_RC_AUTH_FAIL and TPM_RC_BAD_AUTH for any session.
             if error.code == 0x921 { throw .locked }
-            if [0x8e, 0xa2].contains(error.code & 0xbf) && error.code < 0x1000 { throw hasPIN ? .wrongPIN : .pinNeeded }
-            throw .refused(error.text)
+            guard [0x8e, 0xa2].contains(error.code & 0xbf), error.code < 0x1000 else { throw .refused(error.text) }
+            throw hasPIN ? .wrongPIN : .pinNeeded
         }
     }
 

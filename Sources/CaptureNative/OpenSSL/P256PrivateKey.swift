@@ -28,10 +28,10 @@ package final class P256PrivateKey: @unchecked Sendable {
     private let provider: HardwareProvider?
 
     /// Creates a key that stays in hardware.
-    init(_ found: FoundKey, _ publicKey: P256PublicKey, in provider: HardwareProvider) {
+    init(_ found: FoundKey, _ publicKey: P256PublicKey) {
         unsafe EVP_PKEY_up_ref(found.key)
         unsafe key = found.key
-        (self.publicKey, self.provider) = (publicKey, provider)
+        (self.publicKey, provider) = (publicKey, found.provider)
     }
 
     /// Takes ownership of `key`.
@@ -81,9 +81,12 @@ package final class P256PrivateKey: @unchecked Sendable {
     ) throws(NativeError) -> ECDSASignature {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        let ready = unsafe provider.map {
-            unsafe EVP_DigestSignInit_ex(context, nil, "SHA256", $0.context, $0.query, key, nil)
-        } ?? EVP_DigestSignInit(context, nil, Algorithm.sha256, nil, key)
+        let ready: Int32
+        if let provider {
+            ready = unsafe EVP_DigestSignInit_ex(context, nil, "SHA256", provider.context, provider.query, key, nil)
+        } else {
+            ready = unsafe EVP_DigestSignInit(context, nil, Algorithm.sha256, nil, key)
+        }
         guard ready == 1 else { throw failure("EVP_DigestSignInit") }
         var der = [UInt8](repeating: 0, count: 80)
         var length = der.count

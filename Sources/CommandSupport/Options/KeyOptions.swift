@@ -25,8 +25,8 @@ package struct PassphraseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the key's passphrase or PIN.", discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.",
-            valueName: "file"),
+            "A file whose first line is the key's passphrase or PIN.",
+            discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.", valueName: "file"),
         completion: .file())
     package var passphraseFile: String?
 

@@ -40,7 +40,10 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("http: the UUID that the server gave the device.", valueName: "uuid"))
     var deviceID: String?
 
-    @Option(help: ArgumentHelp("http: the device key that signs the requests: a file, or a key in hardware.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp(
+            "http: the device key that signs the requests: a file, or a key in hardware.", valueName: "file"),
+        completion: .file())
     var key: String?
 
     @Option(

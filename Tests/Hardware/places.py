@@ -149,7 +149,7 @@ def debian():
 
 
 class Token:
-    """A Debian with a token: a key on P-256, RSA and P-384, which need PIN."""
+    """A Debian with a token: a key on P-256, RSA, P-384, and one on P-256 without an id; all need PIN."""
 
     def __init__(self, binary, ending):
         self.root = debian()
@@ -164,9 +164,10 @@ class Token:
         self.environment = {"SOFTHSM2_CONF": f"{self.work}/softhsm2.conf", "PKCS11_PROVIDER_MODULE": MODULE}
         for label in ("rig", "second"):
             self._call("softhsm2-util", "--init-token", "--free", "--label", label, "--pin", PIN, "--so-pin", "5678")
-        for label, kind in {"device": "EC:prime256v1", "rsa": "rsa:2048", "curve": "EC:secp384r1"}.items():
+        for label, words in {"device": "EC:prime256v1 --id 01", "rsa": "rsa:2048 --id 02", "curve": "EC:secp384r1 --id 03",
+                             "lonely": "EC:prime256v1"}.items():
             self._call("pkcs11-tool", "--module", MODULE, "--token-label", "rig", "--login", "--pin", PIN, "--keypairgen",
-                       "--key-type", kind, "--label", label)
+                       "--label", label, "--key-type", *words.split())
         version = subprocess.run(self.prefix("."), capture_output=True, text=True)
         expect(version.returncode == 64, "capbundle does not run in this Debian; test the build of .ci/build: "
                f"{version.stderr.strip()[-200:]}")

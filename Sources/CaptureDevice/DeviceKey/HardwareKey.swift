@@ -115,6 +115,7 @@ extension DeviceKeyFile {
             error(
                 .keyDamaged, "\(count) private keys fit this URI, expected one",
                 "add the label or the id of the key: object=LABEL or id=%01")
+        case .noPublicHalf: error(.keyDamaged, "the token has no public key with the id of this private key")
         case .anotherKind(let kind):
             error(.keyDamaged, "is a key of another kind (\(kind)), expected a private key on P-256")
         case .refused(let reason): error(.keyDamaged, "the key cannot sign: \(reason)")

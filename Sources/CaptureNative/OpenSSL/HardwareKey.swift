@@ -10,6 +10,8 @@ package enum HardwareKeyFailure: Error {
     /// The TPM refuses each PIN for a while.
     case locked
     case severalKeys(Int)
+    /// The point of the private key is unknown: a token has it only in the public key with the same id.
+    case noPublicHalf
     /// The key is not on P-256: its kind, such as "RSA, 2048 bits".
     case anotherKind(String)
     /// The key does not sign.
@@ -116,7 +118,11 @@ final class FoundKey {
         var pointer: UnsafeMutablePointer<UInt8>?
         let count = unsafe i2d_PUBKEY(key, &pointer)
         defer { unsafe CRYPTO_free(pointer, nil, 0) }
-        let bytes = unsafe [UInt8](UnsafeBufferPointer(start: pointer, count: max(0, Int(count))))
+        guard count > 0 else {
+            _ = OpenSSLErrorQueue.drain("i2d_PUBKEY")
+            throw .noPublicHalf
+        }
+        let bytes = unsafe [UInt8](UnsafeBufferPointer(start: pointer, count: Int(count)))
         let head = Self.p256Head
         guard bytes.count == head.count + 65, bytes.starts(with: head) else { throw .anotherKind(kind) }
         return Array(bytes.dropFirst(head.count))

@@ -173,10 +173,9 @@ extension P256PrivateKey {
     package static func open(
         _ uri: HardwareKeyURI, pin: @escaping () -> [UInt8]?
     ) throws(HardwareKeyFailure) -> P256PrivateKey {
-        let provider = try HardwareProvider(uri.kind)
         let source = PINSource(pin)
-        let keys = try provider.find(uri.text, OSSL_STORE_INFO_PKEY, source)
-        guard let found = keys.first else { throw try missing(uri, provider, source) }
+        let keys = try HardwareProvider(uri.kind).find(uri.text, OSSL_STORE_INFO_PKEY, source)
+        guard let found = keys.first else { throw try missing(uri, source) }
         guard keys.count == 1 else { throw .severalKeys(keys.count) }
         let publicKey: P256PublicKey?
         do { publicKey = try P256PublicKey(point: found.point()) } catch let error as HardwareKeyFailure {
@@ -204,13 +203,14 @@ extension P256PrivateKey {
         }
     }
 
-    /// Finds out why there is no private key. A token reports neither a wrong PIN nor a missing key.
+    /// Finds out why there is no private key. A token reports neither a wrong PIN nor a missing key. But a new provider,
+    /// which is not logged in, asks for the PIN of a token in which it finds no public key.
     private static func missing(
-        _ uri: HardwareKeyURI, _ provider: HardwareProvider, _ asked: PINSource
+        _ uri: HardwareKeyURI, _ asked: PINSource
     ) throws(HardwareKeyFailure) -> HardwareKeyFailure {
         if uri.kind == .tpm { return .noKey }
         let source = PINSource { nil }
-        let keys = try provider.find(uri.ofPublicHalf, OSSL_STORE_INFO_PUBKEY, source)
+        let keys = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, OSSL_STORE_INFO_PUBKEY, source)
         let hasPIN = asked.wasGiven || uri.hasPIN
         if keys.isEmpty { return !source.wasAsked ? .noToken : hasPIN ? .noKeyOrWrongPIN : .pinNeeded }
         return hasPIN ? .wrongPIN : .pinNeeded
@@ -220,9 +220,8 @@ extension P256PrivateKey {
 extension P256PublicKey {
     /// The public half of a key in hardware; nil if it cannot be seen without the PIN.
     package static func find(_ uri: HardwareKeyURI) throws(HardwareKeyFailure) -> P256PublicKey? {
-        let provider = try HardwareProvider(uri.kind)
         let type = uri.kind == .token ? OSSL_STORE_INFO_PUBKEY : OSSL_STORE_INFO_PKEY
-        let keys = try provider.find(uri.ofPublicHalf, type, PINSource { nil })
+        let keys = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, type, PINSource { nil })
         return keys.count == 1 ? try? P256PublicKey(point: keys[0].point()) : nil
     }
 }

@@ -111,9 +111,9 @@ extension BundleError.Code {
 }
 
 extension BundleError {
-    /// The error for a call that fails only if memory runs out or a library is broken.
+    /// The error for a call that fails only if memory runs out, a library is broken, or hardware is taken away.
     package static func unexpected(_ error: NativeError) -> BundleError {
-        BundleError(.internalFailure, "\(error.origin.rawValue): \(error)")
+        BundleError(error.origin == .hardware ? .inputOutput : .internalFailure, "\(error.origin.rawValue): \(error)")
     }
 
     /// The error for a file that could not be opened or read.

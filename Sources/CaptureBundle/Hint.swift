@@ -65,8 +65,8 @@ extension Hint {
         case recoverChain(FilePath, isCounterLost: Bool)
         /// If the key makes no chain: look up the highest counter that it signed with, in its newest bundle.
         case findCounter
-        /// Recover the state from the highest counter. `isOther`: the state file here belongs to another key.
-        case recoverCounter(FilePath, isOther: Bool)
+        /// Recover the state (`isOther`: the one here is of another key), or begin it for a key in hardware without one.
+        case recoverCounter(FilePath, isOther: Bool), beginCounter(FilePath)
         /// If the key signs uploads to RealityCam, tell the recovery so.
         case recoverForRealityCam
     }

@@ -5,6 +5,8 @@
 package struct NativeError: Error, Hashable, CustomStringConvertible {
     package enum Origin: String, Sendable {
         case system, openSSL = "OpenSSL", zlib, libdeflate
+        /// A key in hardware. It can be taken away or be locked at any time.
+        case hardware = "the key in hardware"
     }
 
     package let origin: Origin

@@ -15,6 +15,8 @@ package enum CommandRunner {
     ) -> Never {
         StandardStreams.holdPlaces()
         FreedMemory.keep()
+        // The libraries of a TPM print each of its answers; our own messages say what is wrong with a key.
+        ProcessEnvironment.set("TSS2_LOG", "all+none")
         let diagnostic = Diagnostic(tool: tool)
         let arguments = arguments(diagnostic)
         // ArgumentParser shows the help of the root for a command that does not exist.

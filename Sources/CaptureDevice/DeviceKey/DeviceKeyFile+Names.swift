@@ -61,6 +61,7 @@ extension DeviceKeyFile {
     /// Refuses a key that has more than one hard link. Each name would have a separate state, so each counter would be
     /// used twice, and nothing tells which name is the right one.
     func refuseSecondName() throws(BundleError) {
+        guard hardware == nil else { return }
         let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileStatus.of(realPath) }
         guard status.links > 1 else { return }
         throw BundleError(

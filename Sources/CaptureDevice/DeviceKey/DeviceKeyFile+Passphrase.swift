@@ -9,11 +9,12 @@ extension DeviceKeyFile {
     /// - Parameters:
     ///   - old: Opens the key, if it is encrypted.
     ///   - new: Gets the new passphrase, after the old one has opened the key; nil stores the key unencrypted.
-    /// - Throws: The errors of `load` and of `new`; `key.state` if the key has several names; `output.unusable`,
-    ///   `io.failed`.
+    /// - Throws: The errors of `load` and of `new`; `key.state` if the key has several names; `output.unusable`, also for
+    ///   a key in hardware; `io.failed`.
     package func changePassphrase(
         _ old: Passphrase, to new: () throws(BundleError) -> [UInt8]?
     ) throws(BundleError) {
+        try refuseHardware("the PIN of a key in hardware is changed with the tools of the hardware")
         let before = try readPrivate(path)
         let device = try load(old)
         // A rename would leave the other names with the old passphrase.

@@ -43,12 +43,17 @@ extension DeviceKeyFile {
         package let startsChain: Bool
     }
 
-    /// Writes the public half again if it is missing or empty, for example after the key was restored from a backup.
+    /// Writes the public half again if it is missing or empty, for example after the key was restored from a backup. For a
+    /// key in hardware, opens the key: its public half has no file.
     ///
     /// - Parameter passphrase: Opens an encrypted key, since nothing else tells its public half.
     /// - Returns: Whether it was written.
     /// - Throws: The errors of `load`; `key.state` if the key has several names; `output.unusable`, `io.failed`.
     package func recoverPublicHalf(_ passphrase: Passphrase) throws(BundleError) -> Bool {
+        if let hardware {
+            _ = try open(hardware, passphrase)
+            return false
+        }
         guard lacksPublicHalf else {
             // Only a sound state tells without the passphrase to which encrypted key a public half belongs.
             let half = try publicKey()
@@ -93,6 +98,9 @@ extension DeviceKeyFile {
                 .keyState, "another key signed it, \(foreign.keyID); the key here is \(keyID)", file: foreign.name)
         }
         try refuseSecondName()
+        if hardware != nil {
+            do { try Folders.create(realPath.folder, mode: 0o700) } catch { throw .writing(realPath.folder, error) }
+        }
         return try locked { () throws(BundleError) in
             let known = try soundState(of: keyID)
             if let known, let counter, known.counter > counter { throw lowered("counter", known.counter, counter) }
@@ -103,7 +111,8 @@ extension DeviceKeyFile {
             } else {
                 let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
                 state = DeviceKeyState(keyID: keyID, counter: 0, salt: salt)
-                if !isForRealityCam { state.chain.last = nil }
+                // A key that never signed has no chain.
+                if !isForRealityCam && (counter != 0 || !lastBundles.isEmpty) { state.chain.last = nil }
             }
             state.counter = max(state.counter, counter ?? 0, lastBundles.map(\.counter).max() ?? 0)
             if known == nil && isForRealityCam { state.realityCamHeader = state.counter }

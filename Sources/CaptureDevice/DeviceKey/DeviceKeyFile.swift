@@ -2,22 +2,27 @@ public import CaptureBundle
 import CaptureNative
 public import SystemPackage
 
-/// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.2).
+/// A device key on disk: the key, its public half, its state and its lock (Spec/capture-bundle.md section 9.2). Or a key
+/// in hardware, with its state and its lock on disk (section 9.4).
 public struct DeviceKeyFile: Sendable {
-    /// The path of the key itself, in PKCS#8 PEM.
+    /// The path of the key itself, in PKCS#8 PEM. For a key in hardware its URI, without a PIN.
     public let path: FilePath
+    let hardware: HardwareKey?
 
+    private let followedPath: FilePath
     /// The path of the key with symbolic links resolved. The other files are named after it: a separate state for each
     /// link would use each counter twice.
-    let realPath: FilePath
+    var realPath: FilePath { hardware?.place ?? followedPath }
     package var publicPath: FilePath { realPath.adding(".pub") }
     var statePath: FilePath { realPath.adding(".state") }
     var lockPath: FilePath { realPath.adding(".lock") }
     static let sizeLimit = 1 << 20
 
+    /// - Parameter path: A file, or a URI that begins with `pkcs11:` or `handle:`.
     public init(path: FilePath) {
-        self.path = path
-        realPath = path.followed
+        hardware = HardwareKeyURI(path).map(HardwareKey.init)
+        self.path = hardware.map { FilePath($0.uri.shown) } ?? path
+        followedPath = path.followed
     }
 
     /// Creates a key, and its folder with mode 0700 if it is missing. An existing key is never changed.
@@ -25,8 +30,16 @@ public struct DeviceKeyFile: Sendable {
     /// The key file itself is written last, so that a crash never leaves a key without its state.
     ///
     /// - Parameter passphrase: Encrypts the key; nil stores it unencrypted.
-    /// - Throws: `output.exists` if there is a key already, or a file that a part of the new key would replace.
+    /// - Throws: `output.exists` if there is a key already, or a file that a part of the new key would replace;
+    ///   `output.unusable` for a key in hardware.
     public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        try refuseHardware("a key in hardware is made with the tools of the hardware") { kind in
+            [
+                kind == .token
+                    ? "pkcs11-tool makes a key in a token" : "tpm2_create and tpm2_evictcontrol make a key in a TPM",
+                .key(.beginCounter(path)),
+            ]
+        }
         guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
@@ -56,6 +69,7 @@ public struct DeviceKeyFile: Sendable {
     ///
     /// - Throws: The same errors as `load(passphrase:)`.
     public func load(_ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
+        if let hardware { return try open(hardware, passphrase) }
         do {
             return try load(passphrase: nil)
         } catch {
@@ -68,6 +82,7 @@ public struct DeviceKeyFile: Sendable {
     ///
     /// - Throws: `key.missing`, `key.open` if others can read the key, `key.passphrase`, `key.damaged`.
     public func load(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
+        if let hardware { return try open(hardware, passphrase.map { .known($0) } ?? .none) }
         let pem = try readPrivate(path)
         let key: P256PrivateKey
         do throws(P256PrivateKey.LoadFailure) {
@@ -100,6 +115,7 @@ public struct DeviceKeyFile: Sendable {
     ///
     /// - Throws: `key.missing`, `key.open`, `key.damaged`.
     public func publicKey() throws(BundleError) -> DevicePoint {
+        if let hardware { return try publicHalf(hardware) }
         let own: DevicePoint
         do {
             own = try load(passphrase: nil).point
@@ -245,6 +261,11 @@ extension DeviceKeyFile {
                 ] + (path == Self.usualPath ? [] : [.key(.recoverForRealityCam)]))
         }
         guard FileStatus.exists(statePath) else {
+            guard hardware == nil else {
+                let lost = unusable("the key has no counter on this machine: no such file")
+                throw BundleError(
+                    lost.code, lost.message, file: statePath, hints: [.key(.beginCounter(path))] + lost.hints)
+            }
             guard FileStatus.exists(path) else { throw missing() }
             // Another name of the key may have the state.
             try refuseSecondName()

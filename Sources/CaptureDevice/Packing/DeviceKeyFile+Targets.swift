@@ -2,7 +2,7 @@ import CaptureBundle
 import CaptureNative
 
 extension DeviceKeyFile {
-    /// Recognises the bundles of the key's chain. The private key is not read.
+    /// Recognises the bundles of the key's chain. The private key is not read; one in hardware was located before.
     func chainTargets() throws(BundleError) -> ChainTargets {
         guard FileStatus.exists(statePath) else { return ChainTargets(nil) }
         // A damaged state is reported when the counter is taken.

@@ -66,6 +66,7 @@ public struct Packer: Sendable {
     ) throws(BundleError) -> Packed {
         let places = [output, body?.body, body?.headers].compactMap(\.self)
         for place in places { try place.refuse(inside: raw) }
+        try key.locate(passphrase)
         let targets = try key.chainTargets()
         let again = body != nil && output.exists ? output.path : nil
         try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place throws(BundleError) in

@@ -50,6 +50,7 @@ public struct PackingRun: Sendable {
         guard (try? FileStatus.of(folder))?.kind == .folder else {
             throw BundleError(.outputUnusable, "is not a folder", file: folder)
         }
+        try packer.key.locate(packer.passphrase)
         let targets = try packer.key.chainTargets()
         for item in items where item.problem == nil {
             try packer.key.examine(item.output, targets, isForLink: packer.isChained)

@@ -16,25 +16,27 @@ extension RequestSigners {
     public static let keyFiles = RequestSigners(
         device: { path, passphrase throws(BundleError) in
             let path = path ?? DeviceKeyFile.usualPath
-            return try named("the device key", path) { () throws(BundleError) in
-                try DeviceKeyFile(path: path).load(passphrase.map { .known($0) } ?? .none)
+            return try named("the device key", path) { file throws(BundleError) in
+                try file.load(passphrase.map { .known($0) } ?? .none)
             }
         },
         realityCam: { path, passphrase, rpID throws(BundleError) in
             let path = path ?? DeviceKeyFile.usualRealityCamPath
-            return try named("the RealityCam key", path) { () throws(BundleError) in
+            return try named("the RealityCam key", path) { file throws(BundleError) in
                 try RealityCamSigner(
-                    DeviceKeyFile(path: path), passphrase: passphrase.map { .known($0) } ?? .none, rpID: rpID)
+                    file, passphrase: passphrase.map { .known($0) } ?? .none, rpID: rpID)
             }
         })
 
     /// The messages of transports name no file, so the message has to.
     private static func named<Key>(
-        _ words: String, _ path: FilePath, _ load: () throws(BundleError) -> Key
+        _ words: String, _ path: FilePath, _ load: (DeviceKeyFile) throws(BundleError) -> Key
     ) throws(BundleError) -> Key {
-        do { return try load() } catch {
+        let file = DeviceKeyFile(path: path)
+        do { return try load(file) } catch {
             throw BundleError(
-                error.code, wording: "\(words) \(path): \(error.wording)", file: path.string, hints: error.hints)
+                error.code, wording: "\(words) \(file.path): \(error.wording)", file: file.path.string,
+                hints: error.hints)
         }
     }
 }

@@ -11,6 +11,9 @@ package enum ProcessEnvironment {
         return value.isEmpty ? nil : value
     }
 
+    /// Sets a variable unless it is set. Only for a process with one thread, because others could read it meanwhile.
+    package static func set(_ name: String, _ value: String) { unsafe _ = setenv(name, value, 0) }
+
     /// The value of a variable as a path, byte for byte; nil if it is unset or empty.
     package static func path(_ name: String) -> FilePath? {
         guard let raw = unsafe getenv(name) else { return nil }

@@ -29,6 +29,18 @@ enum OpenSSLErrorQueue {
         }
     }
 
+    /// Empties the queue and returns its entries, the oldest first. The details of an entry can contain the PIN of a key's
+    /// URI.
+    static func drainEntries() -> [(reason: Int32, details: String)] {
+        var entries: [(reason: Int32, details: String)] = []
+        var details: UnsafePointer<CChar>?
+        while true {
+            let code = unsafe ERR_get_error_all(nil, nil, nil, &details, nil)
+            if code == 0 { return entries }
+            unsafe entries.append((capture_error_reason(code), details.map { unsafe String(cString: $0) } ?? ""))
+        }
+    }
+
     static func require(_ condition: Bool, _ call: String) throws(NativeError) {
         if !condition { throw drain(call) }
     }

@@ -1,6 +1,7 @@
 import COpenSSL
+import Synchronization
 
-/// A P-256 private key: generates, loads and stores it as PKCS#8 PEM, and signs with it.
+/// A P-256 private key: generates, loads and stores it as PKCS#8 PEM, or finds it in hardware, and signs with it.
 ///
 /// It is `@unchecked Sendable` because C pointers are never `Sendable`. Nothing changes the EVP_PKEY after `init`, each
 /// operation has its own context, and openssl-threads(7) allows threads to share an object that no thread changes.
@@ -23,6 +24,15 @@ package final class P256PrivateKey: @unchecked Sendable {
 
     package let publicKey: P256PublicKey
     private let key: OpaquePointer
+    /// nil for a key in memory.
+    private let provider: HardwareProvider?
+
+    /// Creates a key that stays in hardware.
+    init(_ found: FoundKey, _ publicKey: P256PublicKey) {
+        unsafe EVP_PKEY_up_ref(found.key)
+        unsafe key = found.key
+        (self.publicKey, provider) = (publicKey, found.provider)
+    }
 
     /// Takes ownership of `key`.
     private init?(owning key: OpaquePointer) {
@@ -31,7 +41,7 @@ package final class P256PrivateKey: @unchecked Sendable {
             return nil
         }
         unsafe self.key = key
-        self.publicKey = publicKey
+        (self.publicKey, provider) = (publicKey, nil)
     }
 
     deinit { unsafe EVP_PKEY_free(key) }
@@ -53,18 +63,38 @@ package final class P256PrivateKey: @unchecked Sendable {
 
     /// Signs `message` with SHA-256. The s of the signature is at most (n − 1)/2.
     package func sign(_ message: [UInt8]) throws(NativeError) -> ECDSASignature {
+        guard let provider else {
+            return try sign(message, in: nil) { OpenSSLErrorQueue.drain($0) }
+        }
+        return try provider.turn.withLock { _ throws(NativeError) in
+            try sign(message, in: provider) { call in
+                // The newest entry with details says what the hardware reported; a TPM's begins with its number.
+                let details = OpenSSLErrorQueue.drainEntries().last { !$0.details.isEmpty }?.details
+                let code = details?.pieces(by: " ").first.flatMap { Int32($0) }
+                return NativeError(origin: .hardware, call: call, code: code ?? 0, text: details ?? "it does not sign")
+            }
+        }
+    }
+
+    private func sign(
+        _ message: [UInt8], in provider: HardwareProvider?, failure: (String) -> NativeError
+    ) throws(NativeError) -> ECDSASignature {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        let ready = unsafe EVP_DigestSignInit(context, nil, Algorithm.sha256, nil, key)
-        try OpenSSLErrorQueue.require(ready == 1, "EVP_DigestSignInit")
+        let ready: Int32
+        if let provider {
+            ready = unsafe EVP_DigestSignInit_ex(context, nil, "SHA256", provider.context, provider.query, key, nil)
+        } else {
+            ready = unsafe EVP_DigestSignInit(context, nil, Algorithm.sha256, nil, key)
+        }
+        guard ready == 1 else { throw failure("EVP_DigestSignInit") }
         var der = [UInt8](repeating: 0, count: 80)
         var length = der.count
         let status = unsafe der.withUnsafeMutableBufferPointer {
             unsafe EVP_DigestSign(context, $0.baseAddress, &length, message, message.count)
         }
-        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestSign")
-        guard let signature = try ECDSASignature(der: Array(der.prefix(length))) else {
-            throw OpenSSLErrorQueue.drain("EVP_DigestSign")
+        guard status == 1, let signature = try ECDSASignature(der: Array(der.prefix(length))) else {
+            throw failure("EVP_DigestSign")
         }
         return signature.normalized
     }

@@ -61,6 +61,7 @@ extension Hint.Key {
             "if the key makes a chain, give its newest bundle: capbundle key recover --last-bundle FILE\(option(key))"
         case .findCounter:
             "if not, find the highest counter that this key signed with; its newest bundle has it: capbundle show FILE"
+        case .beginCounter(let key): "if the key never signed: capbundle key recover --counter 0\(option(key))"
         case .recoverCounter(let key, isOther: false): "then: capbundle key recover --counter N\(option(key))"
         case .recoverCounter(let key, isOther: true):
             "if the right .state file is lost, move this one away, then: capbundle key recover --counter N\(option(key))"

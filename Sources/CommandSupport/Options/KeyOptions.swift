@@ -1,6 +1,7 @@
 package import ArgumentParser
 package import CaptureBundle
 package import CaptureDevice
+import CaptureNative
 
 package struct KeyOptions: ParsableArguments {
     package init() {}
@@ -8,7 +9,8 @@ package struct KeyOptions: ParsableArguments {
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
-            "The device key.", discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.",
+            "The device key: a file, or a key in hardware as pkcs11:URI or handle:0xN.",
+            discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.",
             valueName: "file"),
         completion: .file())
     package var path: String?
@@ -22,8 +24,8 @@ package struct PassphraseOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the key's passphrase.", discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.",
-            valueName: "file"),
+            "A file whose first line is the key's passphrase or PIN.",
+            discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.", valueName: "file"),
         completion: .file())
     package var passphraseFile: String?
 
@@ -32,6 +34,8 @@ package struct PassphraseOptions: ParsableArguments {
     /// - Parameter warn: Receives a warning if others can read the file.
     package func passphrase(warn: (BundleError) -> Void) throws(BundleError) -> Passphrase {
         if let bytes = try PassphraseFile.read(passphraseFile, warn: warn) { return .known(bytes) }
-        return Passphrase { path throws(BundleError) in try PassphrasePrompt.ask("Passphrase of \(path): ") }
+        return Passphrase { path throws(BundleError) in
+            try PassphrasePrompt.ask("\(HardwareKeyURI(path) == nil ? "Passphrase" : "PIN") of \(path): ")
+        }
     }
 }

@@ -22,7 +22,7 @@ extension DestinationSettings {
             var settings = self
             var paths: [String: String?] = [:]
             for (key, text) in texts where Self.files.contains(key) {
-                paths[key] = try Self.readable(FilePath(text).absolute, key)
+                paths[key] = try Self.readable(text, key)
             }
             // Values that a program has set are read once more, which refuses those that are out of range.
             try settings.set(paths)
@@ -60,7 +60,16 @@ extension DestinationSettings {
         }
     }
 
-    private static func readable(_ path: FilePath, _ key: String) throws(QueueError) -> String {
+    /// The path of a readable file, made absolute, or the URI of a key in hardware.
+    private static func readable(_ text: String, _ key: String) throws(QueueError) -> String {
+        if ["key", "realitycam-key"].contains(key), let uri = HardwareKeyURI(FilePath(text)) {
+            // Settings are shown to people.
+            guard uri.showsPIN else { return uri.text }
+            throw QueueError(
+                .destinationSettings, "\(key): \(uri.shown) also has the PIN, in pin-value, where everyone can read it",
+                hints: ["write the PIN to a file, and name it with pin-source in the URI, or with passphrase-file"])
+        }
+        let path = FilePath(text).absolute
         guard let text = String(validating: path) else {
             throw QueueError(.destinationSettings, "\(key): the name of its folder is not UTF-8")
         }

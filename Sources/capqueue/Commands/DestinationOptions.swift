@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CaptureDevice
+import CaptureNative
 import CaptureQueue
 import CommandSupport
 import SystemPackage
@@ -39,7 +40,10 @@ struct DestinationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("http: the UUID that the server gave the device.", valueName: "uuid"))
     var deviceID: String?
 
-    @Option(help: ArgumentHelp("http: the device key that signs the requests.", valueName: "file"), completion: .file())
+    @Option(
+        help: ArgumentHelp(
+            "http: the device key that signs the requests: a file, or a key in hardware.", valueName: "file"),
+        completion: .file())
     var key: String?
 
     @Option(
@@ -148,9 +152,10 @@ struct DestinationOptions: ParsableArguments {
         help: ArgumentHelp("Send this header with each request: 'Name: value'; can be repeated.", valueName: "line"))
     var header: [String] = []
 
-    /// The error for a device key that is a public key or another file, which no run could use; nil for other keys.
+    /// The error for a device key that is a public key or another file, which no run could use; nil for other keys. A key in
+    /// hardware is not opened, since that may count as a trial with a wrong PIN.
     var keyFault: BundleError? {
-        guard let key = key ?? realityCamKey, !key.isEmpty else { return nil }
+        guard let key = key ?? realityCamKey, !key.isEmpty, HardwareKeyURI(FilePath(key)) == nil else { return nil }
         do {
             _ = try DeviceKeyFile(path: FilePath(file: key)).load(passphrase: nil)
         } catch {

@@ -1,0 +1,125 @@
+import CaptureBundle
+import CaptureNative
+import Synchronization
+import SystemPackage
+
+/// A key in hardware, which a process opens once: its PIN is asked for once, however many captures are signed.
+final class HardwareKey: Sendable {
+    let uri: HardwareKeyURI
+    private let known = Mutex<(point: DevicePoint?, device: DeviceKey?)>((nil, nil))
+
+    init(_ uri: HardwareKeyURI) { self.uri = uri }
+
+    /// The path after which the other files of the key are named: its key id, beside the usual key. The caller has
+    /// opened the key, or has found its public half.
+    var place: FilePath {
+        guard let point = known.withLock({ $0.point }) else { preconditionFailure("the key was not found before") }
+        return DeviceKeyFile.usualPath.folder.appending(point.keyID.description)
+    }
+
+    /// The key, and its public half, once they were found by `open` and `find`.
+    func device(_ open: () throws(BundleError) -> DeviceKey) throws(BundleError) -> DeviceKey {
+        if let device = known.withLock({ $0.device }) { return device }
+        let device = try open()
+        known.withLock { $0 = (device.point, device) }
+        return device
+    }
+
+    func point(_ find: () throws(BundleError) -> DevicePoint) throws(BundleError) -> DevicePoint {
+        if let point = known.withLock({ $0.point }) { return point }
+        let point = try find()
+        known.withLock { $0.point = point }
+        return point
+    }
+}
+
+/// Keys in hardware (Spec/capture-bundle.md section 9.4).
+extension DeviceKeyFile {
+    /// Opens a key in hardware, because its other files are named after its key id. Nothing is done for a key in a file.
+    func locate(_ passphrase: Passphrase) throws(BundleError) {
+        if hardware != nil { _ = try load(passphrase) }
+    }
+
+    /// Opens the key, unless it is open.
+    func open(_ hardware: HardwareKey, _ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
+        try hardware.device { () throws(BundleError) in
+            var trouble: BundleError?
+            let key: P256PrivateKey
+            do throws(HardwareKeyFailure) {
+                key = try P256PrivateKey.open(hardware.uri) {
+                    do throws(BundleError) { return try passphrase.bytes(for: path) } catch {
+                        trouble = error
+                        return nil
+                    }
+                }
+            } catch {
+                throw trouble ?? unusable(hardware.uri, error)
+            }
+            return try DeviceKey(key)
+        }
+    }
+
+    /// The public half, which most hardware shows without a PIN.
+    func publicHalf(_ hardware: HardwareKey) throws(BundleError) -> DevicePoint {
+        try hardware.point { () throws(BundleError) in
+            let found: P256PublicKey?
+            do throws(HardwareKeyFailure) { found = try P256PublicKey.find(hardware.uri) } catch {
+                throw unusable(hardware.uri, error)
+            }
+            guard let found else { return try open(hardware, .none).point }
+            return try DevicePoint(bytes: found.point)
+        }
+    }
+
+    /// Refuses what only the tools of the hardware can do.
+    func refuseHardware(_ words: String, hints: (HardwareKeyURI.Kind) -> [Hint] = { _ in [] }) throws(BundleError) {
+        guard let hardware else { return }
+        throw BundleError(.outputUnusable, words, file: path, hints: hints(hardware.uri.kind))
+    }
+
+    private func unusable(_ uri: HardwareKeyURI, _ failure: HardwareKeyFailure) -> BundleError {
+        let isToken = uri.kind == .token
+        func error(_ code: BundleError.Code, _ words: String, _ hints: Hint...) -> BundleError {
+            BundleError(code, words, file: path, hints: hints)
+        }
+        return switch failure {
+        case .noProvider:
+            error(
+                .keyMissing, "OpenSSL's provider \(uri.kind.provider), which finds such keys, is not installed",
+                "Debian has it in the package \(isToken ? "pkcs11-provider" : "tpm2-openssl")")
+        case .noModule:
+            error(
+                .keyMissing, "the PKCS#11 module of the token cannot be loaded",
+                "PKCS11_PROVIDER_MODULE or module-path of the URI names the module's file; else p11-kit finds it")
+        case .noPINFile: error(.keyPassphrase, "the file that pin-source names cannot be read")
+        case .noTPM:
+            error(
+                .keyMissing, "the TPM cannot be reached",
+                "TPM2OPENSSL_TCTI names another TPM than /dev/tpmrm0, which users in the group tss may open")
+        case .noHandle: error(.keyMissing, "is not the handle of a key in a TPM, such as handle:0x81000010")
+        case .noToken:
+            error(.keyMissing, "no token fits this URI", "to list the tokens: pkcs11-tool -L, or p11tool with p11-kit")
+        case .noKey: error(.keyMissing, "the TPM has no key with this handle")
+        case .noKeyOrWrongPIN:
+            error(.keyMissing, "the token has no private key that fits this URI, or the PIN is wrong")
+        case .pinNeeded where !uri.asksForPIN:
+            error(.keyPassphrase, "the key needs a PIN", "name the key as \(ShellWord.quote("\(path.string)?pass"))")
+        case .pinNeeded: error(.keyPassphrase, "the key needs a PIN and none was given", .set(.passphraseFile))
+        case .wrongPIN:
+            error(.keyPassphrase, isToken ? "the token refuses the PIN: it is wrong or locked" : "the PIN is wrong")
+        case .locked:
+            error(
+                .keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones",
+                "tpm2_dictionarylockout ends this")
+        case .severalKeys(let count):
+            error(
+                .keyDamaged, "\(count) private keys fit this URI, expected one",
+                "add the label or the id of the key: object=LABEL or id=%01")
+        case .noPublicHalf: error(.keyDamaged, "the token has no public key with the id of this private key")
+        case .anotherKind(let kind):
+            error(.keyDamaged, "is a key of another kind (\(kind)), expected a private key on P-256")
+        case .refused(let reason): error(.keyDamaged, "the key cannot sign: \(reason)")
+        case .native(let native): .unexpected(native)
+        }
+    }
+}

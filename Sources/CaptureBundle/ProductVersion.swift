@@ -1,5 +1,2 @@
-/// The version of the product: tools, libraries and receiver have it in common.
-public enum ProductVersion {
-    /// The version of this release, as its tag has it after the `v`. `.ci/version` reads this line.
-    public static let current = "1.0.0"
-}
+/// The version of the tools, the libraries and the receiver, which is one; `.ci/version` reads it.
+public enum ProductVersion { public static let current = "1.0.0" }

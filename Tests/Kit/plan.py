@@ -26,7 +26,8 @@ def short():
     return [
         *without_tools(),
         swift_tests("Swift tests"),
-        *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
+        *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed",
+                                         "Released")),
         program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
                 "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
@@ -49,7 +50,8 @@ def everything():
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
                     CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
         *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
-          ("Sending", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed")),
+          ("Sending", "Faults", "Judges", "ReportPages", "VerifyPage", "Installed",
+                       "Released")),
         suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),

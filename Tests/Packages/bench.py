@@ -19,7 +19,7 @@ class Bench(Home):
         self.folder = folder
         self.env["PATH"] = os.environ["PATH"]
         self.packages = {path.name.partition("_")[0]: path for path in sorted(BUILT.glob("*.deb"))}
-        expect(tuple(self.packages) == NAMES, f"{BUILT} has {sorted(self.packages)}: run make deb first")
+        expect(tuple(sorted(self.packages)) == NAMES, f"{BUILT} has {sorted(self.packages)}: run make deb first")
 
     def run(self, *words, code=0, **how):
         return self.call(*words, **how).must(code, about=str(words[0])).out.decode()

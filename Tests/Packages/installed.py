@@ -45,17 +45,12 @@ class Life:
             self.machine.wait(f"{unit} is active", lambda unit=unit: self.machine.property(unit, "ActiveState") == "active")
             expect(self.machine.run("systemctl", "is-enabled", unit).strip() == "enabled", f"{unit} is not enabled")
         files = self.machine.run("sh", "-c", "echo /lib/systemd/system/cap*.service /lib/systemd/system/cap*.timer").split()
-        said = self.machine.run("systemd-analyze", "verify", *files)
+        said = self.machine.run("systemd-analyze", "verify", "--man=no", *files)
         expect(not said.strip(), f"systemd-analyze: {said[:300]}")
-        command = self.machine.run("ps", "-o", "user:20=,args=", "-p", self.pid()) if self.has("ps") else "capqueue /usr/bin/capqueue run --watch"
-        expect(command.split()[:2] == ["capqueue", "/usr/bin/capqueue"], f"the service runs as {command}")
-        status = self.machine.path(f"proc/{self.pid()}/status")
-        expect(not status.exists(), "the folder of the system has a /proc")
+        owner = self.machine.run("stat", "-c", "%U", f"/proc/{self.pid()}").strip()
+        expect(owner == "capqueue", f"the service runs as {owner}")
         modes = self.machine.run("stat", "-c", "%a %U %G", "/var/lib/capqueue", "/var/spool/capqueue", "/etc/capqueue/environment")
         expect(modes.splitlines() == ["700 capqueue capqueue", "3770 capqueue capqueue-inbox", "600 root root"], f"modes are {modes}")
-
-    def has(self, program):
-        return self.machine.call("which", program).code == 0
 
     def pid(self):
         return self.machine.property("capqueue.service", "MainPID")
@@ -72,8 +67,6 @@ class Life:
         self.capqueue("dest", "add", "disk", "--kind", "folder", "--path", "/srv/captures")
         environment = machine.run("cat", f"/proc/{self.pid()}/environ")
         expect("AWS_ACCESS_KEY_ID=of-the-test" in environment, "the service does not have the environment of its file")
-        owner = machine.run("stat", "-c", "%U", f"/proc/{self.pid()}").strip()
-        expect(owner == "capqueue", f"the service runs as {owner}")
         machine.run("useradd", "-m", "-G", "capqueue-inbox", "sender")
         machine.run("capbundle", "key", "new", user="sender")
         self.send("first")
@@ -96,7 +89,7 @@ class Life:
         metrics = self.machine.path("var/lib/prometheus/node-exporter/capqueue.prom")
         metrics.parent.mkdir(parents=True)
         self.machine.wait("the timer writes metrics", metrics.is_file, seconds=90)
-        expect("capqueue_running 1" in metrics.read_text(), "the metrics do not say that a run is active")
+        expect("capqueue_running 1" in metrics.read_text(), f"the metrics do not say that a run is active: {metrics.read_text()[-400:]!r}")
         expect(metrics.stat().st_uid == 0 and metrics.stat().st_mode & 0o044 == 0o044, "the node exporter cannot read them")
         for unit in ("capqueue-prune.service", "capqueue-check.service"):
             self.machine.run("systemctl", "start", unit)
@@ -139,7 +132,7 @@ class Life:
         expect(self.machine.call("systemctl", "is-active", "capqueue.service").code != 0, "the service runs after its removal")
         expect(self.machine.path("etc/capqueue/environment").is_file(), "remove deletes a setting")
         held = self.machine.run("sh", "-c", "ls /var/lib/capqueue/spool/*/*.bundle | wc -l").strip()
-        said = self.machine.call("apt-get", "-y", "-qq", "purge", *NAMES)
+        said = self.machine.call("dpkg", "--purge", *NAMES)
         expect(said.code == 0 and "the queue stays in /var/lib/capqueue" in said.text, f"purge says {said.text[-300:]}")
         left = [name for name in files if self.machine.path(name[1:]).exists()]
         expect(not left, f"purge leaves {left[:5]}")

@@ -1,6 +1,7 @@
 """What the tests of the packages share: where the packages are, and how more of them are built."""
 import os
 import shutil
+import socket
 import subprocess
 
 from Kit.outcomes import ROOT, Skipped, expect
@@ -47,3 +48,9 @@ def tracked():
     """The names of the files that git tracks here, in their current state."""
     names = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, stdout=subprocess.PIPE, text=True).stdout
     return [name for name in names.split("\0") if name and (ROOT / name).is_file()]
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]

@@ -10,7 +10,7 @@ import time
 from Kit.outcomes import ROOT, Failed, Result, expect
 
 MADE = ROOT / ".build/debian"  # systems that debootstrap made; tests use copies
-INCLUDED = "systemd,systemd-sysv,dbus,ca-certificates"
+BOOTED = "systemd,systemd-sysv,dbus"
 PATIENCE = 600  # in seconds
 
 
@@ -29,14 +29,14 @@ def mirror():
     return found[0]
 
 
-def made(suite):
-    """Returns the folder of a new system; it is kept for the next run."""
-    place = MADE / suite
+def made(name):
+    """Returns the folder of a new system; it is kept for the next run. Without -slim in its name it can be booted."""
+    place, (suite, _, is_slim) = MADE / name, name.partition("-")
     if not (place / "etc/apt/apt.conf.d/host").is_file():
         shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(parents=True, exist_ok=True)
         proxy = setting("Acquire::http::Proxy")
-        done = subprocess.run(["debootstrap", "--variant=minbase", f"--include={INCLUDED}", suite, place, mirror()],
+        done = subprocess.run(["debootstrap", "--variant=minbase", f"--include=ca-certificates{'' if is_slim else ',' + BOOTED}", suite, place, mirror()],
                               env=os.environ | ({"http_proxy": proxy} if proxy else {}), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=1800, check=False)
         expect(done.returncode == 0, f"debootstrap {suite}: {done.stdout[-300:]}")

@@ -1,6 +1,6 @@
 # `make demo` shows the tools at work, and `make test` tests them. Both install what they need.
 
-.PHONY: help build test test-all demo install bench fuzz receiver page vectors sample format lint clean
+.PHONY: help build test test-all demo install deb deb-check release bench fuzz receiver page vectors sample format lint clean
 
 PREFIX = /usr/local
 SECONDS = 120
@@ -15,6 +15,9 @@ help:
 	@echo "               for each fuzz target"
 	@echo "make build     build capbundle, capqueue and capbundle-decode in .build/release"
 	@echo "make install   install them, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
+	@echo "make deb       build Debian packages, their SBOM and SHA256SUMS in .build/packages; signed if MINISIGN_KEY names a key"
+	@echo "make deb-check install, use, upgrade and purge them in Debian bookworm and trixie; root only"
+	@echo "make release   in a clean clone: check version and changelog, test everything, build packages and checksums, tag"
 	@echo "make bench     compare with scripts, openssl, curl, rclone, SQLite and others, in .build/bench.txt;"
 	@echo "               at most 25 minutes; ONLY=word for some measures"
 	@echo "make fuzz      give each parser random inputs for SECONDS ($(SECONDS)), with limits on time and memory; ONLY=word for some"
@@ -41,6 +44,22 @@ demo: build
 
 install:
 	@.ci/install $(TOOLS) $(PREFIX) $(DESTDIR)
+
+deb: build
+	@.ci/dependencies packages
+	@.ci/build Samples/Receiver .build-receiver
+	@rm -rf .build/packages
+	@.ci/packages/build.py .build/packages
+
+deb-check: deb
+	@python=$$(.ci/environment) && CAPTURE_TESTS=all $$python Tests/run.py Packages
+
+# In a clean clone. RESUME=1 leaves out the stages that passed on exactly this tree.
+release:
+	@.ci/release check
+	@$(MAKE) test-all
+	@$(MAKE) deb
+	@.ci/release tag
 
 bench: build
 	@.ci/dependencies bench

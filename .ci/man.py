@@ -156,7 +156,9 @@ def page(binary, date, version, command, related):
                 yield from paragraph(one["abstract"] + also)
             yield ".El"
     yield ".Sh EXIT STATUS"
-    if len(words) == 1:
+    if words[0] not in TABLES:
+        yield "0 if the command is done, 64 if its usage is wrong, another code if it failed."
+    elif len(words) == 1:
         yield from (".Bl -tag -width Ds", *exit_status(words[0]), ".El")
         if words[0] != "capbundle":
             yield from (".Pp", "The other codes are those of", f".Xr capbundle {SECTION} .")

@@ -6,7 +6,7 @@ let package = Package(
     name: "capture-rig",
     dependencies: [
         // Replace example.org with the repository that you clone from.
-        .package(url: "https://example.org/capture-bundle.git", from: "0.1.0"),
+        .package(url: "https://example.org/capture-bundle.git", from: "1.0.0"),
         // swift-system provides FilePath, the type of all paths.
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],

@@ -1,9 +1,9 @@
 import ArgumentParser
+import CaptureBundle
 import CommandSupport
 
 @main
 struct CapbundleCommand: ParsableCommand {
-    static let version = "0.1.0"
     static let toolName = "capbundle"
 
     // Every command below states its name. Otherwise ArgumentParser would derive the names of all commands from their
@@ -23,7 +23,7 @@ struct CapbundleCommand: ParsableCommand {
               capbundle pack raw/ -o cap.bundle
               capbundle verify cap.bundle
             """,
-        version: version,
+        version: ProductVersion.current,
         subcommands: [
             PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,
             ChainCommand.self, StampCommand.self, ExtractCommand.self, RedactCommand.self, RestoreCommand.self,

@@ -1,10 +1,10 @@
 import ArgumentParser
+import CaptureBundle
 import CommandSupport
 import QueueModel
 
 @main
 struct CapqueueCommand: ParsableCommand {
-    static let version = "0.1.0"
     static let toolName = "capqueue"
 
     // Each command has an explicit name, so that ArgumentParser does not derive all names from the types at each start.
@@ -25,7 +25,7 @@ struct CapqueueCommand: ParsableCommand {
               capqueue list
               capqueue prune --dry-run
             """,
-        version: version,
+        version: ProductVersion.current,
         groupedSubcommands: [
             CommandGroup(
                 name: "Everyday",

@@ -29,7 +29,7 @@ FISH_SETTINGS = """
 function fish_prompt; echo -n 'ready> '; end
 function keep; commandline >>'{kept}'; commandline -r ''; commandline -f repaint; end; bind \\ct keep
 """
-UNITS = sorted((ROOT / "Samples/systemd").iterdir())
+UNITS = sorted(path for path in (ROOT / "Samples/systemd").iterdir() if path.suffix in (".service", ".timer"))
 SHARED = ("alerts.yml", "cron.sh", "tell.sh")
 ZSH = 'fpath=("$1" $fpath); autoload -Uz compinit; compinit -u -D; autoload +X "_$2" && print -r -- "$_comps[$2]"'
 
@@ -69,6 +69,7 @@ def install(place):
                    f"share/fish/vendor_completions.d/{name}.fish", *(f"share/man/man1/{page}.1" for page in titles(place, name))}
         expect((place.prefix / "bin" / name).read_bytes() == binary.read_bytes(), f"another {name} is installed")
     wanted |= {f"lib/systemd/system/{path.name}" for path in UNITS} | {f"share/capqueue/{name}" for name in SHARED}
+    wanted |= {"lib/sysusers.d/capqueue.conf", "lib/tmpfiles.d/capqueue.conf"}
     wanted |= {"libexec/capbundle/capbundle-decode", "share/capbundle/verify.html"}
     expect(found == wanted, f"installed are also or not: {sorted(found ^ wanted)}")
     for name in place.tools:

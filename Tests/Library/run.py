@@ -3,8 +3,8 @@
 usage: Tests/run.py Library CAPBUNDLE [--only debug]
 
 The URL in its Package.swift leads to a temporary repository of the files that git tracks here, in their current state,
-with the version as its tag. Everything is made in a temporary folder; settings of git and caches of SwiftPM do not
-change.
+with the tag that `make release` makes. Everything is made in a temporary folder; settings of git and caches of SwiftPM
+do not change.
 """
 import argparse
 import json
@@ -51,9 +51,9 @@ class Package(Home):
             if (ROOT / name).is_file():
                 (self.library / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, self.library / name)
-        for words in (["init", "--quiet"], ["add", "--force", "."], ["commit", "--quiet", "--message", self.version],
-                      ["tag", self.version]):
+        for words in (["init", "--quiet"], ["add", "--force", "."], ["commit", "--quiet", "--message", self.version]):
             output("git", "-C", self.library, *words, environment=self.env)
+        output(self.library / ".ci/release", "tag", environment=self.env)
 
     def build(self, configuration):
         places = [word for name in ("scratch", "cache", "config", "security")

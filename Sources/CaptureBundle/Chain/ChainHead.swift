@@ -1,7 +1,6 @@
 import CaptureNative
 
-/// What the head of a bundle says about its place in a chain. Nothing after the assertion is read, except from a
-/// pipe.
+/// What the head of a bundle says about its place in a chain. Nothing after the assertion is read, except from a pipe.
 package struct ChainHead: Sendable {
     package enum Finding: Sendable {
         case link(LinkRecord)

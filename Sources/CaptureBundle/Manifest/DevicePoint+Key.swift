@@ -28,8 +28,7 @@ extension DevicePoint {
     }
 }
 
-/// Decodes a key from a JSON Web Key, as `jwk` makes it. A point that is not on the curve is
-/// refused.
+/// Decodes a key from a JSON Web Key, as `jwk` makes it. A point that is not on the curve is refused.
 extension DevicePoint: Decodable {
     private enum Member: String, CodingKey { case kty, crv, x, y }
 

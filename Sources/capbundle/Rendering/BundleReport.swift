@@ -21,7 +21,7 @@ final class BundleReport {
     /// - Throws: `output.exists`, `output.unusable`.
     init(title: String, page place: OutputPlace, csv: OutputPlace?, devices: DeviceNames) throws {
         self.devices = devices
-        page = ReportPage(title: title, maker: "capbundle \(CapbundleCommand.version)")
+        page = ReportPage(title: title, maker: "capbundle \(ProductVersion.current)")
         places = [place] + (csv.map { [$0] } ?? [])
         try OutputPlace.examine(places)
         target = try OutputTarget(place)

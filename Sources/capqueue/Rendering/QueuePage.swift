@@ -32,7 +32,7 @@ struct QueuePage {
         let target = try OutputTarget(examining: place)
         let captures = ReportCaptures(.newestFirst)
         try add(records, to: captures)
-        let page = ReportPage(title: title, maker: "capqueue \(CapqueueCommand.version)")
+        let page = ReportPage(title: title, maker: "capqueue \(ProductVersion.current)")
         let summary = QueueSummary(status: status, folder: queue.folder.path.string)
         try target.write(page.opening(lead: summary.lead, tiles: summary.tiles))
         try target.write(summary.sections)

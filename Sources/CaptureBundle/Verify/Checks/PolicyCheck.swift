@@ -3,8 +3,7 @@ extension BundleError.Code {
     static let policyRequired = Self("policy.required")
 }
 
-/// Checks the user's requirements: rules R1 and R2 (Spec/capture-bundle.md section 11),
-/// and X1 to X5 (section 11.1).
+/// Checks the user's requirements: rules R1 and R2 (Spec/capture-bundle.md section 11), and X1 to X5 (section 11.1).
 struct PolicyCheck {
     let policy: VerificationPolicy
     /// Whether the verifier has a state, which then decides about `fresh`.

@@ -92,9 +92,9 @@ struct StampCommand: ManyNamesCommand {
     private func write(_ query: String) throws {
         let bundle = FilePath(file: names[0])
         let bytes = try StampQuery(imprint: Stamper.imprint(of: bundle)).bytes
-        let target = try TextTarget(force.place(query), reading: [bundle])
+        let target = try OutputTarget(examining: force.place(query), reading: [bundle])
         try target.write(bytes)
-        try target.finish()
+        try target.commit()
         diagnostic.note("wrote \(query); send it as application/timestamp-query")
     }
 
@@ -171,9 +171,9 @@ private struct Stamper: Sendable {
         try place.examine()
         let reply = try answer(bundle, imprint)
         let stamped = try check(reply, bundle)
-        let target = try TextTarget(place)
+        let target = try OutputTarget(place)
         try target.write(reply.bytes)
-        try target.finish()
+        try target.commit()
         return Outcome(path: path, stamped: stamped, isOld: false)
     }
 

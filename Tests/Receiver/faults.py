@@ -37,6 +37,8 @@ def kills(tools):
     before = len(calls_in(log))
     traced.taken(rig, body)
     calls = len(calls_in(log)) - before
+    syncs = [name for _, name, _ in calls_in(log)[before:]].count("fdatasync")
+    expect(syncs >= 2, f"the databases of the queue and of the index were synced {syncs} times")
     _end(traced)
     expect(calls > 5, f"an upload made {calls} calls")
     for number in range(1, calls + 1):

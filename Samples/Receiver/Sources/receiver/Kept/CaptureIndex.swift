@@ -40,8 +40,9 @@ struct CaptureIndex: Sendable {
         try IndexFault.naming(path) {
             var configuration = Configuration()
             configuration.busyMode = .timeout(30)
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let database = try DatabasePool(path: path.string, configuration: configuration)
+            // A pool sets NORMAL while it is opened. With that, a power cut takes back the last transactions.
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try migrator.migrate(database)
             let found = try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check(1)") }
             guard found == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found) }

@@ -21,7 +21,7 @@ default_tsa = it
 serial = {folder}/serial
 signer_cert = {folder}/signer.pem
 signer_key = {folder}/signer.key
-certs = {folder}/others.pem
+{certs}
 signer_digest = {digest}
 default_policy = 1.2.3.4
 digests = sha256, sha384, sha512
@@ -49,7 +49,7 @@ class Signer:
         builder = builder.public_key(self.key.public_key()).serial_number(x509.random_serial_number())
         builder = builder.not_valid_before(day(begin)).not_valid_after(day(end))
         builder = builder.add_extension(x509.BasicConstraints(is_authority, None), critical=True)
-        if usage and not is_authority:
+        if usage and (not is_authority or usage is not STAMPING):
             builder = builder.add_extension(x509.ExtendedKeyUsage(usage), critical=critical)
         self.certificate = builder.sign((issuer or self).key, hashes.SHA256())
         self.der = self.certificate.public_bytes(serialization.Encoding.DER)
@@ -100,11 +100,12 @@ class Authorities:
         """The command that answers a query as `openssl ts` does."""
         folder = self.folder / name
         self.write(f"{name}/signer.pem", signer.pem)
-        self.write(f"{name}/others.pem", b"".join(other.pem for other in others) or signer.pem)
+        certs = self.write(f"{name}/others.pem", b"".join(other.pem for other in others))
         self.write(f"{name}/signer.key", signer.key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
         self.write(f"{name}/serial", "01\n")
-        self.write(f"{name}/tsa.cnf", CONFIG.format(folder=folder, digest=digest, chain=chain))
+        self.write(f"{name}/tsa.cnf", CONFIG.format(
+            folder=folder, digest=digest, chain=chain, certs=f"certs = {certs}" if others else ""))
         # openssl reads a query only from a file, and many ask at once.
         return (f"query=$(mktemp) && cat > $query && (flock 9; openssl ts -reply -config {folder}/tsa.cnf -queryfile $query"
                 f" 2>/dev/null) 9> {folder}/lock; code=$?; rm $query; exit $code")

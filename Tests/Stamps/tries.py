@@ -106,6 +106,8 @@ def responses(bench, rig, stamped):
         "an expired certificate that is named itself": ("untrusted", good, "expired"),
         "an intermediate certificate that is not valid yet": ("untrusted", below(begin="2026-04-01").answer(stamped)),
         "an intermediate certificate of a TSA": ("untrusted", below(is_authority=False).answer(stamped)),
+        "an intermediate certificate for servers": (
+            "untrusted", below(usage=(ExtendedKeyUsageOID.SERVER_AUTH,)).answer(stamped)),
         "an intermediate certificate is missing": ("untrusted", unlisted.answer(stamped, others=[])),
         "a key of 1024 bits": ("untrusted", weak.answer(stamped)),
         "the authority is revoked": ("revoked", good, tsa.line(options="revoked")),
@@ -303,7 +305,7 @@ def good(bench, rig, bytes_, lines, name, accuracy):
 
 
 TESTS = [
-    ("67 answers with a false time: each gets its code, and helps nobody", false_times),
+    ("68 answers with a false time: each gets its code, and helps nobody", false_times),
     ("a device that claims a time after its stamp", claims),
     ("a good stamp helps only a key that was revoked later", revoked_keys),
     ("the levels token and tpm", levels),

@@ -33,6 +33,12 @@ package final class Certificate {
 
     deinit { unsafe X509_free(pointer) }
 
+    /// Whether its extended key usage, if it has one, includes time stamps.
+    var isForTimeStamps: Bool {
+        let usage = unsafe X509_get_extended_key_usage(pointer)
+        return usage & UInt32(XKU_TIMESTAMP | XKU_ANYEKU) != 0
+    }
+
     /// The DER of each certificate in a PEM file; nil if there is something else, such as a damaged certificate.
     package static func read(pem: [UInt8]) throws(NativeError) -> [[UInt8]]? {
         let bio = try MemoryBIO(pem)

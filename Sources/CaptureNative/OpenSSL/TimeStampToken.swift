@@ -120,7 +120,12 @@ package final class TimeStampToken {
         guard verdict == 1 else {
             return .failure(unsafe Refusal(reason: String(cString: X509_verify_cert_error_string(Int(code)))))
         }
-        return .success(try unsafe CertificateStack.certificates(X509_STORE_CTX_get0_chain(context)).map(\.der))
+        let chain = try unsafe CertificateStack.certificates(X509_STORE_CTX_get0_chain(context))
+        // OpenSSL does not ask this of authorities: one for servers only could make a signer of time stamps.
+        guard chain.allSatisfy({ $0.isForTimeStamps }) else {
+            return .failure(Refusal(reason: "a certificate of the chain is for other uses"))
+        }
+        return .success(chain.map(\.der))
     }
 
     /// OpenSSL's level for keys and hashes of at least 112 bits.

@@ -37,7 +37,7 @@ public struct VerificationReport: Sendable {
     public package(set) var manifest: Manifest?
     public package(set) var manifestSHA256: Digest?
     /// What a time stamp stamps; nil if the headers before the payload are malformed.
-    package internal(set) var assertionSHA256: Digest?
+    public internal(set) var assertionSHA256: Digest?
     /// The authenticator data; nil if the assertion is malformed.
     public package(set) var authenticatorData: AuthenticatorData?
     /// The status of each entry of the manifest, in its order.

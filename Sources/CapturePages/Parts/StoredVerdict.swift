@@ -72,9 +72,9 @@ public struct StoredVerdict: Sendable {
 
     /// The section with the topics that a verdict does not cover; nil if there are none.
     ///
-    /// - Parameter topics: `notChecked` of the report.
-    public static func limits(_ topics: [String]) -> HTML? {
-        let lines = topics.compactMap { explanation($0) }
+    /// - Parameter report: Its `notChecked` are the topics.
+    public static func limits(_ report: VerificationReport) -> HTML? {
+        let lines = report.notChecked.compactMap { explanation($0, report.stamp) }
         guard !lines.isEmpty else { return nil }
         return """
             <section aria-labelledby="limits">
@@ -87,7 +87,7 @@ public struct StoredVerdict: Sendable {
     }
 
     /// Says why the verdict does not cover a topic; nil for an unknown topic.
-    private static func explanation(_ topic: String) -> HTML? {
+    private static func explanation(_ topic: String, _ stamp: StampedTime?) -> HTML? {
         switch topic {
         case "trust": "<strong>Trust</strong> was not checked, because the bundle has no valid signature."
         case "counter":
@@ -95,6 +95,8 @@ public struct StoredVerdict: Sendable {
             <strong>The counter</strong> was not compared with earlier ones, so the page does not show whether this bundle \
             was sent before.
             """
+        case "time" where stamp != nil:
+            "<strong>The time</strong> is a claim of the device. The time stamp shows only that it was not later."
         case "time": "<strong>The time</strong> is a claim of the device. No time stamp proves it."
         case "scene":
             """

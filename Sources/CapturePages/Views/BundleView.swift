@@ -30,9 +30,9 @@ public struct BundleView: Sendable {
         package let result: Result<BundleView, BundleError>
     }
 
-    fileprivate init(_ source: BundleSource, _ verifier: Verifier) throws(BundleError) {
+    fileprivate init(_ source: BundleSource, _ verifier: Verifier, _ stamp: TimeStamp?) throws(BundleError) {
         let collector = ContentCollector(photoLimit: Self.photoLimit)
-        report = try verifier.verify(BundleReader(source), observer: collector)
+        report = try verifier.verify(BundleReader(source), observer: collector, stamp: stamp)
         file = source.name
         photo = report.isSound ? collector.photo : nil
         depth = report.isSound ? collector.depth : nil
@@ -58,8 +58,11 @@ extension Verifier {
     /// Verifies a bundle as `verify` does, and keeps what a page shows. The bundle is read once. The photo and the depth
     /// map are in memory afterwards.
     ///
+    /// - Parameter stamp: A time stamp to check with the bundle.
     /// - Throws: An error only if the bytes cannot be read. A fault of the bundle is in the report.
-    public func view(_ source: BundleSource) throws(BundleError) -> BundleView { try BundleView(source, self) }
+    public func view(_ source: BundleSource, stamp: TimeStamp? = nil) throws(BundleError) -> BundleView {
+        try BundleView(source, self, stamp)
+    }
 
     /// Verifies many bundles as `verifyAll` does, and passes what a report shows of each to `prepare`.
     ///

@@ -99,7 +99,12 @@ struct StampCommand: ManyNamesCommand {
     }
 
     private func answer() throws(BundleError) -> Stamper.Answer {
-        if let command { return { path, imprint throws(BundleError) in try Self.ask(command, path, imprint) } }
+        if let command {
+            return { path, imprint throws(BundleError) in
+                let query = try StampQuery(imprint: imprint)
+                do throws(BundleError) { return try query.ask(command) } catch { throw error.about(file: path.string) }
+            }
+        }
         let queryPath = FilePath(query ?? "")
         let (sent, reply) = (try TimeStamp(path: queryPath), try TimeStamp(path: FilePath(reply ?? "")))
         return { path, imprint throws(BundleError) in
@@ -108,26 +113,6 @@ struct StampCommand: ManyNamesCommand {
             }
             return TimeStamp(reply.bytes, to: query)
         }
-    }
-
-    private static func ask(_ command: String, _ path: FilePath, _ imprint: Digest) throws(BundleError) -> TimeStamp {
-        let query = try StampQuery(imprint: imprint)
-        var shell = ShellCommand(command)
-        (shell.input, shell.outputLimit, shell.showsErrors) = (query.bytes, TimeStamp.sizeLimit + 1, true)
-        shell.seconds = 60
-        let ended: String
-        do throws(NativeError) {
-            let (ending, output) = try shell.run()
-            switch ending {
-            case .code(0): return TimeStamp(output, to: query)
-            case .code(let code): ended = "ended with exit status \(code)"
-            case .signal(let signal): ended = "was ended by signal \(signal)"
-            case .late: ended = "had not ended after 60 seconds"
-            }
-        } catch {
-            throw BundleError(.inputOutput, "the command cannot be run: \(error.text)", file: path)
-        }
-        throw BundleError(.inputOutput, "the command \(ended)", file: path)
     }
 
     private static func say(_ result: Result<Stamper.Outcome, BundleError>) throws(BundleError) -> ExitStatus {

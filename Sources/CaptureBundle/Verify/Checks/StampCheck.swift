@@ -38,8 +38,9 @@ struct StampCheck {
 
     /// What the stamp says, if it is good.
     ///
+    /// - Parameter capturedAt: The time that the device claims; nil leaves S9 out.
     /// - Throws: The first fault, or `trust.file`.
-    func time(imprint: Digest, capturedAt: CaptureTime) throws(BundleError) -> StampedTime {
+    func time(imprint: Digest, capturedAt: CaptureTime?) throws(BundleError) -> StampedTime {
         let token = try token()
         let content: TimeStampToken.Content
         let found = try native { () throws(NativeError) in try token.content() }
@@ -61,7 +62,7 @@ struct StampCheck {
         }
         let name = try authority(token, moment)
         let stamped = StampedTime(time: moment.time, accuracy: moment.accuracy, authority: name)
-        guard capturedAt.milliseconds <= stamped.latest + Self.claimTolerance else {
+        if let capturedAt, capturedAt.milliseconds > stamped.latest + Self.claimTolerance {
             throw BundleError(
                 .stampClaim,
                 "\(name) says that the signature existed at \(moment.time), but the device claims \(capturedAt)")

@@ -32,9 +32,7 @@ struct Devices: Sendable {
     init(store: any ObjectStore) { self.store = store }
 
     /// Finds a device. - Parameter id: A UUID in lower case.
-    func device(_ id: String) throws -> RegisteredDevice? { try device(id, claim: 1) }
-
-    private func device(_ id: String, claim number: Int) throws -> RegisteredDevice? {
+    func device(_ id: String, claim number: Int = 1) throws -> RegisteredDevice? {
         guard let bytes = try get(Self.claim(id, number)) else { return nil }
         let line = try Self.line(bytes, of: id)
         let owner = try get(Self.key(line))
@@ -95,11 +93,7 @@ struct Devices: Sendable {
     /// The first key that creates `devices/ID` takes the invitation. The first device that creates `keys/KEYID` takes the
     /// key. Only a device that has both is registered. If its key became another device at the same moment, the
     /// invitation goes to the first other key that creates `devices/ID.2`, and so on.
-    func register(_ id: String, _ line: TrustedDeviceLine) throws -> Registration {
-        try register(id, line, claim: 1)
-    }
-
-    private func register(_ id: String, _ line: TrustedDeviceLine, claim number: Int) throws -> Registration {
+    func register(_ id: String, _ line: TrustedDeviceLine, claim number: Int = 1) throws -> Registration {
         let (key, owner, claim) = (Self.key(line), Array(id.utf8), Self.claim(id, number))
         let text = Array("\(line.text)\n".utf8)
         if let other = try get(key), other != owner { return .keyUsed }

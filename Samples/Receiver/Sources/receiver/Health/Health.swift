@@ -2,16 +2,20 @@ import CaptureQueue
 import Hummingbird
 import Logging
 
-/// `GET /healthz`: tries what a capture needs, at most once a minute.
+/// `GET /healthz`: tries what a capture needs, at most once a minute. A concern does not fail it, because captures are
+/// still kept.
 actor Health {
     private let parts: [(name: String, attempt: @Sendable () throws -> Void)]
+    private let stamper: Stamper?
     private let threads: BlockingThreads
     private let logger: Logger
-    private var last: (at: ContinuousClock.Instant, failing: Task<[String], Never>)?
+    private var last: (at: ContinuousClock.Instant, found: Task<(failing: [String], concern: String), Never>)?
 
     init(
-        _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices, _ threads: BlockingThreads, _ logger: Logger
+        _ queue: UploadQueue, _ index: CaptureIndex, _ devices: Devices, _ stamper: Stamper?,
+        _ threads: BlockingThreads, _ logger: Logger
     ) {
+        self.stamper = stamper
         self.threads = threads
         self.logger = logger
         parts = [
@@ -22,17 +26,17 @@ actor Health {
     }
 
     func get() async -> Response {
-        let failing = await failing()
-        let text = failing.isEmpty ? "ok\n" : "failing: \(failing.joined(separator: ", "))\n"
+        let (failing, concern) = await found()
+        let text = (failing.isEmpty ? "ok\n" : "failing: \(failing.joined(separator: ", "))\n") + concern
         return Response(
             status: failing.isEmpty ? .ok : .serviceUnavailable, headers: [.contentType: "text/plain"],
             body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// The names of the parts that fail.
-    private func failing() async -> [String] {
-        if let last, last.at + .seconds(60) > .now { return await last.failing.value }
-        let attempts = Task {
+    /// The names of the parts that fail, and a line about what the operator has to look at.
+    private func found() async -> (failing: [String], concern: String) {
+        if let last, last.at + .seconds(60) > .now { return await last.found.value }
+        let attempts = Task { () -> (failing: [String], concern: String) in
             var failing: [String] = []
             for (name, attempt) in parts {
                 do { try await threads.run(attempt) } catch {
@@ -40,7 +44,12 @@ actor Health {
                     failing.append(name)
                 }
             }
-            return failing
+            let waiting = try? await threads.run { try self.stamper?.waiting() }
+            guard let waiting, waiting.seconds > 3600 else { return (failing, "") }
+            let concern =
+                "captures without a time stamp: \(waiting.count), the oldest for \(waiting.seconds / 60) minutes"
+            logger.warning("\(concern)")
+            return (failing, "concern: \(concern)\n")
         }
         last = (.now, attempts)
         return await attempts.value

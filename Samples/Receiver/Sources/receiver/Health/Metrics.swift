@@ -14,10 +14,10 @@ final class Metrics: Sendable {
     }
 
     func get(
-        _ slots: Slots, _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads
+        _ slots: Slots, _ queue: UploadQueue, _ index: CaptureIndex, _ stamper: Stamper?, _ threads: BlockingThreads
     ) async throws -> Response {
         let text = try await threads.run {
-            try self.text(slots: slots, status: queue.status(), captures: index.count())
+            try self.text(slots, queue.status(), captures: index.count(), unstamped: stamper?.waiting())
         }
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
@@ -25,21 +25,24 @@ final class Metrics: Sendable {
     }
 
     /// The text: counters of this process, and what the queue and the slots say now.
-    private func text(slots: Slots, status: QueueStatus, captures: Int) -> String {
+    private func text(
+        _ slots: Slots, _ status: QueueStatus, captures: Int, unstamped: (count: Int, seconds: Int)?
+    ) -> String {
         let requests = requests.withLock { $0.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
         var lines = head("receiver_http_requests_total", "counter", "Requests that were answered.")
         lines += requests.map { "receiver_http_requests_total{\($0.key)} \($0.value)" }
-        let gauges: [(String, String, Int)] = [
+        let gauges: [(String, String, Int?)] = [
             ("receiver_bodies", "Bodies that are being received.", slots.takenCount),
             ("receiver_captures", "Captures in the index.", captures),
             ("receiver_queue_waiting", "Captures that wait to be sent on.", status.waiting),
             ("receiver_queue_failed", "Captures that cannot be sent on without the operator.", status.failedForGood),
             ("receiver_queue_used_bytes", "Bytes in the queue's spool.", status.usedBytes),
+            ("receiver_disk_free_bytes", "Free bytes on the disk.", status.freeBytes),
+            ("receiver_unstamped", "Captures that wait for a time stamp.", unstamped?.count),
+            ("receiver_unstamped_seconds", "For how long the oldest of them has waited.", unstamped?.seconds),
         ]
-        for (name, help, value) in gauges { lines += head(name, "gauge", help) + ["\(name) \(value)"] }
-        if let free = status.freeBytes {
-            lines += head("receiver_disk_free_bytes", "gauge", "Free bytes on the disk.")
-            lines.append("receiver_disk_free_bytes \(free)")
+        for case (let name, let help, let value?) in gauges {
+            lines += head(name, "gauge", help) + ["\(name) \(value)"]
         }
         return lines.map { $0 + "\n" }.joined()
     }

@@ -39,8 +39,9 @@ struct CaptureIndex: Sendable {
         try IndexFault.naming(path) {
             var configuration = Configuration()
             configuration.busyMode = .timeout(30)
-            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             let database = try DatabasePool(path: path.string, configuration: configuration)
+            // A pool sets NORMAL while it is opened. With that, a power cut takes back the last transactions.
+            try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try migrator.migrate(database)
             let found = try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check(1)") }
             guard found == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found) }
@@ -63,6 +64,14 @@ struct CaptureIndex: Sendable {
                     CREATE TABLE idempotency_keys (
                         device TEXT NOT NULL, key TEXT NOT NULL, body_sha256 TEXT NOT NULL,
                         PRIMARY KEY (device, key)) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("3") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE captures ADD COLUMN unstamped TEXT;
+                    CREATE INDEX captures_unstamped ON captures (received_at) WHERE unstamped IS NOT NULL;
+                    CREATE TABLE stamps (id TEXT PRIMARY KEY, tsr BLOB NOT NULL) STRICT;
                     """)
         }
         return migrator
@@ -110,7 +119,7 @@ struct CaptureIndex: Sendable {
         try write { db in
             try db.execute(
                 sql: """
-                    INSERT INTO captures VALUES (NULL, '', '', '', '', 0, '', '', 0);
+                    INSERT INTO captures VALUES (NULL, '', '', '', '', 0, '', '', 0, NULL);
                     DELETE FROM captures WHERE id = '';
                     """)
         }
@@ -118,6 +127,29 @@ struct CaptureIndex: Sendable {
 
     func capture(_ id: String) throws -> CaptureRow? {
         try read { try CaptureRow.filter(Column("id") == id).fetchOne($0) }
+    }
+
+    /// The capture that has waited longest for a time stamp, and the number of those that wait.
+    func unstamped() throws -> (oldest: CaptureRow, count: Int)? {
+        try read { db in
+            let waiting = CaptureRow.filter(Column("unstamped") != nil)
+            let oldest = try waiting.order(Column("received_at"), Column("number")).fetchOne(db)
+            return try oldest.map { ($0, try waiting.fetchCount(db)) }
+        }
+    }
+
+    /// Keeps the time stamp of a capture. It is on the disk when the call returns.
+    func keep(_ stamp: TimeStamp, of id: String) throws {
+        try write { db in
+            try db.execute(sql: "INSERT OR IGNORE INTO stamps VALUES (?, ?)", arguments: [id, Data(stamp.bytes)])
+            try db.execute(sql: "UPDATE captures SET unstamped = NULL WHERE id = ?", arguments: [id])
+        }
+    }
+
+    func stamp(of id: String) throws -> TimeStamp? {
+        try read { db in
+            try Data.fetchOne(db, sql: "SELECT tsr FROM stamps WHERE id = ?", arguments: [id])
+        }.map { TimeStamp(bytes: Array($0)) }
     }
 
     /// The first capture with this photo.

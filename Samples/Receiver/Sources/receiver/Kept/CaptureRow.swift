@@ -18,13 +18,15 @@ struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
     let photoSHA256: String?
     /// Whether the bundle has a place that is not withheld.
     let hasPlace: Bool
+    /// What a time stamp has to be over, in hex, while the index has none; nil afterwards.
+    let unstamped: String?
 
     static let databaseTableName = "captures"
     /// A capture that the index has keeps its row.
     static let persistenceConflictPolicy = PersistenceConflictPolicy(insert: .ignore)
 
     private enum CodingKeys: String, CodingKey {
-        case number, id, device, verdict
+        case number, id, device, verdict, unstamped
         case deviceName = "device_name"
         case capturedAt = "captured_at"
         case receivedAt = "received_at"
@@ -44,5 +46,6 @@ struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
         self.verdict = report.withheld.isEmpty ? verdict : "withheld"
         photoSHA256 = manifest.entry(.photo)?.sha256.description
         hasPlace = manifest.entry(.location) != nil && !report.withheld.contains(.location)
+        unstamped = report.assertionSHA256?.description
     }
 }

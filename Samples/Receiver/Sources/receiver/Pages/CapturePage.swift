@@ -1,5 +1,6 @@
 import CaptureBundle
 import CapturePages
+import SystemPackage
 
 struct CapturePage {
     private let shown: ShownCapture
@@ -18,7 +19,7 @@ struct CapturePage {
     var page: Page {
         let content: HTML = """
             \(verdict.html)\(verdict.tone.findings(findings))\(pictures)<h2>What the capture says</h2>
-            \(facts)\(StoredVerdict.limits(report.notChecked))\(bundle)\(ownCheck)
+            \(facts)\(StoredVerdict.limits(report))\(bundle)\(ownCheck)
             """
         let address = shown.publicURL.page(of: id)
         let others: [HTML] =
@@ -65,6 +66,15 @@ struct CapturePage {
         list.add(
             "Captured",
             captured.map { "\(PageTime.html(written: $0)), as the device claims\(known.claimed)" } ?? "not readable")
+        if let stamp = report.stamp {
+            let authority = FilePath(stamp.authority).stem ?? ""
+            list.add(
+                "Time stamp",
+                """
+                the signature existed at \(PageTime.html(milliseconds: stamp.time.milliseconds)), says \
+                \(foreign: authority) (<a href="\(id)/stamp.tsr" download>download</a>)
+                """)
+        }
         list.add("Received", "\(PageTime.html(milliseconds: shown.row.receivedAt)), by the clock of this receiver")
         list.add("Stored copy", shown.isAsItArrived ? "read now: as it arrived" : "read now: not as it arrived")
         let signer = report.isManifestGenuine ? shown.device : nil
@@ -125,6 +135,14 @@ struct CapturePage {
         guard refusal == nil, let line = shown.device?.currentLine.text else { return nil }
         let isWhole = report.withheld.isEmpty && shown.hidden.isEmpty
         let withheld: HTML? = isWhole ? nil : " Check \u{201c}Accept bundles with withheld entries\u{201d} there."
+        let stamp: HTML? =
+            report.stamp == nil
+            ? nil
+            : """
+            <li>The time stamp: download it to the same folder, get the certificate of the authority from the authority, and \
+            add <code>--stamps --tsa-ca FILE</code>.</li>
+
+            """
         let page: HTML = CompanionFile.verifyPage != nil ? "<a href=\"../verify.html\">verify.html</a>" : "verify.html"
         return """
             <h2>Check it yourself</h2>
@@ -136,7 +154,7 @@ struct CapturePage {
             <li>On the command line:
             <pre><code>echo '\(line)' &gt; device.trust
             capbundle verify --trust device.trust --allow-withheld \(id).bundle</code></pre></li>
-            </ul>
+            \(stamp)</ul>
             <p>The key of this device:</p>
             <pre><code>\(line)</code></pre>
 

@@ -12,18 +12,21 @@ final class CaptureShelf: Sendable {
     let devices: Devices
     let publicURL: PublicURL
     let bundles: StoredBundles
+    /// The authorities whose time stamps count.
+    private let authorities: TrustFile
     private let logger: Logger
     private let large: BundlePictures
     private let small: BundlePictures
-    /// By the hash of the bundle and the line of its device.
+    /// By the hash of the bundle, whether it has a time stamp, and the line of its device.
     private let checked = BoundedCache<CheckedBundle>(limit: 32 << 20)
 
     init(
-        index: CaptureIndex, queue: UploadQueue, devices: Devices, scratch: FilePath, publicURL: PublicURL,
-        logger: Logger
+        index: CaptureIndex, queue: UploadQueue, devices: Devices, authorities: TrustFile, scratch: FilePath,
+        publicURL: PublicURL, logger: Logger
     ) {
         self.index = index
         self.devices = devices
+        self.authorities = authorities
         self.publicURL = publicURL
         self.logger = logger
         bundles = StoredBundles(queue: queue, scratch: scratch)
@@ -58,10 +61,11 @@ final class CaptureShelf: Sendable {
     ) throws -> Value? {
         guard let row = try index.capture(id) else { return nil }
         let device = try devices.device(row.device)
+        let stamp = authorities.authorities.isEmpty ? nil : try index.stamp(of: id)
         return try bundles.withFile(of: id, reach) { path, arrived in
             let hash = try StoredBundles.hash(path)
             let shown = ShownCapture(
-                row: row, device: device, checked: try check(path, hash, device, reach),
+                row: row, device: device, checked: try check(path, hash, stamp, device, reach),
                 isAsItArrived: hash == arrived, seesAll: seesAll, publicURL: publicURL)
             return try body(shown, path)
         }
@@ -69,14 +73,15 @@ final class CaptureShelf: Sendable {
 
     /// Verifies a bundle, unless the same bytes were verified for the same device before.
     private func check(
-        _ path: FilePath, _ hash: Digest, _ device: RegisteredDevice?, _ reach: Reach
+        _ path: FilePath, _ hash: Digest, _ stamp: TimeStamp?, _ device: RegisteredDevice?, _ reach: Reach
     ) throws -> CheckedBundle {
-        let name = "\(hash) \(device?.currentLine.text ?? "")"
+        let name = "\(hash) \(stamp != nil) \(device?.currentLine.text ?? "")"
         if let known = checked[name] { return known }
         guard reach != .known else { throw OutOfReach() }
-        let verifier = Verifier(
-            trust: try device?.trust() ?? TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
-        let view = try verifier.view(BundleSource(file: path))
+        var trust = try device?.trust() ?? TrustFile()
+        trust.append(authorities)
+        let verifier = Verifier(trust: trust, policy: VerificationPolicy(allowsWithheld: true))
+        let view = try verifier.view(BundleSource(file: path), stamp: stamp)
         let pictures = large.pictures(of: view)
         if let reason = pictures.reason { logger.warning("capture \(path.lastComponent?.stem ?? ""): \(reason)") }
         let refusal = try bundles.withScratchFile { try PublicCopy.write(path, view.report, to: $0) }

@@ -64,9 +64,8 @@ enum PageHeaders {
     }()
 
     /// - Parameter name: The name of the file, which contains only letters, digits, `-` and `.`.
-    static func download(_ name: String) -> HTTPFields {
-        var headers = of(
-            "application/vnd.capture-bundle+tar", policy: "default-src 'none'; frame-ancestors 'none'; sandbox")
+    static func download(_ name: String, _ type: String) -> HTTPFields {
+        var headers = of(type, policy: "default-src 'none'; frame-ancestors 'none'; sandbox")
         headers[.contentDisposition] = "attachment; filename=\"\(name)\""
         return headers
     }

@@ -35,7 +35,16 @@ struct Pages: Sendable {
         router.get("verify/:id/bundle") { _, context in
             await answer(context) { id, reach in
                 try shelf.download(id, reach, seesAll: seesAll).map { content in
-                    Response(status: .ok, headers: PageHeaders.download("\(id).bundle"), body: content.body(readers))
+                    let headers = PageHeaders.download("\(id).bundle", "application/vnd.capture-bundle+tar")
+                    return Response(status: .ok, headers: headers, body: content.body(readers))
+                }
+            }
+        }
+        router.get("verify/:id/stamp.tsr") { _, context in
+            await answer(context) { id, _ in
+                try shelf.index.stamp(of: id).map { stamp in
+                    let headers = PageHeaders.download("\(id).bundle.tsr", "application/timestamp-reply")
+                    return Response(status: .ok, headers: headers, body: .init(byteBuffer: .init(bytes: stamp.bytes)))
                 }
             }
         }

@@ -55,7 +55,24 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var showsPlace = false
 
+    @Option(
+        name: .customLong("tsa-command"),
+        help: """
+            A shell command that asks a time stamping authority: it gets an RFC 3161 query on standard input, and writes \
+            the answer to standard output. Each capture gets a time stamp after it was kept.
+            """)
+    var stampingCommand: String?
+
+    @Option(
+        name: .customLong("tsa-ca"),
+        help: "A PEM file with the certificates of time stamping authorities to trust, also those of older time stamps."
+    )
+    var authorities: String?
+
     func validate() throws {
+        if stampingCommand != nil && authorities == nil {
+            throw ValidationError("--tsa-command needs --tsa-ca FILE, the certificates with which answers are checked")
+        }
         let numbers = [
             ("port", port, 0...65535), ("operator-port", operatorPort, 0...65535),
             ("captures-at-once", capturesAtOnce, 1...1000), ("depth-side", depthSide, 1...BundleLimits.depthSide),

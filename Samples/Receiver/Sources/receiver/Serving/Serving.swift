@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureQueue
 import Foundation
 import HTTPTypes
@@ -26,6 +27,8 @@ struct Serving {
         var logger = Logger(label: "receiver")
         logger.logLevel = .notice
         let files = OpenFiles.raiseLimit()
+        var authorities = TrustFile()
+        if let path = settings.authorities { try authorities.append(certificates: FilePath(path)) }
         try folder.make()
         let lock = try folder.lock()
         defer { try? lock.close() }
@@ -36,14 +39,18 @@ struct Serving {
             queue: queue, index: index, devices: devices,
             bundles: StoredBundles(queue: queue, scratch: folder.scratch), logger: logger
         ).run()
+        let stamper = try settings.stampingCommand.map {
+            Stamper(authority: try StampingAuthority(command: $0, trust: authorities), index: index, logger: logger)
+        }
         let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
         let publicURL = PublicURL(settings.publicURL)
         let shelf = CaptureShelf(
-            index: index, queue: queue, devices: devices, scratch: folder.scratch, publicURL: publicURL, logger: logger)
+            index: index, queue: queue, devices: devices, authorities: authorities, scratch: folder.scratch,
+            publicURL: publicURL, logger: logger)
         let pages = Pages(shelf, readers: threads)
         let lines = StartLines()
 
-        let router = try router(queue, index, threads, publicURL, logger)
+        let router = try router(queue, index, stamper, threads, publicURL, logger)
         pages.addRoutes(to: router, seesAll: settings.showsPlace)
         let application = application(
             router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
@@ -52,11 +59,12 @@ struct Serving {
             lines.say(url, at: 0)
         }
         // They end in the reverse order: what the last uploads bring is still sent.
+        let services: [(any Service)?] = [
+            QueueWork(folder: queue.folder, logger: logger), stamper, application,
+            try operatorApplication(pages, lines, logger),
+        ]
         var configuration = ServiceGroupConfiguration(
-            services: [
-                QueueWork(folder: queue.folder, logger: logger), application,
-                try operatorApplication(pages, lines, logger),
-            ], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            services: services.compactMap(\.self), gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // A slow client must not keep the receiver from ending before systemd kills it after 90 seconds.
         configuration.maximumGracefulShutdownDuration = .seconds(60)
         var failure: (any Error)?
@@ -89,8 +97,8 @@ struct Serving {
     }
 
     private func router(
-        _ queue: UploadQueue, _ index: CaptureIndex, _ threads: BlockingThreads, _ publicURL: PublicURL,
-        _ logger: Logger
+        _ queue: UploadQueue, _ index: CaptureIndex, _ stamper: Stamper?, _ threads: BlockingThreads,
+        _ publicURL: PublicURL, _ logger: Logger
     ) throws -> Router<ReceiverContext> {
         let sharedPhotos = try SharedPhotos(of: folder)
         let slots = Slots(settings.capturesAtOnce)
@@ -108,9 +116,9 @@ struct Serving {
             index: index, devices: devices, slots: slots, threads: threads, publicURL: publicURL,
             sharedPhotos: sharedPhotos)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
-        let health = Health(queue, index, devices, threads, logger)
+        let health = Health(queue, index, devices, stamper, threads, logger)
         router.get("/healthz") { _, _ in await health.get() }
-        router.get("/metrics") { _, _ in try await metrics.get(slots, queue, index, threads) }
+        router.get("/metrics") { _, _ in try await metrics.get(slots, queue, index, stamper, threads) }
         return router
     }
 

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from Hardware.places import PIN, called
-from Kit.outcomes import expect
+from Kit.outcomes import IS_LONG, expect
 from Kit.rigs import write_raw
 from Kit.terminals import played
 
@@ -76,7 +76,7 @@ def asks_once(place):
     place.run("verify", *(f"out/{path.name}" for path in (place.home / "out").iterdir())).must(0, about="verify")
 
 
-def survives_kills(place, trials=6):
+def survives_kills(place, trials=8 if IS_LONG else 2):
     """A kill at any moment leads neither to a counter that is used twice, nor to a broken chain."""
     place.begin()
     for number in range(12):

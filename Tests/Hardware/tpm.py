@@ -3,7 +3,7 @@ import re
 import subprocess
 
 from Hardware import scenes
-from Kit.outcomes import ROOT, every, expect
+from Kit.outcomes import IS_LONG, ROOT, every, expect
 from Kit.rigs import write_raw
 
 
@@ -46,7 +46,7 @@ def goes_away(bench):
     tpm = bench.new_tpm()
     place = bench.at_tpm(tpm)
     place.begin()
-    count = 400
+    count = 400 if IS_LONG else 100
     for number in range(count):
         write_raw(place.home / f"raws/{number:03}")
     with subprocess.Popen(place.argv("pack", *(f"raws/{number:03}" for number in range(count)), "--out-dir", "out",

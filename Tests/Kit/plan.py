@@ -72,7 +72,7 @@ def everything():
         program("a package that uses the libraries", "Library", tools[0], needs=("release build",)),
         Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
               limit=HOURS * 3600 + 100 * int(seconds)),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA", "Phone", "Python")),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
               needs=("release build",)),
         program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),

@@ -39,7 +39,7 @@ final class HardwareProvider: @unchecked Sendable {
         }
         unsafe self.context = context
         unsafe defaults = OSSL_PROVIDER_load(context, "default")
-        unsafe hardware = OSSL_PROVIDER_load(context, kind.provider)
+        unsafe hardware = PipeSignal.held { unsafe OSSL_PROVIDER_load(context, kind.provider) }
         query = "?provider=\(kind.provider)"
         guard unsafe defaults != nil, unsafe hardware != nil else {
             // The tpm2 provider connects to the TPM when it is loaded.
@@ -49,15 +49,21 @@ final class HardwareProvider: @unchecked Sendable {
     }
 
     deinit {
-        if let provider = unsafe hardware { unsafe OSSL_PROVIDER_unload(provider) }
-        if let provider = unsafe defaults { unsafe OSSL_PROVIDER_unload(provider) }
-        unsafe OSSL_LIB_CTX_free(context)
+        PipeSignal.held {
+            if let provider = unsafe hardware { unsafe OSSL_PROVIDER_unload(provider) }
+            if let provider = unsafe defaults { unsafe OSSL_PROVIDER_unload(provider) }
+            unsafe OSSL_LIB_CTX_free(context)
+        }
     }
 
     /// Finds keys.
     ///
     /// - Parameter type: `OSSL_STORE_INFO_PKEY` or `OSSL_STORE_INFO_PUBKEY`.
     func find(_ uri: String, _ type: Int32, _ pin: PINSource) throws(HardwareKeyFailure) -> [FoundKey] {
+        try PipeSignal.held { () throws(HardwareKeyFailure) in try search(uri, type, pin) }
+    }
+
+    private func search(_ uri: String, _ type: Int32, _ pin: PINSource) throws(HardwareKeyFailure) -> [FoundKey] {
         guard
             let method = unsafe UI_UTIL_wrap_read_pem_callback(
                 { buffer, size, _, source in

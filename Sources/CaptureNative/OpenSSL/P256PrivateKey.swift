@@ -67,11 +67,14 @@ package final class P256PrivateKey: @unchecked Sendable {
             return try sign(message, in: nil) { OpenSSLErrorQueue.drain($0) }
         }
         return try provider.turn.withLock { _ throws(NativeError) in
-            try sign(message, in: provider) { call in
-                // The newest entry with details says what the hardware reported; a TPM's begins with its number.
-                let details = OpenSSLErrorQueue.drainEntries().last { !$0.details.isEmpty }?.details
-                let code = details?.pieces(by: " ").first.flatMap { Int32($0) }
-                return NativeError(origin: .hardware, call: call, code: code ?? 0, text: details ?? "it does not sign")
+            try PipeSignal.held { () throws(NativeError) in
+                try sign(message, in: provider) { call in
+                    // The newest entry with details says what the hardware reported; a TPM's begins with its number.
+                    let details = OpenSSLErrorQueue.drainEntries().last { !$0.details.isEmpty }?.details
+                    let code = details?.pieces(by: " ").first.flatMap { Int32($0) } ?? 0
+                    return NativeError(
+                        origin: .hardware, call: call, code: code, text: details ?? "it does not sign")
+                }
             }
         }
     }

@@ -87,6 +87,7 @@ WRITING = {
     + [output("multipart", "RIG/x.bundle", "-o", "RIG/new.body", "--headers", "RIG/new.headers", "--profile",
               "realitycam", "--realitycam-key", "RIG/server.key", names=["new.body", "new.headers"])],
     "sign-request": [output("sign-request", "RIG/x.body", "--device-id", DEVICE, copes=True)],
+    "stamp": [output("stamp", "RIG/x.bundle", "--query", "RIG/x.tsq", names=["x.tsq"])],
     "key": [crash_files.KeyNew, crash_files.KeyNewAgain, crash_files.KeyRecover],
     "trust": [crash_files.TrustAdd, crash_files.TrustRevoke, Changed],
 }

@@ -127,7 +127,7 @@ public struct TrustFile: Sendable {
     private func requireFree(_ name: String) throws(BundleError) {
         guard !devices.contains(where: { $0.name == name }), !authorities.contains(where: { $0.name == name }) else {
             throw BundleError(
-                .trustExists, "the name \(name) is already used for another key", hints: ["choose another name"])
+                .trustExists, "the name \(name) is already used in the trust file", hints: ["choose another name"])
         }
     }
 
@@ -186,7 +186,7 @@ public struct TrustFile: Sendable {
         guard !isAuthority || revocation == .always else {
             throw BundleError(
                 .trustName,
-                "\(name) is a time stamping authority, which is revoked without a time: whoever has its key chooses times"
+                "\(name) is a time stamping authority, so it can be revoked only without a time: whoever has its key can stamp any time"
             )
         }
         var count = 0

@@ -63,8 +63,8 @@ package final class TimeStampToken {
         return .success(unsafe Content(info))
     }
 
-    /// Whether the signature is right, and made by a certificate that is only for time stamps. Whose it is is not
-    /// asked.
+    /// Whether the signature is right, and made by a certificate that is only for time stamps. Who owns the certificate is not
+    /// checked.
     ///
     /// - Parameter certificates: Further certificates among which the signer's is searched.
     /// - Returns: What is wrong; nil for nothing.

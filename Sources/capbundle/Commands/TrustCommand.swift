@@ -168,7 +168,7 @@ struct TrustCommand: ParsableCommand {
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "revoke",
-            abstract: "Refuse everything that a device or an authority ever signed.",
+            abstract: "Stop trusting a key, also for what it signed before, unless --since says otherwise.",
             discussion: """
                 The key stays in the file, marked as revoked. From now on, "capbundle verify" ends with 4 for every \
                 bundle that the key signed. This includes old bundles, because anyone with the key can choose the time \
@@ -183,7 +183,7 @@ struct TrustCommand: ParsableCommand {
         @Argument(help: "The name of the device or authority in the trust file.")
         var name: String
 
-        @Option(help: ArgumentHelp("When the key was stolen, at the earliest.", valueName: "time"))
+        @Option(help: ArgumentHelp("The earliest time at which the key may have been stolen.", valueName: "time"))
         var since: String?
 
         @OptionGroup var trust: ChangedTrustOptions

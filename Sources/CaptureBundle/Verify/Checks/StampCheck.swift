@@ -55,7 +55,7 @@ struct StampCheck {
         guard hash == imprint.bytes else {
             throw BundleError(
                 .stampImprint,
-                "the time stamp is that of another signature: of \(Hex.encode(hash)), expected \(imprint)")
+                "the time stamp is for another signature: it has the SHA-256 \(Hex.encode(hash)), expected \(imprint)")
         }
         if let nonce = stamp.nonce, content.nonce != nonce {
             throw BundleError(.stampNonce, "the time stamp answers another query: the nonce differs")

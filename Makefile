@@ -1,6 +1,6 @@
 # `make demo` shows the tools at work, and `make test` tests them. Both install what they need.
 
-.PHONY: help build test test-all demo install bench fuzz receiver page vectors sample format lint clean
+.PHONY: help build test test-all demo install uninstall bench fuzz receiver page vectors sample format lint clean
 
 PREFIX = /usr/local
 SECONDS = 120
@@ -15,6 +15,7 @@ help:
 	@echo "               for each fuzz target"
 	@echo "make build     build capbundle, capqueue and capbundle-decode in .build/release"
 	@echo "make install   install them, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
+	@echo "make uninstall remove what make install wrote below PREFIX; queues, keys and settings stay"
 	@echo "make bench     compare with scripts, openssl, curl, rclone, SQLite and others, in .build/bench.txt;"
 	@echo "               at most 25 minutes; ONLY=word for some measures"
 	@echo "make fuzz      give each parser random inputs for SECONDS ($(SECONDS)), with limits on time and memory; ONLY=word for some"
@@ -41,6 +42,9 @@ demo: build
 
 install:
 	@.ci/install $(TOOLS) $(PREFIX) $(DESTDIR)
+
+uninstall:
+	@.ci/uninstall $(PREFIX) $(DESTDIR)
 
 bench: build
 	@.ci/dependencies bench

@@ -44,7 +44,8 @@ struct CapqueueCommand: ParsableCommand {
             CommandGroup(
                 name: "Repair",
                 subcommands: [
-                    CheckCommand.self, SalvageCommand.self, ExportCommand.self, MarkUploadedCommand.self,
+                    CheckCommand.self, BackupCommand.self, RestoreCommand.self, SalvageCommand.self, ExportCommand.self,
+                    MarkUploadedCommand.self,
                 ]),
         ])
 
@@ -68,7 +69,7 @@ extension CapqueueCommand {
             "recover": "salvage", "verify": "capbundle verify", "pack": "capbundle pack", "trust": "capbundle trust",
             "key": "capbundle key", "keys": "capbundle key show", "multipart": "capbundle multipart",
             "sign-request": "capbundle sign-request", "from-body": "capbundle from-body", "mark": "mark-uploaded",
-            "settings": "config", "create": "init", "new": "init", "setup": "init",
+            "settings": "config", "dump": "backup", "snapshot": "backup", "create": "init", "new": "init", "setup": "init",
             "destination": "dest", "destinations": "dest list", "remote": "dest", "remotes": "dest list",
             "sessions": "session list",
             "dest rm": "dest remove", "dest delete": "dest remove", "dest del": "dest remove", "dest new": "dest add",

@@ -1,5 +1,6 @@
 import CaptureTestSupport
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import CaptureBundle
@@ -13,7 +14,7 @@ struct StampTests {
         let folder = try TemporaryFolder()
         let device = try TrustedDeviceLine(
             name: "desk-lamp",
-            point: PublicKeyFile.point(path: .init(Places.sample.appending(path: "device.pem").path())))
+            point: PublicKeyFile.point(path: FilePath(Places.sample.appending(path: "device.pem").path())))
         try folder.write("\(device.text)\n\(StampSample.line)\n", to: "trust")
         trust = try TrustFile(path: folder.path("trust"))
         bundle = try Places.sample.appending(path: "desk-lamp.bundle").bytes
@@ -46,8 +47,9 @@ struct StampTests {
         }
     }
 
-    /// No damage makes a stamp say anything else, and little of it goes unnoticed: what is not signed, such as the
-    /// status 1 in place of 0.
+    /// No damage makes a stamp say anything else, and little of it goes unnoticed: what is not signed, and changes no
+    /// meaning. That is the status 1 in place of 0, versions of CMS, NULL parameters, capital letters in the issuer's
+    /// name, and the name of the signature algorithm, which the key of the certificate decides.
     @Test func isRefusedOrUnchangedWithADamagedByte() throws {
         let whole = StampSample.bytes
         let report = try verify(whole)
@@ -61,14 +63,14 @@ struct StampTests {
         }
         for count in 0..<whole.count { #expect(try time(Array(whole[..<count])) == nil) }
         var unnoticed = 0
-        for bit in 0..<(whole.count * 8) {
+        for bit in stride(from: 0, to: whole.count * 8, by: isLongRun ? 1 : 5) {
             var changed = whole
             changed[bit / 8] ^= 1 << (bit % 8)
             guard let time = try time(changed) else { continue }
             #expect(time == report.stamp)
             unnoticed += 1
         }
-        #expect((1...40).contains(unnoticed), "\(unnoticed) of \(whole.count * 8) changed bits go unnoticed")
+        #expect((1...120).contains(unnoticed), "\(unnoticed) of \(whole.count * 8) changed bits go unnoticed")
     }
 
     @Test func writesAQueryThatItReads() throws {
@@ -91,8 +93,8 @@ struct StampTests {
             try file.revoke(name: "other")
         }
         #expect(count == 1)
-        let lines = String(decoding: try folder.bytes("trust"), as: UTF8.self).split(separator: "\n")
-        #expect(lines.first.map(String.init) == written && lines.last?.hasPrefix("other revoked tsa ") == true)
+        let text = String(decoding: try folder.bytes("trust"), as: UTF8.self)
+        #expect(text.hasPrefix("\(written)\nother revoked tsa "))
         #expect(try TrustFile(path: folder.path("trust")).authorities.map(\.isRevoked) == [false, true])
     }
 }

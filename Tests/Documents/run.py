@@ -20,7 +20,7 @@ import tempfile
 
 from Kit.outcomes import PATIENCE, ROOT
 
-PAGES = ["README.md", "Samples/README.md"]
+PAGES = ["README.md", "Samples/README.md", "Samples/operations.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FORMS = [
     (re.compile(r"[0-9a-f]{64}"), "<hash>"),

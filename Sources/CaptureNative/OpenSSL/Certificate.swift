@@ -43,7 +43,7 @@ package final class Certificate {
                 unsafe bio.lend { unsafe PEM_read_bio_X509($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
             }
         }
-        while let pointer = next() { found.append(try unsafe Certificate(owning: pointer).der) }
+        while let pointer = unsafe next() { found.append(try unsafe Certificate(owning: pointer).der) }
         // The end of the file is an error of its own: there is no further line that begins a certificate.
         let isEnd = capture_error_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE
         try OpenSSLErrorQueue.drainRefusal("PEM_read_bio_X509")

@@ -1,6 +1,9 @@
 """`backup` and `restore`: a backup is whole or the earlier one, whatever happens while it is made."""
+import contextlib
 import json
 import shutil
+import socket
+import sqlite3
 import subprocess
 import time
 
@@ -194,6 +197,9 @@ def two_machines(bench):
     backup, _ = backed_up(rig)
     rig.run("run").must(15, about="run here")
     before = {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in place.glob("*.bundle")}
+    with contextlib.closing(sqlite3.connect(f"file:{backup.queue}/queue.sqlite?mode=ro", uri=True)) as database:
+        (sure,), = database.execute("SELECT count(*) FROM deliveries WHERE in_doubt = 0")
+    expect(sure == 0, f"{sure} deliveries of the backup would be sent without asking")
     there = restored(rig, backup)
     rows = whole(there, *bench.stock[:5], about="restored")
     expect(rows[bench.stock[4].id]["path"] == str(bench.stock[4].path), "the reference has another path")
@@ -207,6 +213,31 @@ def two_machines(bench):
     refused(there.run("backup", backup.queue), 73, about="a backup of the other queue")
     backed_up(rig)
     whole(backup, *bench.stock[:5], about="the backup of the first")
+
+
+def sent_meanwhile(bench):
+    """A delivery that is being sent during the backup waits in the copy, in doubt, and its try burned no attempt."""
+    rig = bench.rig()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        rig.run("dest", "add", "web", "--kind", "put", "--url", f"http://127.0.0.1:{server.getsockname()[1]}/{{sha256}}"
+                ).must(0, about="dest add")
+        rig.push(bench.stock[0])
+        run = rig.begin("run", "--watch")
+        try:
+            end = time.monotonic() + 30
+            while rig.rows()[bench.stock[0].id]["state"] != "uploading" and time.monotonic() < end:
+                time.sleep(0.05)
+            backup, _ = backed_up(rig)
+            expect(rig.rows()[bench.stock[0].id]["state"] == "uploading", "the backup changed the queue")
+        finally:
+            run.kill()
+            run.communicate()
+    rows = whole(backup, bench.stock[0], about="while it is sent")
+    expect(rows[bench.stock[0].id]["state"] == "pending", f"is {rows[bench.stock[0].id]['state']} in the backup")
+    with contextlib.closing(sqlite3.connect(f"file:{backup.queue}/queue.sqlite?mode=ro", uri=True)) as database:
+        found = database.execute("SELECT in_doubt, attempts, outcome, owner FROM deliveries "
+                                 "JOIN attempts ON delivery = deliveries.id").fetchall()
+    expect(found == [(1, 0, "lost", None)], f"the delivery in the backup is {found}")
 
 
 def pruned_meanwhile(bench):
@@ -259,6 +290,7 @@ TESTS = [
     ("backup: only new files are copied, and lost ones are kept", incremental),
     ("backup: folders of others are refused, and a backup changes by nothing else", refuses),
     ("restore: two machines go on from one state, and send nothing twice or cancelled", two_machines),
+    ("backup: what is being sent meanwhile is in doubt in the copy", sent_meanwhile),
     ("backup: what is pruned meanwhile is not listed", pruned_meanwhile),
     ("backup: a full disk leaves the earlier backup", full),
 ]

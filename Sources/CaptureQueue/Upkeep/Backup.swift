@@ -21,7 +21,7 @@ extension UploadQueue.Upkeep {
     ///
     /// - Throws: `queue.unusable` if the folder has other content than a backup of this queue; `queue.busy`, `queue.open`,
     ///   `io.failed`.
-    public func backup(to path: FilePath) throws -> BackupResult {
+    public func makeBackup(in path: FilePath) throws -> BackupResult {
         let target = QueueFolder(path: path)
         let mark = BackupMark(queue: try queue.number())
         try mark.claim(target)

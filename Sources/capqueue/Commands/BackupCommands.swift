@@ -31,7 +31,7 @@ struct BackupCommand: ParsableCommand {
     }
 
     func run() throws {
-        let result = try queue.with { try $0.upkeep.backup(to: FilePath(folder)) }
+        let result = try queue.with { try $0.upkeep.makeBackup(in: FilePath(folder)) }
         if format.json {
             try Output.json(
                 .members([

@@ -53,6 +53,17 @@ static inline int capture_clone(int target, int source) {
     return ioctl(target, 0x40049409, source);
 }
 
+// Calls the variadic ioctl(2) with FS_IOC_GET_ENCRYPTION_POLICY_EX of linux/fscrypt.h: 0 if the file or folder has a policy.
+// The argument is a size and then the policy, which has at most 24 bytes.
+static inline int capture_encryption_policy(int file) {
+    extern int ioctl(int, unsigned long, ...);
+    struct {
+        unsigned long long size;
+        unsigned char policy[24];
+    } answer = {24, {0}};
+    return ioctl(file, 0xc0096616, &answer);
+}
+
 // Calls the variadic ioctl(2) with TIOCGWINSZ of asm-generic/ioctls.h. The result is the number of rows (0) or columns (1)
 // of the terminal; 0 if the file is not a terminal.
 static inline int capture_window(int file, int side) {

@@ -58,6 +58,7 @@ extension QueueError.Code {
     public static let inputOutput = Self("io.failed")
     public static let quota = Self("limit.quota")
     public static let freeDisk = Self("limit.disk")
+    public static let encryption = Self("limit.encryption")
     public static let inputUnreadable = Self("input.unreadable")
     public static let idUnknown = Self("id.unknown")
     public static let idAmbiguous = Self("id.ambiguous")

@@ -9,6 +9,8 @@ public enum QueueHint: Hashable, Sendable, ExpressibleByStringInterpolation {
     case salvage, salvageAnyway
     /// Check what is stored and set damaged files aside; give up bundles that are lost.
     case checkData, checkRepair
+    /// Make a queue of the backup in this folder.
+    case restore(FilePath)
     /// Use another folder; `isForeign`: the database in this one belongs to another program.
     case otherFolder(isForeign: Bool)
     /// Make a queue in this folder; nil for the default folder, where the first push makes one.

@@ -12,6 +12,8 @@ public struct QueueSettings: Hashable, Sendable {
     public var evictsUploaded = false
     /// Whether `push` and `adopt` always act as with `--require-trusted`.
     public var requiresTrust = false
+    /// Whether `push` refuses bundles unless the file system of the spool is known to be encrypted.
+    public var requiresEncryption = false
     /// The absolute path of a folder from which runs take bundles; nil for none.
     public var inbox: String?
 
@@ -28,6 +30,7 @@ public struct QueueSettings: Hashable, Sendable {
         case freeFloor = "free-floor"
         case evictUploaded = "evict-uploaded"
         case requireTrusted = "require-trusted"
+        case requireEncrypted = "require-encrypted"
         case inbox
     }
 
@@ -40,6 +43,7 @@ public struct QueueSettings: Hashable, Sendable {
         case .freeFloor: freeFloor.text
         case .evictUploaded: evictsUploaded ? "on" : "off"
         case .requireTrusted: requiresTrust ? "yes" : "no"
+        case .requireEncrypted: requiresEncryption ? "on" : "off"
         case .inbox: inbox ?? "none"
         }
     }
@@ -53,6 +57,7 @@ public struct QueueSettings: Hashable, Sendable {
         case .freeFloor: freeFloor = try FreeFloor.parse(text, of: name.rawValue)
         case .evictUploaded: evictsUploaded = try Self.isOn(text, "on", "off", name)
         case .requireTrusted: requiresTrust = try Self.isOn(text, "yes", "no", name)
+        case .requireEncrypted: requiresEncryption = try Self.isOn(text, "on", "off", name)
         case .inbox:
             guard text == "none" || text.utf8.first == UInt8(ascii: "/") else {
                 throw QueueError(

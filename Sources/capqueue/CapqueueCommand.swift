@@ -44,7 +44,8 @@ struct CapqueueCommand: ParsableCommand {
             CommandGroup(
                 name: "Repair",
                 subcommands: [
-                    CheckCommand.self, SalvageCommand.self, ExportCommand.self, MarkUploadedCommand.self,
+                    CheckCommand.self, BackupCommand.self, RestoreCommand.self, SalvageCommand.self, ExportCommand.self,
+                    MarkUploadedCommand.self,
                 ]),
         ])
 
@@ -64,6 +65,7 @@ extension CapqueueCommand {
             "rm": "cancel", "remove": "cancel", "delete": "cancel", "del": "cancel", "abort": "cancel",
             "drop": "cancel",
             "clean": "prune", "cleanup": "prune", "gc": "prune", "purge": "prune", "clear": "prune", "expire": "prune",
+            "dump": "backup", "snapshot": "backup",
             "fsck": "check", "scrub": "check", "repair": "check", "rebuild": "salvage",
             "recover": "salvage", "verify": "capbundle verify", "pack": "capbundle pack", "trust": "capbundle trust",
             "key": "capbundle key", "keys": "capbundle key show", "multipart": "capbundle multipart",

@@ -53,6 +53,7 @@ struct TranscriptTests {
         if tool.isQueue {
             plain = plain.replacing(/20(?!26-03-14)[0-9-]{8}T[0-9:.]{8,12}Z/, with: "<time>")
                 .replacing(/[0-9,]+ bytes(?: are)? free/, with: "<room> bytes free")
+                .replacing(/encryption {4}[a-z -]+/, with: "encryption    <kind>")
                 .replacing(/\b[0-9a-f]{2}\/<hash>\.(bundle|json)/) { "<shard>/<hash>.\($0.1)" }
                 .replacing(/(waits|waited) for [0-9]+ s\b/) { "\($0.1) for <age>" }
                 .replacing(/\ in [0-9]+\.[0-9] s\b/, with: " in <duration>")

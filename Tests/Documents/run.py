@@ -20,7 +20,7 @@ import tempfile
 
 from Kit.outcomes import PATIENCE, ROOT
 
-PAGES = ["README.md", "Samples/README.md", "Samples/python/README.md"]
+PAGES = ["README.md", "Samples/README.md", "Samples/operations.md", "Samples/python/README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FORMS = [
     (re.compile(r"[0-9a-f]{64}"), "<hash>"),
@@ -29,6 +29,7 @@ FORMS = [
     (re.compile(r"(?!2026-03-14T)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z"), "<time>"),
     (re.compile(r"[\d,]+(?= bytes free)"), "<bytes>"),
     (re.compile(r"(?<=http://127\.0\.0\.1:)\d+"), "<port>"),
+    (re.compile(r"(?<=^  encryption    )[a-z -]+$", re.M), "<kind>"),
     (re.compile(r"(?<=waits for )\d+ s$", re.M), "<age>"),
     (re.compile(r"(?<=is due in )\d+ d \d+ h$", re.M), "<age>"),
     (re.compile(r"(?<= in )\d+\.\d s$", re.M), "<duration>"),

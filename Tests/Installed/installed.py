@@ -70,7 +70,7 @@ def install(place):
         expect((place.prefix / "bin" / name).read_bytes() == binary.read_bytes(), f"another {name} is installed")
     wanted |= {f"lib/systemd/system/{path.name}" for path in UNITS} | {f"share/capqueue/{name}" for name in SHARED}
     wanted |= {"lib/sysusers.d/capqueue.conf", "lib/tmpfiles.d/capqueue.conf"}
-    wanted |= {"libexec/capbundle/capbundle-decode", "share/capbundle/verify.html"}
+    wanted |= {"libexec/capbundle/capbundle-decode", "share/capbundle/verify.html", "share/capqueue/installed"}
     expect(found == wanted, f"installed are also or not: {sorted(found ^ wanted)}")
     for name in place.tools:
         tools = {**place.tools, name: place.folder / "missing"}
@@ -260,6 +260,25 @@ def units(place):
     expect(not said, f"systemd-analyze says: {said.strip()[:500]}")
 
 
+def uninstall(place):
+    """Twice installed beside files of others: what was there before is there again, and nothing else."""
+    root = place.folder / "shared"
+    others = root / "share/man/man1/other.1"
+    others.parent.mkdir(parents=True)
+    others.write_text("other\n")
+    (root / "share/capbundle").mkdir()
+    before = sorted(root.rglob("*"))
+    for _ in range(2):
+        place.run(ROOT / ".ci/install", *place.tools.values(), root)
+    expect((root / "bin/capqueue").exists() and len(list(others.parent.iterdir())) > 50, "nothing was installed")
+    (root / "share/capqueue/mine").write_text("mine\n")
+    place.run(ROOT / ".ci/uninstall", root)
+    left = sorted(path for path in root.rglob("*") if path not in before)
+    expect(left == [root / "share/capqueue", root / "share/capqueue/mine"], f"leaves {left}")
+    expect(all(path.exists() for path in before), "removes what was there before")
+    place.run(ROOT / ".ci/uninstall", root, code=66)
+
+
 def scripts(place):
     """cron.sh and tell.sh where they were installed, with the installed tool and without a checkout."""
     place.env["CAPQUEUE_DIR"] = str(place.work / "cron")
@@ -291,4 +310,5 @@ TESTS = [
     ("fish completes values, names and ids of the queue", long(fish_values)),
     ("the systemd units are those of the PREFIX, and sound (systemd-analyze)", units),
     ("the scripts for cron work without a checkout", scripts),
+    ("make uninstall removes exactly what make install wrote", uninstall),
 ]

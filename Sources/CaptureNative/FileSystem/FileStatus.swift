@@ -51,6 +51,11 @@ package struct FileStatus: Sendable, Hashable {
         package let inode: UInt64
     }
 
+    /// The major and the minor number of the device, as `/sys/dev/block` names it.
+    package var deviceNumbers: (major: UInt64, minor: UInt64) {
+        (device >> 8 & 0xfff | device >> 32 & ~0xfff, device & 0xff | device >> 12 & 0xffff_ff00)
+    }
+
     package var identity: Identity { Identity(device: device, inode: inode) }
 
     package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }

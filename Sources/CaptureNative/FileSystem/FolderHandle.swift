@@ -112,6 +112,9 @@ package final class FolderHandle: Sendable {
 
     package func status() throws(NativeError) -> FileStatus { try handle.status() }
 
+    /// Whether fscrypt encrypts the files in this folder.
+    package var hasEncryptionPolicy: Bool { capture_encryption_policy(handle.descriptor) == 0 }
+
     /// Waits until the folder's entries (for example a new name or a rename) are on the disk.
     package func synchronize() throws(NativeError) {
         // Some file systems cannot sync a folder and report EINVAL. Nothing better can be done there.

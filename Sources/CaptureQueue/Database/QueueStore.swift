@@ -68,8 +68,9 @@ final class QueueStore: Sendable {
                     .inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
                 return QueueStore(folder, copy, readOnly: reason)
             }
+            let refusal = try BackupMark(in: folder).map { _ in BackupMark.refusal(of: folder) }
             do {
-                return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
+                return QueueStore(folder, try connectCurrent(folder), readOnly: refusal, freesReserve: freesReserve)
             } catch let error as DatabaseError where isOfFullDisk(error, folder) {
                 // SQLite creates two files beside the database even to read it.
                 if freesReserve, Reserve(folder: folder).release() {
@@ -77,7 +78,7 @@ final class QueueStore: Sendable {
                 }
                 // A copy fails too if the database is incomplete or was removed meanwhile.
                 guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
-                return QueueStore(folder, copy, readOnly: fullDisk(folder))
+                return QueueStore(folder, copy, readOnly: refusal ?? fullDisk(folder))
             }
         }
     }
@@ -126,6 +127,9 @@ final class QueueStore: Sendable {
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try Self.converting(folder) { try usingConnection { try $0.read(body) } }
     }
+
+    /// Copies a single snapshot of the database, by SQLite's own backup.
+    func copy(to other: DatabaseQueue) throws { try usingConnection { try $0.backup(to: other) } }
 
     /// Whether another process has written since the last call (PRAGMA data_version). Our own changes do not count.
     func hasChanged(since version: inout Int) throws -> Bool {

@@ -8,7 +8,9 @@ import SystemPackage
 /// A copy of settings and destinations beside the database, which only `salvage` reads.
 struct SettingsCopy {
     let queue: UploadQueue
-    private static let sizeLimit = 1 << 20
+    static let sizeLimit = 1 << 20
+    /// The row of `settings` by which backups know their queue. The copy does not have it: a salvaged queue is another.
+    static let number = "queue-number"
 
     /// Changes settings or destinations in one transaction, and then writes the copy.
     func changing<Value>(_ body: (Database) throws -> Value) throws -> Value {
@@ -40,7 +42,7 @@ struct SettingsCopy {
         let value = try queue.store.read { db in
             JSONValue.members([
                 "settings": .object(
-                    try db.rows("SELECT name, value FROM settings").map {
+                    try db.rows("SELECT name, value FROM settings WHERE name <> ?", [Self.number]).map {
                         JSONValue.Member(try $0.needText("name"), .string(try $0.needText("value")))
                     }),
                 "destinations": .array(

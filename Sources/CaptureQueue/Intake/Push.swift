@@ -16,7 +16,7 @@ struct Push: Sendable {
     let fallback: String?
     private let memory: QueueClock.Memory
 
-    /// - Throws: `value.invalid`, `name.invalid`, `spool.missing`, `destination.unknown`, `destination.retired`,
+    /// - Throws: `value.invalid`, `name.invalid`, `spool.missing`, `limit.encryption`, `destination.unknown`, `destination.retired`,
     ///   `session.ended`.
     init(_ queue: UploadQueue, _ asked: PushOptions) throws {
         guard Priority.range.contains(asked.priority) else {
@@ -38,6 +38,7 @@ struct Push: Sendable {
                 destinations.contains { $0.signs && asked.names($0) }, destinations.first(where: \.isDefault)?.name
             )
         }
+        if settings.requiresEncryption { try queue.requireEncryption() }
         if settings.requiresTrust { options.requiresTrust = true }
         self.options = options
     }
@@ -86,6 +87,16 @@ struct Push: Sendable {
             failure.isDiskFull = error.isDiskFull
             throw failure
         }
+    }
+}
+
+extension UploadQueue {
+    /// - Throws: `limit.encryption`.
+    fileprivate func requireEncryption() throws(QueueError) {
+        guard StorageEncryption(of: folder.spool) == .unknown else { return }
+        throw QueueError(
+            .encryption, "the disk of the spool is not known to be encrypted, which require-encrypted asks for",
+            of: folder.spool, hints: [.change(.requireEncrypted, isOther: false)])
     }
 }
 

@@ -27,6 +27,7 @@ extension UploadQueue {
             // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
             status.work = try DestinationWork.all(db, at: reading.wall)
             status.traffic = try Traffic.all(db)
+            status.encryption = StorageEncryption(of: folder.spool)
             status.isPaused = try db.text("SELECT paused FROM control") != nil
             status.clockDoubt = reading.doubt
             status.inbox = status.settings.inbox.map { Inbox.standing(FilePath($0), at: reading.wall) }

@@ -79,6 +79,12 @@ package struct RetentionPolicy: Sendable {
         rows == 0 ? RemovalPermit(sha256: sha256, includesBundle: true) : nil
     }
 
+    /// Permits removing files from a backup, if the queue has deleted each capture with these bytes.
+    package static func permitInBackup(_ sha256: Digest, _ holdings: [Holding?]) -> RemovalPermit? {
+        guard !holdings.isEmpty, holdings.allSatisfy({ $0 == .removed }) else { return nil }
+        return RemovalPermit(sha256: sha256, includesBundle: true)
+    }
+
     /// Permits replacing a sidecar by another one of the same bundle, which is written in the same turn.
     package static func permitToReplaceSidecar(_ sha256: Digest) -> RemovalPermit {
         RemovalPermit(sha256: sha256, includesBundle: false)

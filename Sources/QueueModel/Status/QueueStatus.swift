@@ -55,6 +55,8 @@ public struct QueueStatus: Hashable, Sendable {
     /// The bytes in the spool, including the quarantine.
     public package(set) var usedBytes = 0
     public package(set) var settings: QueueSettings
+    /// What encrypts the file system of the spool.
+    public package(set) var encryption = StorageEncryption.unknown
     /// The room on the disk; nil if it is unknown.
     public package(set) var room: DiskRoom?
     /// The size of the capture that was pushed last, as a measure for the next one.

@@ -13,7 +13,8 @@ struct ConfigCommand: ParsableCommand {
             (500MB). limit: push never makes the spool larger than this (none). free-floor: push leaves this free on \
             the disk (5 % of it, at most 1GB; none for no floor). evict-uploaded: on lets push delete the oldest uploaded bundles, before \
             their retention has passed, when limit or free-floor would refuse (off). require-trusted: push refuses a bundle whose device is not trusted (no). \
-            inbox: a folder from which run takes bundles that other users put there (none).
+            require-encrypted: on lets push refuse bundles while the disk of the spool is not known to be encrypted \
+            (off). inbox: a folder from which run takes bundles that other users put there (none).
 
             Example:
               capqueue config
@@ -22,7 +23,8 @@ struct ConfigCommand: ParsableCommand {
               capqueue config --json
             """)
 
-    @Argument(help: "retention, warn-at, limit, free-floor, evict-uploaded, require-trusted or inbox.")
+    @Argument(
+        help: "retention, warn-at, limit, free-floor, evict-uploaded, require-trusted, require-encrypted or inbox.")
     var name: QueueSettings.Name?
 
     @Argument(help: "The new value.")
@@ -69,6 +71,7 @@ extension QueueSettings {
         case .freeFloor: room.floor.map { .init("free_floor", .integer($0)) }
         case .evictUploaded: .init("evict_uploaded", .bool(evictsUploaded))
         case .requireTrusted: .init("require_trusted", .bool(requiresTrust))
+        case .requireEncrypted: .init("require_encrypted", .bool(requiresEncryption))
         case .inbox: inbox.map { .init("inbox", .string($0)) }
         }
     }

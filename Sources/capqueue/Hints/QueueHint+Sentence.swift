@@ -11,6 +11,7 @@ extension QueueHint {
         case .salvageAnyway: "look for damage with: capqueue check; to salvage it anyway: --force"
         case .checkData: "set the damaged file aside with: capqueue check --read-data"
         case .checkRepair: "nothing was changed; if the bundles are lost: capqueue check --repair"
+        case .restore(let folder): "to make a queue of it: capqueue restore --queue \(ShellWord.quote(folder))"
         case .otherFolder(let isForeign):
             (isForeign ? "capqueue did not create it; " : "") + "name another folder with --queue or CAPQUEUE_DIR"
         case .createQueue(nil): "the first capqueue push creates a queue; to use another folder: --queue DIR"
@@ -35,6 +36,8 @@ extension QueueHint {
                 + (found.isEnough ? "" : "; that is not enough, so send what waits: capqueue run")
         case .change(.evictUploaded, _):
             "to let push do that when it needs room: capqueue config evict-uploaded on"
+        case .change(.requireEncrypted, _):
+            "move the queue to an encrypted disk, or allow any disk with: capqueue config require-encrypted off"
         case .change(let name, let isOther):
             (isOther ? "or " : "") + "change \(name == .limit ? "the limit" : name.rawValue) "
                 + "with: capqueue config \(name.rawValue) SIZE"

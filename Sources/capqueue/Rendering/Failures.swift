@@ -23,7 +23,7 @@ extension ExitStatus {
         switch error.code {
         case .busy: self = .queueBusy
         case .newer, .older: self = .queueNewer
-        case .quota, .freeDisk: self = .limit
+        case .quota, .freeDisk, .encryption: self = .limit
         case .missing, .inputUnreadable, .idUnknown, .sessionUnknown, .bytesAbsent: self = .noInput
         case .unusable: self = .cannotCreate
         case .openToOthers: self = .noPermission

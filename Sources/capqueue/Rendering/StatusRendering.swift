@@ -36,6 +36,7 @@ extension QueueStatus {
             let floor = floorWords.map { ", \($0) must stay free" } ?? ""
             facts.add("disk", "\(Quantity.bytes(room.free)) free\(floor)")
         }
+        facts.add("encryption", encryption == .unknown ? "not known" : encryption.rawValue)
         if let oldestWaiting {
             facts.add("oldest", "\(oldestWaiting.id) waits for \(Moment.age(oldestWaiting.ageMilliseconds))")
         }
@@ -103,7 +104,9 @@ extension QueueStatus {
                 "used_bytes": .integer(usedBytes), "warn_at": .integer(settings.warnAt), "over_mark": .bool(isOverMark),
                 "limit": .count(settings.limit), "free_floor": .count(room?.floor),
             ]),
-            "disk": .members(["free_bytes": .count(freeBytes)]), "oldest_waiting": oldestWaiting.map(Self.json),
+            "disk": .members([
+                "free_bytes": .count(freeBytes), "encryption": .string(encryption.rawValue),
+            ]), "oldest_waiting": oldestWaiting.map(Self.json),
             "parts_only": partsOnly.captures == 0 ? nil : Self.json(partsOnly),
             "sessions": .members([
                 "open": .integer(sessions.open), "ended": .integer(sessions.ended), "due": .integer(sessions.due),

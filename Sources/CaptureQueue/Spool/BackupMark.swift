@@ -1,0 +1,49 @@
+import CaptureBundle
+import CaptureNative
+import QueueModel
+import SystemPackage
+
+/// The file that makes a folder a backup of one queue (Spec/queue.md section 15). Nothing changes or sends what such a
+/// folder holds.
+struct BackupMark: Equatable {
+    static let name: FilePath.Component = "backup.json"
+    private static let format = "capqueue/backup/1"
+
+    /// The number of the queue, which only its backups know.
+    let queue: String
+
+    init(queue: String) { self.queue = queue }
+
+    static func path(in folder: QueueFolder) -> FilePath { folder.path.appending(name) }
+
+    /// Reads the mark of a folder; nil if the folder has none.
+    ///
+    /// - Throws: `queue.unusable` if it is damaged.
+    init?(in folder: QueueFolder) throws(QueueError) {
+        let path = Self.path(in: folder)
+        let bytes = try ifThere(path) { () throws(NativeError) in
+            try FileHandle.reading(path, followsLinks: false).readAll(limit: 4096)
+        }
+        guard let bytes else { return nil }
+        guard let value = try? JSONParser.parse(bytes, nesting: 2), value["format"]?.text == Self.format,
+            let queue = value["queue"]?.text
+        else { throw QueueError(.unusable, "is not the mark of a backup", of: path) }
+        self.queue = queue
+    }
+
+    /// Writes the mark into a folder that has none.
+    func write(in folder: QueueFolder) throws(QueueError) {
+        let value = JSONValue.members(["format": .string(Self.format), "queue": .string(queue)])
+        try onFile(Self.path(in: folder)) { () throws(NativeError) in
+            try AtomicFile.write(
+                CanonicalJSON.encode(value), to: Self.path(in: folder), mode: 0o600, existing: .refuse)
+        }
+    }
+
+    /// Why a queue with this mark cannot be changed.
+    static func refusal(of folder: QueueFolder) -> QueueError {
+        QueueError(
+            .stateRefused, "is a backup, so nothing in it can be changed or sent", of: folder.path,
+            hints: [.restore(folder.path)])
+    }
+}

@@ -1,0 +1,296 @@
+"""`backup` and `restore`: a backup is whole or the earlier one, whatever happens while it is made."""
+import contextlib
+import json
+import shutil
+import socket
+import sqlite3
+import subprocess
+import time
+
+from Kit.disks import FULL, mounted, small
+from Kit.invariants import check_says, findings, holds, refused
+from Kit.kills import Scene, killed_everywhere
+from Kit.outcomes import expect
+from Kit.queues import QueueRig
+from Kit.tracing import require_strace, strace
+
+
+class Copy:
+    """A folder with a backup or a restored queue, for the checks that take a rig."""
+
+    def __init__(self, rig, folder):
+        self.rig, self.queue = rig, folder
+
+    def run(self, command, *args, **how):
+        return self.rig.run(command, *args, "--queue", self.queue, **how)
+
+    rows, spool_file = QueueRig.rows, QueueRig.spool_file
+
+
+def backed_up(rig, place=None, code=0):
+    """Makes a backup, and returns it with the object that it prints."""
+    place = place or rig.out / "backup"
+    result = rig.run("backup", place, "--json").must(code, about="backup")
+    return Copy(rig, place), json.loads(result.out)
+
+
+def restored(rig, backup, name="restored"):
+    """Copies a backup, and makes a queue of the copy."""
+    folder = rig.out / name
+    shutil.copytree(backup.queue, folder, copy_function=shutil.copy2)
+    queue = Copy(rig, folder)
+    queue.run("restore").must(0, about="restore")
+    return queue
+
+
+def whole(backup, *bundles, about):
+    """Checks that a backup has these captures and their bytes, and that `check` finds nothing in it."""
+    found = check_says(backup, 0, about=f"{about}: check")
+    expect(not found, f"{about}: check finds {found}")
+    rows = backup.rows(about=about)
+    expect(set(rows) == {bundle.id for bundle in bundles}, f"{about}: lists {len(rows)} captures")
+    return rows
+
+
+class Again(Scene):
+    """A second backup, after a push, a prune and a change. It is killed: the folder has the first or the second."""
+
+    def make(self, rig):
+        first, second, third, fourth = self.bench.stock[:4]
+        rig.push(first, second, third)
+        rig.to_folder()
+        backed_up(rig)
+        rig.push(fourth)
+        rig.run("cancel", third.id).must(0, about="cancel")
+        rig.uploaded(first, days=8)
+        rig.prune()
+
+    def words(self, rig):
+        return ["backup", rig.out / "backup"]
+
+    def judge(self, rig, ended, _):
+        first, second, third, fourth = self.bench.stock[:4]
+        backup = Copy(rig, rig.out / "backup")
+        rows = backup.rows(about="after the kill")
+        is_new = fourth.id in rows
+        expect(rows[third.id]["state"] == ("cancelled" if is_new else "pending"), "rows of two backups")
+        kept = (second, third, fourth) if is_new else (first, second, third)
+        holds(backup, *kept, rows=rows, about="after the kill")
+        expect(is_new or ended.code != 0, "it has ended, and the old backup is there")
+        found = check_says(backup, 0, 15, about="after the kill")
+        expect(all(finding["kind"] in ("stray", "leftover") for finding in found), f"check finds {found}")
+        _, said = backed_up(rig)
+        expect(said["missing"] == [], f"the next backup misses {said['missing']}")
+        holds(backup, second, third, fourth, rows=whole(backup, *self.bench.stock[:4], about="the next one"))
+        expect(not backup.spool_file(first).exists(), "the backup keeps what was pruned")
+
+
+class First(Again):
+    """The first backup is killed: the folder is complete, or not a queue yet, and the next backup goes on."""
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:2])
+
+    def judge(self, rig, ended, _):
+        backup = Copy(rig, rig.out / "backup")
+        if ended.code == 0 or backup.run("list").code == 0:
+            whole(backup, *self.bench.stock[:2], about="after the kill")
+        backed_up(rig)
+        holds(backup, *self.bench.stock[:2], rows=whole(backup, *self.bench.stock[:2], about="the next one"))
+
+
+class Restored(Scene):
+    """`restore` is killed: the folder is a backup or a queue, and `restore` can be given again."""
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:2])
+        backed_up(rig)
+
+    def words(self, rig):
+        return ["restore", "--queue", rig.out / "backup"]
+
+    def judge(self, rig, ended, _):
+        backup = Copy(rig, rig.out / "backup")
+        if (backup.queue / "backup.json").exists():
+            expect(ended.code != 0, "it has ended, and the folder is a backup")
+            refused(backup.run("hold", self.bench.stock[0].id), 64, about="a change of a backup")
+            backup.run("restore").must(0, about="again")
+        holds(backup, *self.bench.stock[:2], rows=whole(backup, *self.bench.stock[:2], about="restored"))
+        backup.run("hold", self.bench.stock[0].id).must(0, about="a change")
+
+
+def killed(bench):
+    killed_everywhere(Again(bench))
+
+
+def first_killed(bench):
+    killed_everywhere(First(bench))
+
+
+def restore_killed(bench):
+    killed_everywhere(Restored(bench))
+
+
+def incremental(bench):
+    """What the backup has is not written again, and what the queue lost stays in it."""
+    rig = bench.rig()
+    rig.push(*bench.stock[:3])
+    backup, said = backed_up(rig)
+    size = sum(len(bundle.data) for bundle in bench.stock[:3])
+    expect((said["captures"], said["copied"], said["copied_bytes"]) == (3, 3, size), f"the first says {said}")
+    before = {path: path.stat().st_ino for path in backup.queue.glob("spool/*/*")}
+    rig.push(bench.stock[3])
+    _, said = backed_up(rig)
+    expect((said["captures"], said["copied"]) == (4, 1), f"the second says {said}")
+    expect(all(path.stat().st_ino == inode for path, inode in before.items()), "files were copied again")
+    torn = backup.spool_file(bench.stock[0])
+    torn.write_bytes(b"half")
+    rig.spool_file(bench.stock[1]).unlink()
+    _, said = backed_up(rig)
+    expect((said["copied"], said["missing"]) == (1, []), f"the third says {said}")
+    holds(backup, *bench.stock[:4], rows=whole(backup, *bench.stock[:4], about="the third"))
+    torn.unlink()
+    rig.spool_file(bench.stock[0]).unlink()
+    _, said = backed_up(rig, code=74)
+    expect(said["missing"] == [bench.stock[0].id], f"without bytes anywhere it says {said}")
+
+
+def refuses(bench):
+    """Folders that are not a backup of this queue are refused and not changed, and a backup changes by nothing else."""
+    rig, other = bench.rig(), bench.rig()
+    for each in (rig, other):
+        each.push(bench.stock[0])
+    foreign = rig.out / "foreign"
+    foreign.mkdir(mode=0o700)
+    (foreign / "letter").write_text("mine")
+    (rig.out / "file").write_text("mine")
+    backup, _ = backed_up(rig)
+    for place, of in ((foreign, rig), (rig.out / "file", rig), (backup.queue, other), (rig.queue, rig),
+                      (other.queue, rig)):
+        before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
+        refused(of.run("backup", place), 73, about=f"a backup into {place.name}")
+        after = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
+        expect({path for path in after if path not in before} <= {place / "queue.lock"}, f"{place.name} is changed")
+    opened = rig.out / "opened"
+    opened.mkdir()
+    opened.chmod(0o777)
+    refused(rig.run("backup", opened), 77, about="a folder that others can write")
+    place = rig.to_folder()
+    for words in (("push", bench.stock[1].path), ("cancel", bench.stock[0].id), ("config", "limit", "1GB"), ("prune",),
+                  ("dest", "add", "disk", "--kind", "folder", "--path", place), ("run",), ("pause",)):
+        result = backup.run(*words)
+        expect(result.code == 64 and "is a backup" in result.text, f"{words[0]} in a backup: {result}")
+    expect([path.name for path in place.iterdir()] == [".capqueue-destination"], "a backup was sent")
+    refused(rig.run("restore"), 64, about="restore of a queue")
+    whole(backup, bench.stock[0], about="after all")
+
+
+def two_machines(bench):
+    """Both go on from the same state: what one sent meanwhile, the other asks for; what was cancelled stays so."""
+    rig = bench.rig()
+    place = rig.to_folder()
+    sent, waits, cancelled, held = bench.stock[:4]
+    rig.push(sent, waits, cancelled, held)
+    rig.push(bench.stock[4], options=("--reference",))
+    rig.run("cancel", cancelled.id).must(0, about="cancel")
+    rig.run("hold", held.id).must(0, about="hold")
+    backup, _ = backed_up(rig)
+    rig.run("run").must(15, about="run here")
+    before = {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in place.glob("*.bundle")}
+    with contextlib.closing(sqlite3.connect(f"file:{backup.queue}/queue.sqlite?mode=ro", uri=True)) as database:
+        (sure,), = database.execute("SELECT count(*) FROM deliveries WHERE in_doubt = 0")
+    expect(sure == 0, f"{sure} deliveries of the backup would be sent without asking")
+    there = restored(rig, backup)
+    rows = whole(there, *bench.stock[:5], about="restored")
+    expect(rows[bench.stock[4].id]["path"] == str(bench.stock[4].path), "the reference has another path")
+    there.run("run").must(15, about="run there")
+    rows = there.rows()
+    states = [rows[bundle.id]["state"] for bundle in bench.stock[:5]]
+    expect(states == ["completed", "completed", "cancelled", "held", "completed"], f"there: {states}")
+    after = {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in place.glob("*.bundle")}
+    expect(after == before, "what had landed was sent again")
+    there.run("push", bench.stock[5].path).must(0, about="push there")
+    refused(there.run("backup", backup.queue), 73, about="a backup of the other queue")
+    backed_up(rig)
+    whole(backup, *bench.stock[:5], about="the backup of the first")
+
+
+def sent_meanwhile(bench):
+    """A delivery that is being sent during the backup waits in the copy, in doubt, and its try burned no attempt."""
+    rig = bench.rig()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        rig.run("dest", "add", "web", "--kind", "put", "--url", f"http://127.0.0.1:{server.getsockname()[1]}/{{sha256}}"
+                ).must(0, about="dest add")
+        rig.push(bench.stock[0])
+        run = rig.begin("run", "--watch")
+        try:
+            end = time.monotonic() + 30
+            while rig.rows()[bench.stock[0].id]["state"] != "uploading" and time.monotonic() < end:
+                time.sleep(0.05)
+            backup, _ = backed_up(rig)
+            expect(rig.rows()[bench.stock[0].id]["state"] == "uploading", "the backup changed the queue")
+        finally:
+            run.kill()
+            run.communicate()
+    rows = whole(backup, bench.stock[0], about="while it is sent")
+    expect(rows[bench.stock[0].id]["state"] == "pending", f"is {rows[bench.stock[0].id]['state']} in the backup")
+    with contextlib.closing(sqlite3.connect(f"file:{backup.queue}/queue.sqlite?mode=ro", uri=True)) as database:
+        found = database.execute("SELECT in_doubt, attempts, outcome, owner FROM deliveries "
+                                 "JOIN attempts ON delivery = deliveries.id").fetchall()
+    expect(found == [(1, 0, "lost", None)], f"the delivery in the backup is {found}")
+
+
+def pruned_meanwhile(bench):
+    """A bundle is pruned after the database was copied and before the bundle is: the backup does not list it."""
+    require_strace()
+    rig = bench.rig()
+    rig.push(*bench.stock[:3])
+    rig.uploaded(*bench.stock[1:3], days=8)
+    slow = strace("-e", "trace=ioctl", "-e", "inject=ioctl:delay_enter=3s:when=1+")
+    process = subprocess.Popen([*slow, *rig.argv("backup", rig.out / "backup", "--json")], env=rig.env, cwd=rig.out,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    copy = rig.out / "backup/queue.sqlite.new"
+    end = time.monotonic() + 30
+    while not (copy.exists() and copy.stat().st_size) and time.monotonic() < end:
+        time.sleep(0.01)
+    time.sleep(0.5)
+    expect(len(rig.prune()) == 2, "prune deletes something else")
+    out, err = process.communicate(timeout=120)
+    expect(process.returncode == 0, f"the backup ends with {process.returncode}: {err[-200:]!r}")
+    expect(json.loads(out)["captures"] == 1, f"the backup says {out!r}")
+    backup = Copy(rig, rig.out / "backup")
+    rows = whole(backup, *bench.stock[:3], about="after the prune")
+    expect([rows[bundle.id]["holding"] for bundle in bench.stock[:3]] == ["spool", "removed", "removed"], "other holdings")
+
+
+def full(bench):
+    """The disk of the backup is full: the command says so, and the earlier backup stays whole."""
+    rig = bench.rig()
+    rig.push(*bench.stock[:2])
+    with mounted(rig, rig.out / "small", small("1m")) as place:
+        folder = place.place / "backup"
+        place.run("backup", folder).must(0, about="the first")
+        place.shell('dd if=/dev/zero of="$0/filler" bs=1k 2>/dev/null')
+        rig.push(*bench.stock[2:6])
+        result = place.run("backup", folder).must(74, about="on a full disk")
+        expect(FULL.search(result.text), f"does not say that the disk is full: {result.text!r}")
+        listed = place.run("list", "--json", "--queue", folder).must(0, about="list").out
+        expect(listed.count(b'"bundle_id"') == 2, f"the earlier backup lists {listed!r}")
+        place.shell('rm "$0/filler"')
+        found = findings(place.run("check", "--read-data", "--json", "--queue", folder).must(0, 15, about="check"))
+        expect(all(finding["kind"] == "stray" for finding in found), f"check finds {found}")
+        place.run("backup", folder).must(0, about="with room again")
+        place.run("check", "--read-data", "--queue", folder).must(0, about="check")
+
+
+TESTS = [
+    ("backup: a kill at any system call leaves the earlier backup or the new one", killed),
+    ("backup: a kill of the first one leaves nothing that looks like a backup, or all of it", first_killed),
+    ("restore: a kill leaves a backup or a queue", restore_killed),
+    ("backup: only new files are copied, and lost ones are kept", incremental),
+    ("backup: folders of others are refused, and a backup changes by nothing else", refuses),
+    ("restore: two machines go on from one state, and send nothing twice or cancelled", two_machines),
+    ("backup: what is being sent meanwhile is in doubt in the copy", sent_meanwhile),
+    ("backup: what is pruned meanwhile is not listed", pruned_meanwhile),
+    ("backup: a full disk leaves the earlier backup", full),
+]

@@ -62,6 +62,7 @@ def stage(release, folder, receiver):
     tools = ROOT / ".build/release"
     run(ROOT / ".ci/install", tools / "capbundle", tools / "capqueue", "/usr", folder, env=environment)
     usr = folder / "usr"
+    (usr / "share/capqueue/installed").unlink()  # the list of `make uninstall`, which a package does not need
     if receiver:
         run("install", receiver, usr / "bin/receiver")
         for shell, place in (("bash", "bash-completion/completions/receiver"), ("zsh", "zsh/site-functions/_receiver"),

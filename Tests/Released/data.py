@@ -11,6 +11,7 @@ from Kit.rigs import Home
 DATA = ROOT / "Tests/Data"
 VECTORS = ROOT / "Spec/Vectors"
 DROPPED = object()
+MACHINE = {"disk"}  # members that tell about the machine
 
 
 class Tools(Home):
@@ -51,9 +52,9 @@ def parsed(out):
 
 
 def common(first, second):
-    """Returns what two results have in common: times and ages are left out."""
+    """Returns what two results have in common: times and ages are left out, and what tells about the machine."""
     if isinstance(first, dict) and isinstance(second, dict):
-        found = {key: common(first[key], second[key]) for key in first if key in second}
+        found = {key: common(first[key], second[key]) for key in first if key in second and key not in MACHINE}
         return {key: value for key, value in found.items() if value is not DROPPED}
     if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         return [None if value is DROPPED else value for value in map(common, first, second)]

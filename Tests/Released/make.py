@@ -2,8 +2,8 @@
 
 usage: Tests/run.py Released/make CAPBUNDLE CAPQUEUE
 
-The keys in it are for tests: never trust them. It replaces the folder: run it before the release, and never again. Each recorded command is played twice, the second time
-400 days later, and only what both results have in common is kept.
+The keys in it are for tests: never trust them. It replaces the folder: run it before the release, and never again. Each
+recorded command is played twice, the second time 400 days later, and only what both results have in common is kept.
 """
 import json
 import pathlib
@@ -100,7 +100,7 @@ def recorded(ids):
     for words in (
         ("extract", "sent.bundle", "-o", "out/all", "--floats"), ("multipart", "sent.bundle", "-o", "out/body", "--headers", "out/headers"),
         ("redact", "sent.bundle", "--withhold", "location.json,photo.jpg", "-o", "out/public.bundle"),
-        ("restore", "public.bundle", "sent.bundle", "-o", "out/whole.bundle"), ("key", "public", *KEY),
+        ("stamp", "sent.bundle", "--query", "out/query"), ("restore", "public.bundle", "sent.bundle", "-o", "out/whole.bundle"), ("key", "public", *KEY),
         ("report", "sent.bundle", "altered.bundle", "-o", "report.html", *TRUST),
         ("sign-request", "body", "--device-id", DEVICE, *KEY), ("pack", "raw", "-o", "packed.bundle", "--chain", *KEY),
         ("pack", "raw", "-o", "locked.bundle", "--key", "keys/locked.key", "--passphrase-file", "passphrase"),
@@ -116,6 +116,7 @@ def recorded(ids):
         yield "capqueue", *words, "--json", *QUEUE
     for words in (
         ("get", ids["sent"], "-o", "out/sent.bundle"), ("get", ids["cancelled"], "-o", "out/cancelled.bundle"),
+        ("backup", "copy"), ("restore", "--queue", "copy"),
         ("export", "--manifest", "list", "--format", "json"), ("report", "-o", "queue.html"), ("push", "waiting.bundle"),
         ("adopt", "."), ("salvage",), ("wait", ids["sent"]), ("pause",), ("resume",), ("dest", "set", "store", "--bwlimit", "5MB"),
         ("dest", "test", "disk"), ("dest", "add", "attic", "--kind", "folder", "--path", "attic"), ("release", ids["held"]), ("retry", ids["cancelled"]), ("hold", ids["cancelled"]),
@@ -123,7 +124,7 @@ def recorded(ids):
         ("run", "--dest", "attic", "--until-empty", "--max-duration", "20s"), ("cancel", ids["cancelled"]), ("dest", "rename", "attic", "loft"),
         ("dest", "retire", "disk"), ("dest", "default", "loft"), ("dest", "remove", "store"),
         ("mark-uploaded", ids["held"], "--dest", "disk", "--receipt", "body"), ("session", "end", "monday"), ("prune", "--older-than", "0s", "--accept-clock"), ("prune", "--cancelled", ids["cancelled"])):
-        yield "capqueue", *words, *QUEUE
+        yield "capqueue", *words, *(() if words[0] == "restore" else QUEUE)
     yield "capqueue", "list", "--json", *QUEUE
 
 

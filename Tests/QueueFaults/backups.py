@@ -281,6 +281,13 @@ def full(bench):
         expect(all(finding["kind"] == "stray" for finding in found), f"check finds {found}")
         place.run("backup", folder).must(0, about="with room again")
         place.run("check", "--read-data", "--queue", folder).must(0, about="check")
+        place.shell('dd if=/dev/zero of="$0/filler" bs=1k 2>/dev/null')
+        # Restoring needs little room: it is done, or says why not and leaves the backup.
+        result = place.run("restore", "--queue", folder).must(0, 74, about="restore on a full disk")
+        expect(not result.code or FULL.search(result.text), f"does not say that the disk is full: {result.text!r}")
+        place.shell('rm "$0/filler"')
+        place.run("restore", "--queue", folder).must(64 if not result.code else 0, about="restore with room again")
+        place.run("check", "--read-data", "--queue", folder).must(0, about="check of what was restored")
 
 
 TESTS = [

@@ -54,7 +54,8 @@ struct TrustCheck {
         if let stamp = report.stamp, stamp.latest < earliest.milliseconds { return nil }
         let missing = report.stamp == nil ? "no good time stamp shows that" : "the time stamp does not show that"
         return BundleError(
-            .trustRevoked, "the key of \(revoked.name) is revoked from \(earliest) on, and \(missing) it signed earlier")
+            .trustRevoked, "the key of \(revoked.name) is revoked from \(earliest) on, and \(missing) it signed earlier"
+        )
     }
 
     private static func faults(

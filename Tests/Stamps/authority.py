@@ -8,11 +8,12 @@ import tarfile
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec, rsa, utils
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from Stamps import asn1
 
+ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551  # of P-256
 STAMPING = (ExtendedKeyUsageOID.TIME_STAMPING,)
 CONFIG = """
 [tsa]
@@ -57,6 +58,16 @@ class Signer:
     @property
     def pem(self):
         return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def again(self):
+        """The same certificate with its signature written in another way: the other s of ECDSA."""
+        copy = object.__new__(Signer)
+        copy.__dict__.update(self.__dict__)
+        r, s = utils.decode_dss_signature(self.certificate.signature)
+        signature = utils.encode_dss_signature(r, ORDER - s)
+        head = self.certificate.tbs_certificate_bytes
+        copy.der = asn1.seq(head, asn1.seq(asn1.oid("1.2.840.10045.4.3.2")), asn1.der(0x03, b"\0" + signature))
+        return copy
 
     def line(self, name="tsa", options=""):
         """The line of a trust file."""

@@ -103,6 +103,28 @@ def many(bench):
     expect(told.out.count(b'"stamp":{') == 2, "two stamps")
 
 
+def never_lost(bench):
+    """--force replaces no bundle, a bundle that is named twice is stamped once, and a pipe is not waited for."""
+    rig = rig_with(bench, "a.bundle", "b.bundle")
+    ask = ("--with", bench.authorities.commands["P-256"], "--tsa-ca", rig.root)
+    inner = (rig.out / "b.bundle").read_bytes()
+    (rig.out / "a.bundle.tsr").write_bytes(inner)
+    rig.run("stamp", "--force", "a.bundle", "a.bundle.tsr", *ask, "--jobs", "1").must(73).naming("a.bundle.tsr")
+    expect((rig.out / "a.bundle.tsr").read_bytes() == inner, "a bundle was replaced")
+    (rig.out / "a.bundle.tsr").unlink()
+    rig.run("stamp", "a.bundle", "a.bundle", "./a.bundle", *ask).must(0, about="named three times")
+    os.mkfifo(rig.out / "b.bundle.tsr")
+    rig.run("verify", "--stamps", "--tsa-ca", rig.root, "b.bundle").must(66).naming("b.bundle.tsr")
+    rig.run("stamp", "b.bundle", *ask).must(66).naming("b.bundle.tsr")
+    rig.run("stamp", "b.bundle", "--query", "b.bundle.tsr").must(64)
+
+
+def hidden_pin(bench):
+    """A key in hardware is not a file to trust, and a PIN in its URI is not shown."""
+    result = bench.rig().run("trust", "add", "tok", "pkcs11:token=a?pin-value=SECRET99").must(64)
+    expect("SECRET99" not in result.text and "key public" in result.text, result.text)
+
+
 def bad_answers(bench):
     """An answer that is not good is not written; the exit code says why."""
     rig = rig_with(bench)
@@ -204,6 +226,8 @@ TESTS = [
     ("two authorities of openssl: openssl and rfc3161-client agree", both_authorities),
     ("a query and a reply as files", query_and_reply),
     ("many bundles at once", many),
+    ("what exists is never lost, and a pipe is not waited for", never_lost),
+    ("a key in hardware is not a file to trust", hidden_pin),
     ("an answer that is not good is not written", bad_answers),
     ("options that do not go together", words),
     ("nothing is read beside a bundle unless it is named", beside),

@@ -270,6 +270,24 @@ def authority_lines(bench):
     rig.run("verify", "--trust", trust(bench, rig, "tsa tsa MAMCAQE=\n"), rig.out / "x.bundle").must(0)
 
 
+def revoked_authorities(bench):
+    """A revoked authority stays revoked, whichever certificate of its key is in the stamp."""
+    rig, stamped = scene(bench)
+    root = bench.authorities.root
+    between = Signer("between", root, is_authority=True)
+    signer = Signer("tsa", between)
+    twin = Signer("between", root, key=between.key, is_authority=True)
+    lines = root.line("root") + between.line("between", "revoked")
+    for name, shown in (("the same", between), ("its signature written in another way", between.again()),
+                        ("another certificate of its key", twin)):
+        stamp = signer.answer(stamped, others=[shown])
+        verify(rig, stamp, trust(bench, rig, root.line("root")))[0].must(0, about=f"not revoked, {name}")
+        result, told = verify(rig, stamp, trust(bench, rig, lines), "--require", "time")
+        result.must(4, about=name)
+        expect("stamp.revoked" in codes(told, "faults"), f"{name}: {told}")
+        verify(rig, stamp, trust(bench, rig, lines, "revoked=2027-01-01"))[0].must(4, about=f"{name}, for a revoked device")
+
+
 def good_ones(bench):
     """What the tries leave out: the same answers without a fault are good, at both ends of what is allowed."""
     rig, stamped = scene(bench)
@@ -310,5 +328,6 @@ TESTS = [
     ("a good stamp helps only a key that was revoked later", revoked_keys),
     ("the levels token and tpm", levels),
     ("lines of authorities that break the grammar", authority_lines),
+    ("a revoked authority, whichever certificate of its key is shown", revoked_authorities),
     ("good answers, at both ends of what is allowed", good_ones),
 ]

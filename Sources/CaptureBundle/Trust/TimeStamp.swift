@@ -20,6 +20,20 @@ public struct TimeStamp: Hashable, Sendable {
         nonce = query?.nonce
     }
 
+    /// Reads the file beside a bundle; nil if there is none.
+    ///
+    /// - Throws: `input.unreadable`, also if it is not a regular file: a pipe could keep the reader waiting for ever.
+    package static func beside(_ bundle: FilePath) throws(BundleError) -> TimeStamp? {
+        let path = path(beside: bundle)
+        guard FileStatus.exists(path) else { return nil }
+        let status: FileStatus
+        do { status = try .of(path) } catch { throw .reading(path, error) }
+        guard status.kind == .file else {
+            throw BundleError(.inputUnreadable, "is not a regular file, expected a time stamp", file: path)
+        }
+        return try TimeStamp(path: path)
+    }
+
     /// Reads a file. One that is too large is cut, which `Verifier` then finds.
     ///
     /// - Throws: `input.unreadable`.

@@ -33,6 +33,16 @@ package final class Certificate {
 
     deinit { unsafe X509_free(pointer) }
 
+    /// The DER of its SubjectPublicKeyInfo.
+    package func publicKey() throws(NativeError) -> [UInt8] {
+        guard let key = unsafe X509_get_X509_PUBKEY(pointer),
+            let der = unsafe encodeDER({ unsafe i2d_X509_PUBKEY(key, $0) })
+        else {
+            throw OpenSSLErrorQueue.drain("i2d_X509_PUBKEY")
+        }
+        return der
+    }
+
     /// Whether its extended key usage, if it has one, includes time stamps.
     var isForTimeStamps: Bool {
         let usage = unsafe X509_get_extended_key_usage(pointer)

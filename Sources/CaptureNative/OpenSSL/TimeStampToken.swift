@@ -95,7 +95,7 @@ package final class TimeStampToken {
     /// The certificates from the signer's to a trusted one, each valid at a time.
     ///
     /// - Parameter seconds: Unix time.
-    package func chain(to trusted: Certificate, at seconds: Int) throws(NativeError) -> Result<[[UInt8]], Refusal> {
+    package func chain(to trusted: Certificate, at seconds: Int) throws(NativeError) -> Result<[Certificate], Refusal> {
         guard let signer else { return .failure(Refusal(reason: "the signer is unknown")) }
         guard let store = unsafe X509_STORE_new() else { throw OpenSSLErrorQueue.drain("X509_STORE_new") }
         defer { unsafe X509_STORE_free(store) }
@@ -125,7 +125,7 @@ package final class TimeStampToken {
         guard chain.allSatisfy({ $0.isForTimeStamps }) else {
             return .failure(Refusal(reason: "a certificate of the chain is for other uses"))
         }
-        return .success(chain.map(\.der))
+        return .success(chain)
     }
 
     /// OpenSSL's level for keys and hashes of at least 112 bits.

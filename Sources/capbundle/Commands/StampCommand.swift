@@ -58,7 +58,12 @@ struct StampCommand: ManyNamesCommand {
             throw ValidationError("give either --with COMMAND or --query FILE")
         }
         if reply != nil && query == nil { throw ValidationError("--reply needs --query FILE, the query that was sent") }
-        if query != nil && names.count != 1 { throw ValidationError("--query is for one bundle") }
+        if let query {
+            guard names.count == 1 else { throw ValidationError("--query is for one bundle") }
+            if query == "\(names[0]).tsr" {
+                throw ValidationError("\(query) is the place of the time stamp, not of a query")
+            }
+        }
     }
 
     func run() throws {
@@ -149,17 +154,38 @@ private struct Stamper: Sendable {
         let imprint = try Self.imprint(of: bundle)
         let path = TimeStamp.path(beside: bundle)
         let place: OutputPlace = replaces ? .replacing(path) : .file(path)
-        if place.exists {
-            guard let known = try? check(TimeStamp(path: path), bundle) else { throw .exists(path) }
-            return Outcome(path: path, stamped: known, isOld: true)
+        if let known = try known(bundle, path, place.exists) { return known }
+        // --force replaces a file, but never a bundle, which can be one of those to stamp.
+        guard FileKind(file: path)?.family != .bundle else {
+            throw BundleError(.outputExists, "is a bundle, which no time stamp replaces", file: path)
         }
         try place.examine()
         let reply = try answer(bundle, imprint)
         let stamped = try check(reply, bundle)
         let target = try OutputTarget(place)
         try target.write(reply.bytes)
-        try target.commit()
+        do throws(BundleError) { try target.commit() } catch {
+            // Another process, or the same bundle under another name, can have been faster.
+            guard error.code == .outputExists, let known = try known(bundle, path, true) else { throw error }
+            return known
+        }
         return Outcome(path: path, stamped: stamped, isOld: false)
+    }
+
+    /// The good time stamp that exists already; nil if no file exists.
+    ///
+    /// - Throws: `output.exists` for a time stamp that is not good, with its fault; `input.unreadable`, `trust.file`.
+    private func known(_ bundle: FilePath, _ path: FilePath, _ exists: Bool) throws(BundleError) -> Outcome? {
+        guard exists, let stamp = try TimeStamp.beside(bundle) else { return nil }
+        do throws(BundleError) {
+            return Outcome(path: path, stamped: try check(stamp, bundle), isOld: true)
+        } catch {
+            guard error.code.rawValue.hasPrefix("stamp.") else { throw error }
+            throw BundleError(
+                .outputExists, "already exists, and is not a good time stamp of \(bundle): \(error.message)",
+                file: path,
+                hints: BundleError.exists(path).hints)
+        }
     }
 
     private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws(BundleError) -> StampedTime {

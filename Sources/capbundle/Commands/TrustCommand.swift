@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureNative
 import CommandSupport
 import SystemPackage
 
@@ -111,6 +112,11 @@ struct TrustCommand: ParsableCommand {
         }
 
         private func point() throws -> DevicePoint {
+            if let keyfile, HardwareKeyURI(FilePath(keyfile)) != nil {
+                // The URI can have a PIN in it, so the message does not repeat it.
+                throw ValidationError(
+                    "a key in hardware is added by: capbundle key public --key URI | capbundle trust add NAME -")
+            }
             if let keyfile { return try PublicKeyFile.point(path: FilePath(file: keyfile)) }
             let path = bundle ?? "-"
             let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))

@@ -118,8 +118,7 @@ struct VerifyCommand: ManyNamesCommand {
         return { place throws(BundleError) in
             if let stamp { return try TimeStamp(path: stamp) }
             guard isBeside, case .file(let bundle) = place else { return nil }
-            let path = TimeStamp.path(beside: bundle)
-            return FileStatus.exists(path) ? try TimeStamp(path: path) : nil
+            return try TimeStamp.beside(bundle)
         }
     }
 

@@ -104,7 +104,8 @@ struct StampCheck {
         }
         let fault = try native { () throws(NativeError) in try token.signatureFault(knowing: lines.map(\.certificate)) }
         if let fault { throw BundleError(.stampSignature, "the time stamp is wrong: \(fault.reason)") }
-        let revoked = Set(authorities.filter(\.isRevoked).map(\.certificate))
+        // Whoever shows the stamp chooses which certificate of a key is in it, and can write its signature in another way.
+        let revoked = try Self.keys(of: lines.filter(\.line.isRevoked).map(\.certificate))
         var reason = lines.isEmpty ? "no time stamping authority is trusted" : nil
         var refused: BundleError?
         for (line, certificate) in lines {
@@ -114,14 +115,14 @@ struct StampCheck {
             switch chain {
             case .failure(let refusal):
                 reason = reason ?? "the time stamp has no certificate chain to a trusted authority: \(refusal.reason)"
-            case .success(let chain) where chain.contains(where: revoked.contains):
-                refused =
-                    refused
-                    ?? BundleError(
-                        .stampRevoked,
-                        "the time stamp leads to the authority \(line.name), and a certificate of the chain is revoked")
-            case .success:
-                if let after = line.validAfter, moment.earliest < after.milliseconds {
+            case .success(let chain):
+                if try Self.keys(of: chain).contains(where: revoked.contains) {
+                    refused =
+                        refused
+                        ?? BundleError(
+                            .stampRevoked,
+                            "the time stamp leads to the authority \(line.name), and a key of the chain is revoked")
+                } else if let after = line.validAfter, moment.earliest < after.milliseconds {
                     refused = BundleError(
                         .stampWindow,
                         "the time stamp is from \(moment.time), but \(line.name) is trusted only from \(after)")
@@ -136,6 +137,12 @@ struct StampCheck {
         }
         throw refused
             ?? BundleError(.stampUntrusted, reason ?? "the time stamp has no certificate chain to a trusted authority")
+    }
+
+    private static func keys(of certificates: [Certificate]) throws(BundleError) -> [[UInt8]] {
+        try native { () throws(NativeError) in
+            try certificates.map { certificate throws(NativeError) in try certificate.publicKey() }
+        }
     }
 
     /// The time of a stamp: S3.

@@ -2,12 +2,15 @@
 import json
 import os
 import re
+import signal
+import subprocess
 
 import jsonschema
 from cryptography import x509
 from rfc3161_client import VerificationError, VerifierBuilder, decode_timestamp_response
 
-from Kit.outcomes import ROOT, every, expect
+from Kit.outcomes import PATIENCE, ROOT, every, expect
+from Kit.sending import wait_until
 from Stamps import asn1
 from Stamps.authority import assertion, imprint
 from Stamps.tries import codes, verify
@@ -119,6 +122,22 @@ def never_lost(bench):
     rig.run("stamp", "b.bundle", "--query", "b.bundle.tsr").must(64)
 
 
+def stopped(bench):
+    """SIGTERM ends the command of --with too."""
+    rig = rig_with(bench, "a.bundle", "b.bundle")
+    mark = f"sleep {987_654 + os.getpid()}"
+    words = rig.argv("stamp", "a.bundle", "b.bundle", "--with", f"exec {mark}", "--tsa-ca", rig.root)
+
+    def left():
+        return subprocess.run(["pgrep", "-f", f"^{mark}$"], capture_output=True, check=False).stdout
+
+    with subprocess.Popen(words, env=rig.env, cwd=rig.out, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+        wait_until(left, "the command")
+        running.send_signal(signal.SIGTERM)
+        expect(running.wait(PATIENCE) == 143, f"exit {running.returncode}")
+    expect(not left() and not (rig.out / "a.bundle.tsr").exists(), "the command goes on")
+
+
 def hidden_pin(bench):
     """A key in hardware is not a file to trust, and a PIN in its URI is not shown."""
     result = bench.rig().run("trust", "add", "tok", "pkcs11:token=a?pin-value=SECRET99").must(64)
@@ -227,6 +246,7 @@ TESTS = [
     ("a query and a reply as files", query_and_reply),
     ("many bundles at once", many),
     ("what exists is never lost, and a pipe is not waited for", never_lost),
+    ("a command does not outlive the tool", stopped),
     ("a key in hardware is not a file to trust", hidden_pin),
     ("an answer that is not good is not written", bad_answers),
     ("options that do not go together", words),

@@ -37,9 +37,7 @@ package final class Certificate {
     package func publicKey() throws(NativeError) -> [UInt8] {
         guard let key = unsafe X509_get_X509_PUBKEY(pointer),
             let der = unsafe encodeDER({ unsafe i2d_X509_PUBKEY(key, $0) })
-        else {
-            throw OpenSSLErrorQueue.drain("i2d_X509_PUBKEY")
-        }
+        else { throw OpenSSLErrorQueue.drain("i2d_X509_PUBKEY") }
         return der
     }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureNative
 import CommandSupport
+import Synchronization
 import SystemPackage
 
 struct StampCommand: ManyNamesCommand {
@@ -34,7 +35,8 @@ struct StampCommand: ManyNamesCommand {
     @Option(
         name: .customLong("with"),
         help: ArgumentHelp(
-            "The command that asks the authority, for each bundle; it is ended after 60 seconds.", valueName: "command"),
+            "The command that asks the authority, for each bundle. It is ended after 60 seconds, and cannot ask you anything.",
+            valueName: "command"),
         completion: .shellCommand("true"))
     var command: String?
 
@@ -74,9 +76,12 @@ struct StampCommand: ManyNamesCommand {
                 .trustFile, "no time stamping authority is trusted",
                 hints: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
         }
+        // A command of ours must not outlive us, and has a process group of its own.
+        let stop = StopRequest()
+        if command != nil { StopSignals.watch { stop.signal = $0 } }
         let stamper = Stamper(
             verifier: Verifier(trust: trust, policy: VerificationPolicy(required: [.time], allowsWithheld: true)),
-            replaces: force.force, answer: try answer())
+            replaces: force.force, answer: try answer(stop))
         var statuses: Set<ExitStatus> = []
         try OrderedWork.run(
             threads: list.jobs ?? Thread.processors, next: NameList.bundles(names, isList: list.from0),
@@ -86,9 +91,11 @@ struct StampCommand: ManyNamesCommand {
                 }
             },
             deliver: { result throws(BundleError) in
+                guard stop.signal == nil else { return false }
                 statuses.insert(try Self.say(result))
                 return true
             })
+        if let signal = stop.signal { StopSignals.end(by: signal) }
         if statuses.isEmpty { throw NameOptions.noNames }
         let worst = ExitStatus.worst(statuses)
         if worst != .success { throw worst }
@@ -103,11 +110,13 @@ struct StampCommand: ManyNamesCommand {
         diagnostic.note("wrote \(query); send it as application/timestamp-query")
     }
 
-    private func answer() throws(BundleError) -> Stamper.Answer {
+    private func answer(_ stop: StopRequest) throws(BundleError) -> Stamper.Answer {
         if let command {
             return { path, imprint throws(BundleError) in
                 let query = try StampQuery(imprint: imprint)
-                do throws(BundleError) { return try query.ask(command) } catch { throw error.about(file: path.string) }
+                do throws(BundleError) {
+                    return try query.ask(command) { stop.signal != nil }
+                } catch { throw error.about(file: path.string) }
             }
         }
         let queryPath = FilePath(query ?? "")
@@ -130,6 +139,16 @@ struct StampCommand: ManyNamesCommand {
             diagnostic.error(error)
             return ExitStatus(error)
         }
+    }
+}
+
+/// The signal that asked this process to end.
+private final class StopRequest: Sendable {
+    private let number = Mutex<Int32?>(nil)
+
+    var signal: Int32? {
+        get { number.withLock { $0 } }
+        set { number.withLock { $0 = newValue } }
     }
 }
 

@@ -51,7 +51,14 @@ struct TrustCheck {
             }
         }
         guard let earliest else { return nil }
-        if let stamp = report.stamp, stamp.latest < earliest.milliseconds { return nil }
+        if let stamp = report.stamp, stamp.latest < earliest.milliseconds {
+            report.warnings.append(
+                BundleError(
+                    .trustRevoked,
+                    "the key of \(revoked.name) is revoked from \(earliest) on; only the time stamp shows that it signed earlier"
+                ))
+            return nil
+        }
         let missing = report.stamp == nil ? "no good time stamp shows that" : "the time stamp does not show that"
         return BundleError(
             .trustRevoked, "the key of \(revoked.name) is revoked from \(earliest) on, and \(missing) it signed earlier"

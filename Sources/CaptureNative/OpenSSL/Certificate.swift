@@ -58,7 +58,7 @@ package final class Certificate {
             }
         }
         while let pointer = unsafe next() { found.append(try unsafe Certificate(owning: pointer).der) }
-        // The end of the file is an error of its own: there is no further line that begins a certificate.
+        // OpenSSL reports the end of the file as an error: no further line begins a certificate.
         let isEnd = capture_error_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE
         try OpenSSLErrorQueue.drainRefusal("PEM_read_bio_X509")
         return isEnd ? found : nil

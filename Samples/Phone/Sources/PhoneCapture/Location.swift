@@ -4,7 +4,7 @@ import Foundation
 public struct Location: Sendable {
     let numbers: JSONValue.Members
 
-    /// The position of Core Location. A negative accuracy there means that there is no position.
+    /// The position of Core Location. Core Location gives a negative accuracy if it has no position.
     public init(latitude: Double, longitude: Double, altitude: Double? = nil, accuracy: Double? = nil) throws {
         try self.init(
             latitude: .real(latitude), longitude: .real(longitude), altitude: altitude.map { .real($0) },

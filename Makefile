@@ -3,7 +3,7 @@
 .PHONY: help build test test-all demo install uninstall deb deb-check release bench fuzz receiver page vectors sample format lint clean
 
 PREFIX = /usr/local
-SECONDS = 120
+SECONDS = 30
 TOOLS = .build/release/capbundle .build/release/capqueue
 CHOICE = $(if $(ONLY),--only "$(ONLY)") $(if $(FIRST),--first) $(if $(RESUME),--resume)
 

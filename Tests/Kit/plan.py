@@ -38,7 +38,7 @@ def short():
 
 def everything():
     """What `make test-all` plays: every test. The Python tests use the release build of the tools."""
-    seconds = os.environ.get("SECONDS") or "120"
+    seconds = os.environ.get("SECONDS") or "30"
     tools = [f"{RELEASE}/capbundle", f"{RELEASE}/capqueue"]
     return [
         *without_tools(),

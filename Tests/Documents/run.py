@@ -86,7 +86,7 @@ def run_page(name, tools, more=None):
         finally:
             for group in groups:
                 with contextlib.suppress(ProcessLookupError):
-                    os.killpg(group, signal.SIGTERM)
+                    os.killpg(group, signal.SIGKILL)  # a server that ends slowly would write while its folder is deleted
     return count, failures
 
 

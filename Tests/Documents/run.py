@@ -54,7 +54,7 @@ def steps(page, has_receiver):
                 yield command, output
 
 
-def run_page(name, tools, more=None):
+def run_page(name, tools, more=None, patience=PATIENCE):
     """Runs the lines of a page; their background processes continue until the page ends. A page that brings its own files gets
     `more`, variables for its commands, in place of Samples and Spec."""
     failures, count, groups = [], 0, []
@@ -77,7 +77,7 @@ def run_page(name, tools, more=None):
                     ["bash", "-c", command], cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT, text=True, start_new_session=True)
                 groups.append(process.pid)
-                shown = process.communicate(timeout=PATIENCE)[0].replace(folder, "~")
+                shown = process.communicate(timeout=patience)[0].replace(folder, "~")
                 count += 1
                 if expected is not None and formed(shown) != formed(expected):
                     failures.append(f"{name}: $ {command}\n--- the page\n{expected}--- the tool\n{shown}")

@@ -140,7 +140,7 @@ def guides(package, tools):
     more["SWIFTPM_BUILD_DIR"] = str(package.folder / "scratch")  # has the libraries already
 
     def judge(name, page):
-        count, failures = run_page(page, tools, more)
+        count, failures = run_page(page, tools, more, BUILDING)
         expect(count > 5 and not failures, f"{count} commands: {failures}")
 
     every(GUIDES, judge)

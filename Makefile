@@ -1,6 +1,6 @@
 # `make demo` shows the tools at work, and `make test` tests them. Both install what they need.
 
-.PHONY: help build test test-all demo install uninstall deb deb-check release bench fuzz receiver page vectors sample format lint clean
+.PHONY: help build test test-all demo install uninstall docs deb deb-check release bench fuzz receiver page vectors sample format lint clean
 
 PREFIX = /usr/local
 SECONDS = 30
@@ -16,6 +16,7 @@ help:
 	@echo "make build     build capbundle, capqueue and capbundle-decode in .build/release"
 	@echo "make install   install them, man pages, completions, systemd units, cron scripts below PREFIX ($(PREFIX)); DESTDIR for packages"
 	@echo "make uninstall remove what make install wrote below PREFIX; queues, keys and settings stay"
+	@echo "make docs      make the API pages and the guides in .build/docs, for any server of static files below the path BASE (/)"
 	@echo "make deb       build Debian packages, their SBOM and SHA256SUMS in .build/packages; signed if MINISIGN_KEY names a key"
 	@echo "make deb-check install, use, upgrade and purge them in Debian bookworm and trixie; root only"
 	@echo "make release   in a clean clone: check version and changelog, test everything, build packages and checksums, tag"
@@ -48,6 +49,10 @@ install:
 
 uninstall:
 	@.ci/uninstall $(PREFIX) $(DESTDIR)
+
+docs:
+	@.ci/dependencies build
+	@.ci/docs $(BASE)
 
 deb: build
 	@.ci/dependencies packages

@@ -26,6 +26,14 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         .executableTarget(
+            name: "send-capture",
+            dependencies: [
+                .product(name: "CaptureImport", package: "capture-bundle"),
+                .product(name: "CaptureDevice", package: "capture-bundle"),
+                .product(name: "CaptureQueue", package: "capture-bundle"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ]),
+        .executableTarget(
             name: "push-to-queue",
             dependencies: [
                 .product(name: "CaptureQueue", package: "capture-bundle"),

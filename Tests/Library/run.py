@@ -1,6 +1,7 @@
-"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it.
+"""Builds Samples/library, a package that depends on ours by version, in debug and in release, and runs it. Then plays the
+sessions of Samples/Guides.docc, which clone the repository and build a copy of that package.
 
-usage: Tests/run.py Library CAPBUNDLE [--only debug]
+usage: Tests/run.py Library CAPBUNDLE CAPQUEUE RECEIVER [--only debug]
 
 The URL in its Package.swift leads to a temporary repository of the files that git tracks here, in their current state,
 with the tag that `make release` makes. Everything is made in a temporary folder; settings of git and caches of SwiftPM
@@ -15,12 +16,14 @@ import shutil
 import subprocess
 import tempfile
 
-from Kit.outcomes import PATIENCE, ROOT, expect
+from Documents.run import run_page
+from Kit.outcomes import PATIENCE, ROOT, every, expect
 from Kit.rigs import Home
 from Kit.suite import Lines
 
 DEPENDENCY = re.compile(r'url: "(.*/capture-bundle.git)", from: "(.*)"')
 RAW = ROOT / "Samples/desk-lamp/raw"
+GUIDES = {name: f"Samples/Guides.docc/{name}.md" for name in ("Servers", "Apps")}
 BUILDING = 1800  # in seconds
 # What a program is linked to that only verifies: the system, Swift, hashes and signatures, compression.
 LINKED = re.compile(r"(/\S*/ld-linux|linux-vdso|lib(c|m|stdc\+\+|gcc_s|crypto|z|deflate|dispatch|BlocksRuntime|swift\w*|_?Foundation"
@@ -131,15 +134,29 @@ def pushes(package, configuration, room):
     package.run(program, queue, altered, code=1)
 
 
+def guides(package, tools):
+    """A reader can paste the commands of each guide, into one folder, and see the output that it shows."""
+    more = {name: value for name, value in package.env.items() if name == "PATH" or name.startswith("GIT_CONFIG_")}
+    more["SWIFTPM_BUILD_DIR"] = str(package.folder / "scratch")  # has the libraries already
+
+    def judge(name, page):
+        count, failures = run_page(page, tools, more, BUILDING)
+        expect(count > 5 and not failures, f"{count} commands: {failures}")
+
+    every(GUIDES, judge)
+
+
 def main():
     parser = argparse.ArgumentParser(description="Builds and runs a package that depends on the libraries.")
     parser.add_argument("capbundle", type=pathlib.Path, help="verifies what the package makes")
+    parser.add_argument("capqueue", type=pathlib.Path)
+    parser.add_argument("receiver", type=pathlib.Path)
     parser.add_argument("--only", choices=["debug", "release"], help="build in this configuration only")
     options = parser.parse_args()
-    capbundle = options.capbundle.resolve()
+    tools = [options.capbundle.resolve(), options.capqueue.resolve(), options.receiver.resolve()]
     outcomes = Lines()
     with tempfile.TemporaryDirectory(prefix="capbundle-library-") as folder:
-        package = Package(capbundle, pathlib.Path(folder).resolve())
+        package = Package(tools[0], pathlib.Path(folder).resolve())
         package.release()
         for configuration in [options.only] if options.only else ["debug", "release"]:
             room = package.folder / f"room-{configuration}"
@@ -148,4 +165,5 @@ def main():
             outcomes.run(f"{configuration}: packs and verifies", seals, package, configuration, room)
             outcomes.run(f"{configuration}: only verifies", verifies, package, configuration, room)
             outcomes.run(f"{configuration}: pushes", pushes, package, configuration, room)
+        outcomes.run("the sessions of the guides", guides, package, tools)
     return outcomes.close()

@@ -59,15 +59,13 @@ struct Devices: Sendable {
     ///
     /// - Returns: false if neither exists.
     func revoke(_ id: String, at now: Int) throws -> Bool {
-        let isDevice = try get("devices/\(id)") != nil
-        guard try isDevice || get("invitations/\(id)") != nil else { return false }
+        guard try get("devices/\(id)") != nil || get("invitations/\(id)") != nil else { return false }
         _ = try create("revoked/\(id)", Array(String(now).utf8))
         return true
     }
 
     /// Makes an invitation.
     ///
-    /// - Parameter expires: The time in milliseconds from which it is invalid.
     /// - Returns: The id of the future device, and the secret.
     func invite(_ name: String, until expires: Int) throws -> (id: String, secret: String) {
         let id = UUID().uuidString.lowercased()

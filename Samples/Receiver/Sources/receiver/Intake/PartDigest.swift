@@ -34,7 +34,7 @@ struct PartDigest {
             guard try await read(to: delimiter, limit: .max, { try hash.update(Array($0).span) }) else {
                 return Self.malformed
             }
-            if FormType.partName(headers)?.elementsEqual(name.utf8) ?? false { return .success(try hash.finish()) }
+            if FormType.partName(headers) == name { return .success(try hash.finish()) }
         }
         return .failure(.validation("the form has no part \"\(name)\""))
     }

@@ -2,7 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import Foundation
 import GRDB
-import HTTPTypes
+import Hummingbird
 import Logging
 import SystemPackage
 
@@ -51,27 +51,22 @@ struct CaptureIndex: Sendable {
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("2") { db in
+        migrator.registerMigration("3") { db in
             try db.execute(
                 sql: """
                     CREATE TABLE captures (
                         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, device TEXT NOT NULL,
                         device_name TEXT NOT NULL, captured_at TEXT NOT NULL, received_at INTEGER NOT NULL,
-                        verdict TEXT NOT NULL, photo_sha256 TEXT, has_place INTEGER NOT NULL) STRICT;
+                        verdict TEXT NOT NULL, photo_sha256 TEXT, has_place INTEGER NOT NULL,
+                        unstamped TEXT) STRICT;
                     CREATE INDEX captures_photo ON captures (photo_sha256);
                     CREATE INDEX captures_device ON captures (device, number);
                     CREATE INDEX captures_time ON captures (captured_at);
+                    CREATE INDEX captures_unstamped ON captures (received_at) WHERE unstamped IS NOT NULL;
+                    CREATE TABLE stamps (id TEXT PRIMARY KEY, tsr BLOB NOT NULL) STRICT;
                     CREATE TABLE idempotency_keys (
                         device TEXT NOT NULL, key TEXT NOT NULL, body_sha256 TEXT NOT NULL,
                         PRIMARY KEY (device, key)) STRICT, WITHOUT ROWID;
-                    """)
-        }
-        migrator.registerMigration("3") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE captures ADD COLUMN unstamped TEXT;
-                    CREATE INDEX captures_unstamped ON captures (received_at) WHERE unstamped IS NOT NULL;
-                    CREATE TABLE stamps (id TEXT PRIMARY KEY, tsr BLOB NOT NULL) STRICT;
                     """)
         }
         return migrator
@@ -159,25 +154,21 @@ struct CaptureIndex: Sendable {
         }
     }
 
-    /// The captures that fit all conditions, the latest arrival first.
+    /// Finds captures, the latest arrival first.
     ///
-    /// - Parameters:
-    ///   - day: The day of the claimed time in UTC, such as `2026-03-14`.
-    ///   - device: The UUID of the device.
-    ///   - isRevoked: Whether the device is one of `revoked`; nil for all.
-    ///   - before: Only captures with a smaller number.
-    func search(
-        day: String?, device: String?, isRevoked: Bool?, revoked: Set<String>, before: Int?, limit: Int
-    ) throws -> [CaptureRow] {
+    /// - Parameter revoked: The ids of the revoked devices.
+    func search(_ search: CaptureSearch, revoked: Set<String>, limit: Int) throws -> [CaptureRow] {
         var found = CaptureRow.order(Column("number").desc).limit(limit)
-        if let day { found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day]) }
-        if let device { found = found.filter(Column("device") == device) }
-        if let isRevoked {
+        if let day = search.day {
+            found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day])
+        }
+        if let device = search.device { found = found.filter(Column("device") == device) }
+        if let verdict = search.verdict {
             let list = try String(decoding: JSONEncoder().encode(revoked.sorted()), as: UTF8.self)
             let isAmong: SQL = "device IN (SELECT value FROM json_each(\(list)))"
-            found = found.filter(literal: isRevoked ? isAmong : "NOT \(isAmong)")
+            found = found.filter(literal: verdict == .revoked ? isAmong : "NOT \(isAmong)")
         }
-        if let before { found = found.filter(Column("number") < before) }
+        if let before = search.before { found = found.filter(Column("number") < before) }
         return try read { try found.fetchAll($0) }
     }
 

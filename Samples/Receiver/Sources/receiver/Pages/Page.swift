@@ -4,7 +4,6 @@ import Hummingbird
 
 struct Page: Sendable {
     let title: String
-    /// What is in the main part of the page.
     let content: HTML
     var footer: [HTML] = ["A receiver of signed captures."]
     var status = HTTPResponse.Status.ok

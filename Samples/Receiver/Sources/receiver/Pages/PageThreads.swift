@@ -8,8 +8,8 @@ actor PageThreads {
     /// The end of the last request for each capture.
     private var last: [String: Task<Void, Never>] = [:]
 
-    init(count: Int, limit: Int) {
-        threads = BlockingThreads(count: count)
+    init(limit: Int) {
+        threads = BlockingThreads(count: 2)
         self.limit = limit
     }
 

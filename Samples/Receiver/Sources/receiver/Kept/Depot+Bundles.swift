@@ -6,16 +6,11 @@ import SystemPackage
 
 /// Gives the files of bundles, wherever their bytes are: in the queue, or at a destination if the queue has released them.
 /// All calls block.
-struct StoredBundles: Sendable {
-    let queue: UploadQueue
-    /// The folder for temporary files.
-    let scratch: FilePath
-
+extension Depot {
     /// Calls `body` with the path of the bundle, and with the hash of the bundle that arrived. The file may be deleted
     /// afterwards.
     ///
-    /// - Throws: `BundleGone` if neither the queue nor a destination has the bytes, `OutOfReach` if only a destination
-    ///   has them and `reach` is less, `Unavailable` if they cannot be fetched at the moment, and any error of
+    /// - Throws: `BundleGone`, `OutOfReach`, `Unavailable` if the bytes cannot be read at the moment, and any error of
     ///   `body`.
     func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath, Digest) throws -> Value) throws -> Value {
         let record: CaptureRecord
@@ -26,49 +21,45 @@ struct StoredBundles: Sendable {
                 if FileManager.default.fileExists(atPath: path.string) { throw error }
             }
         }
-        guard Self.isAtDestination(record) else { throw BundleGone() }
+        guard record.isAtDestination else { throw BundleGone() }
         guard reach == .destinations else { throw OutOfReach() }
         return try withScratchFile { path in
-            do {
-                _ = try queue.captures.fetch(record, to: .file(path))
-            } catch {
-                throw Unavailable("\(error)")
-            }
+            do { _ = try queue.captures.fetch(record, to: .file(path)) } catch { throw Unavailable("\(error)") }
             return try body(path, record.sha256)
         }
     }
 
-    enum State: Sendable {
-        /// The queue's copy has the bytes that arrived.
-        case unchanged
-        case damaged
-        /// The queue has released the bytes. The copy at a destination was not read.
-        case passedOn
-        /// The bytes were deleted or lost before they were passed on.
-        case gone
-    }
-
-    /// Reads the queue's copy of a capture, and compares it with what arrived.
-    func state(of id: String) -> State {
-        guard let record = try? queue.captures.find(id) else { return .gone }
-        if let path = queue.captures.path(of: record), let hash = try? Self.hash(path) {
-            return hash == record.sha256 ? .unchanged : .damaged
-        }
-        return Self.isAtDestination(record) ? .passedOn : record.holding == .quarantined ? .damaged : .gone
-    }
-
-    static func hash(_ path: FilePath) throws -> Digest { try RequestSignature.hash(BundleSource(file: path)) }
-
-    private static func isAtDestination(_ record: CaptureRecord) -> Bool {
-        record.deliveries.contains { $0.state == .completed }
-    }
-
     /// Calls `body` with the path of a new file, and deletes that file afterwards.
     func withScratchFile<Value>(_ body: (FilePath) throws -> Value) throws -> Value {
-        let path = scratch.appending("page-\(UUID().uuidString)")
+        let path = folder.scratch.appending("page-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(atPath: path.string) }
         return try body(path)
     }
+
+    /// Reads the queue's copy of a capture, and compares it with what arrived.
+    func state(of id: String) -> BundleState {
+        guard let record = try? queue.captures.find(id) else { return .gone }
+        if let path = queue.captures.path(of: record),
+            let hash = try? RequestSignature.hash(BundleSource(file: path))
+        {
+            return hash == record.sha256 ? .unchanged : .damaged
+        }
+        return record.isAtDestination ? .passedOn : record.holding == .quarantined ? .damaged : .gone
+    }
+}
+
+extension CaptureRecord {
+    fileprivate var isAtDestination: Bool { deliveries.contains { $0.state == .completed } }
+}
+
+enum BundleState: Sendable {
+    /// The queue's copy has the bytes that arrived.
+    case unchanged
+    case damaged
+    /// The queue has released the bytes. The copy at a destination was not read.
+    case passedOn
+    /// The bytes were deleted or lost before they were passed on.
+    case gone
 }
 
 /// What may be done for a page.

@@ -1,5 +1,3 @@
-import CaptureBundle
-import CaptureQueue
 import Foundation
 import Glibc
 import SystemPackage
@@ -31,14 +29,12 @@ struct ReceiverFolder: Sendable {
     }
 
     /// Makes this process the only receiver of the folder, until the descriptor is closed.
-    ///
-    /// - Throws: `Unusable` if another process serves the folder.
     func lock() throws -> FileDescriptor {
         let file = try FileDescriptor.open(
             path.appending("lock"), .readWrite, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
             try file.close()
-            throw Unusable("\(path): another receiver serves this folder")
+            throw Unusable("\(path): another receiver serves this folder; stop it first")
         }
         return file
     }

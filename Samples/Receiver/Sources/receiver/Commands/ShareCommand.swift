@@ -34,9 +34,7 @@ struct ShareCommand: ParsableCommand {
         try store.place.make()
         // A receiver that runs would go on with the devices of its folder.
         let lock: FileDescriptor
-        do { lock = try store.place.lock() } catch let error as Unusable {
-            throw ValidationError("\(error); stop it first")
-        }
+        do { lock = try store.place.lock() } catch let error as Unusable { throw ValidationError(error.description) }
         defer { try? lock.close() }
         var settings = S3Settings(url: URLTemplate(url))
         (settings.region, settings.profile) = (region, profile)

@@ -1,11 +1,10 @@
-import CaptureBundle
 import CaptureQueue
 import Logging
 import QueueModel
 import ServiceLifecycle
 
-/// Sends what was received to the queue's destinations, and deletes what was sent long enough ago. Both go on until
-/// the receiver ends. A destination that fails never stops the receiver.
+/// Sends what was received to the queue's destinations, and deletes what was sent long enough ago, until the receiver
+/// ends. A destination that fails never stops the receiver.
 struct QueueWork: Service {
     let depot: Depot
     /// The events that are logged, because the operator may have to act.
@@ -13,7 +12,6 @@ struct QueueWork: Service {
         .permanentlyFailed, .conflict, .quarantined, .blocked, .offline, .ready, .quota,
     ]
 
-    /// Works until the receiver ends. Transfers under way get some seconds then.
     func run() async {
         await cancelWhenGracefulShutdown {
             async let sending: Void = repeatedly("sending", every: .seconds(5)) { try await send() }

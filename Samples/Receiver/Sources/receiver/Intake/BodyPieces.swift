@@ -5,9 +5,7 @@ import Synchronization
 typealias BodyPieces = AsyncThrowingMapSequence<RequestBody, [UInt8]>
 
 extension Request {
-    /// Accepts the body, so that the client sends it.
-    ///
-    /// - Throws: 413 for a Content-Length above `limit`.
+    /// Accepts the body, so that the client sends it, unless its announced length is above `limit`.
     func pieces(_ context: ReceiverContext, limit: Int, _ slot: Slots.Slot? = nil) async throws -> BodyPieces {
         try announcedLength(limit: limit)
         try await context.acceptBody()
@@ -21,9 +19,7 @@ extension Request {
         }
     }
 
-    /// The value of Content-Length; nil for a body in chunks.
-    ///
-    /// - Throws: 413 if it is above `limit`.
+    /// The value of Content-Length; nil for a body in chunks. Above `limit`, it throws 413.
     @discardableResult
     func announcedLength(limit: Int) throws -> Int? {
         guard let text = headers[.contentLength] else { return nil }

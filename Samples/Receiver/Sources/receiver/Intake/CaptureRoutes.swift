@@ -11,10 +11,8 @@ struct CaptureRoutes: Sendable {
     /// The maximum number of samples on a side of a depth map.
     let depthSide: Int
 
-    /// The limits of the upload contract in bytes.
+    /// The limit of the upload contract in bytes.
     private static let bodyLimit = 20 << 20
-    private static let photoLimit = 10 << 20
-    private static let depthLimit = 5 << 20
 
     /// `POST`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
@@ -25,7 +23,7 @@ struct CaptureRoutes: Sendable {
         let id = try await slots.run(request, context, device: sender.device.id) { slot in
             try await receive(request, length, context, slot, sender, boundary, key)
         }
-        if depot.sharedPhotos != nil { try await depot.threads.run { try depot.share(id) } }
+        if depot.devices.isShared { try await depot.threads.run { try depot.share(id) } }
         return try context.answer(.accepted, answer(id))
     }
 
@@ -91,8 +89,8 @@ struct CaptureRoutes: Sendable {
             throw APIError(.forbidden, "NOT_ACCEPTABLE", report.faults.first?.message ?? report.verdict.word)
         }
         guard let manifest = report.manifest else { throw APIError.internalError }
-        try Self.check(manifest.entry(.photo), "photo", Self.photoLimit)
-        try Self.check(manifest.entry(.depth), "depth map", Self.depthLimit)
+        try Self.check(manifest.entry(.photo), "photo", 10 << 20)
+        try Self.check(manifest.entry(.depth), "depth map", 5 << 20)
         if let size = manifest.depth?.size, max(size.width, size.height) > depthSide {
             throw APIError.tooLarge(
                 "the depth map has \(size.width)x\(size.height) samples, at most \(depthSide) on a side are allowed")

@@ -3,8 +3,6 @@ import Hummingbird
 
 /// Header values of forms: a type or a word, and parameters after semicolons.
 enum FormType {
-    /// Returns the boundary of a form.
-    ///
     /// - Throws: 400 if the request is not `multipart/form-data` with a boundary of 1 to 70 characters.
     static func boundary(of request: Request) throws -> [UInt8] {
         let values = request.headers[values: .contentType]

@@ -7,7 +7,6 @@ struct PartDigest {
     /// What arrived and is not read yet. The first delimiter has no CRLF before it.
     private var buffer = Array("\r\n".utf8)
 
-    /// The maximum number of parts, and of bytes in the headers of a part.
     private static let maxParts = 16
     private static let maxHeaders = 2048
     private static let malformed = Result<Digest, APIError>.failure(.validation("the form is not well-formed"))

@@ -44,20 +44,15 @@ actor Slots {
 
     var takenCount: Int { taken.count }
 
-    /// Runs `body` with a slot.
-    ///
-    /// - Parameter device: The id of the device; empty for a request that names none.
-    /// - Throws: 503 if no slot becomes free within 5 s.
-    nonisolated func run<Value>(
+    /// Runs `body` with a slot. If none becomes free within 5 s, it throws 503.
+    func run<Value: Sendable>(
         _ request: Request, _ context: ReceiverContext, device: String = "",
-        _ body: (Slot) async throws -> Value
+        _ body: @Sendable (Slot) async throws -> Value
     ) async throws -> Value {
         let slot = Slot(context.address(of: request), device) { context.giveUpBody() }
         guard await take(slot) else { throw APIError.busy }
-        let result: Result<Value, any Error>
-        do { result = .success(try await body(slot)) } catch { result = .failure(error) }
-        await giveBack(slot)
-        return try result.get()
+        defer { giveBack(slot) }
+        return try await body(slot)
     }
 
     private func take(_ slot: Slot) async -> Bool {

@@ -1,5 +1,4 @@
 import CaptureBundle
-import CaptureQueue
 import Foundation
 import GRDB
 import Hummingbird
@@ -27,9 +26,9 @@ struct CaptureIndex: Sendable {
         } catch let fault as IndexFault where fault.isDamage {
             let place = FilePath("\(path).damaged")
             logger.warning("\(fault); it is now \(place)")
-            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.string + end) }
-            for end in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path.string + end) {
-                try FileManager.default.moveItem(atPath: path.string + end, toPath: place.string + end)
+            for end in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: place.string + end)
+                try? FileManager.default.moveItem(atPath: path.string + end, toPath: place.string + end)
             }
             database = try Self.open(path)
         }
@@ -80,9 +79,7 @@ struct CaptureIndex: Sendable {
         try IndexFault.naming(path) { try database.write(body) }
     }
 
-    /// Checks the Idempotency-Key of a request.
-    ///
-    /// - Throws: 422 if it was used for another body before.
+    /// - Throws: 422 if the Idempotency-Key of a request was used for another body before.
     func check(_ request: CaptureRequest) throws {
         guard let key = request.idempotencyKey else { return }
         let known = try read { db in
@@ -95,8 +92,7 @@ struct CaptureIndex: Sendable {
             .unprocessableContent, "IDEMPOTENCY_KEY_REUSED", "the Idempotency-Key was used for another body before")
     }
 
-    /// Writes captures, which may be known, and the keys of their requests in one transaction. It is on the disk when the
-    /// call returns.
+    /// Writes captures, which may be known, and the keys of their requests in one transaction, which is synced.
     func write(_ captures: [CaptureRow], _ requests: [CaptureRequest] = []) throws {
         try write { db in
             for capture in captures { try capture.insert(db) }
@@ -147,7 +143,6 @@ struct CaptureIndex: Sendable {
         }.map { TimeStamp(bytes: Array($0)) }
     }
 
-    /// The first capture with this photo.
     func capture(photo: Digest) throws -> CaptureRow? {
         try read { db in
             try CaptureRow.filter(Column("photo_sha256") == photo.description).order(Column("number")).fetchOne(db)
@@ -159,9 +154,7 @@ struct CaptureIndex: Sendable {
     /// - Parameter revoked: The ids of the revoked devices.
     func search(_ search: CaptureSearch, revoked: Set<String>, limit: Int) throws -> [CaptureRow] {
         var found = CaptureRow.order(Column("number").desc).limit(limit)
-        if let day = search.day {
-            found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day])
-        }
+        if let day = search.day { found = found.filter(Column("captured_at").like("\(day)%")) }
         if let device = search.device { found = found.filter(Column("device") == device) }
         if let verdict = search.verdict {
             let list = try String(decoding: JSONEncoder().encode(revoked.sorted()), as: UTF8.self)

@@ -6,7 +6,6 @@ import HummingbirdCore
 struct CaptureSearch: Sendable {
     /// A day of the claimed time in UTC, such as `2026-03-14`.
     let day: String?
-    /// The UUID of a device.
     let device: String?
     let verdict: Verdict?
     /// Only captures with a smaller number.

@@ -4,14 +4,12 @@ import Foundation
 import QueueModel
 import SystemPackage
 
-/// Gives the files of bundles, wherever their bytes are: in the queue, or at a destination if the queue has released them.
-/// All calls block.
+/// Gives the files of bundles from the queue, or from a destination if the queue has released them. All calls block.
 extension Depot {
     /// Calls `body` with the path of the bundle, and with the hash of the bundle that arrived. The file may be deleted
     /// afterwards.
     ///
-    /// - Throws: `BundleGone`, `OutOfReach`, `Unavailable` if the bytes cannot be read at the moment, and any error of
-    ///   `body`.
+    /// - Throws: `BundleGone`, `OutOfReach`, `Unavailable`, and any error of `body`.
     func withFile<Value>(of id: String, _ reach: Reach, _ body: (FilePath, Digest) throws -> Value) throws -> Value {
         let record: CaptureRecord
         do { record = try queue.captures.find(id) } catch { throw Unavailable("\(error)") }

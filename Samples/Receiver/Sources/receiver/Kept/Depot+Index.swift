@@ -4,11 +4,8 @@ import Logging
 import QueueModel
 
 extension Depot {
-    /// How long destinations that fail may delay the start.
-    private static let patience = Duration.seconds(60)
-
-    /// Adds to the index the captures that only the queue knows. There are such if the index was lost, damaged or replaced
-    /// by an old copy, or if writing it failed when they came.
+    /// Adds to the index the captures that only the queue knows. There are such if the index was lost, damaged or
+    /// replaced by an old copy, or if writing it failed when they came.
     func completeIndex() throws {
         let known = try index.ids()
         var missing: [CaptureRecord] = []
@@ -24,7 +21,8 @@ extension Depot {
         for (place, record) in missing.reversed().enumerated() {
             let start = ContinuousClock.now
             do {
-                found.append(try row(of: record, delay < Self.patience ? .destinations : .queue))
+                // Destinations that fail may delay the start for a minute.
+                found.append(try row(of: record, delay < .seconds(60) ? .destinations : .queue))
             } catch {
                 delay += ContinuousClock.now - start
                 lost.append("\(record.id): \(Self.words(error))")

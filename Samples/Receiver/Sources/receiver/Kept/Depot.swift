@@ -1,7 +1,6 @@
 import CaptureQueue
 import Logging
 import QueueModel
-import QueueTransports
 
 /// All that a receiver keeps, and the threads on which it is read and written.
 struct Depot: Sendable {
@@ -9,18 +8,9 @@ struct Depot: Sendable {
     let queue: UploadQueue
     let index: CaptureIndex
     let devices: Devices
-    /// Where several receivers find each other's captures; nil if this one shares no store.
-    let sharedPhotos: S3Objects?
     let publicURL: PublicURL
     let threads: BlockingThreads
     let logger: Logger
-
-    /// Ends the threads, and closes the databases, each of which is one file then.
-    func close() async throws {
-        await threads.stop()
-        try index.close()
-        queue.close()
-    }
 }
 
 extension UploadQueue {

@@ -13,6 +13,10 @@ actor Keeper {
         let device: RegisteredDevice
         let manifest: Manifest
         let request: CaptureRequest
+
+        fileprivate func row(_ id: String) -> CaptureRow {
+            CaptureRow(id, device, manifest, bundle.report, verdict: bundle.report.verdict.word, at: UnixTime.now)
+        }
     }
 
     private typealias Waiting = (arrival: Arrival, continuation: CheckedContinuation<String, any Error>)
@@ -72,16 +76,10 @@ actor Keeper {
             let pushed = try depot.queue.captures.keep(sound.map { batch[$0].bundle })
             for (place, result) in zip(sound, pushed) { results[place] = result.map(\.id) }
             let kept = sound.compactMap { place in (try? results[place].get()).map { (id: $0, arrival: batch[place]) } }
-            try depot.index.write(kept.map { Self.row($0.id, $0.arrival) }, kept.map(\.arrival.request))
+            try depot.index.write(kept.map { $0.arrival.row($0.id) }, kept.map(\.arrival.request))
         } catch {
             for place in sound { results[place] = .failure(error) }
         }
         return results
-    }
-
-    private static func row(_ id: String, _ arrival: Arrival) -> CaptureRow {
-        let report = arrival.bundle.report
-        return CaptureRow(
-            id, arrival.device, arrival.manifest, report, verdict: report.verdict.word, at: UnixTime.now)
     }
 }

@@ -21,11 +21,11 @@ struct VerifyFileRoute: Sendable {
             let found = try depot.capture(photo: photo)
             return (found, try found?["device"].flatMap { try depot.devices.device($0) }?.isRevoked)
         }
-        var answer: [String: Any] = ["status": found == nil ? "no_record" : "verified"]
-        answer["capture_id"] = found?["capture_id"]
-        answer["verification_url"] = found?["verification_url"]
-        answer["device_revoked"] = isRevoked
-        answer["file_hash"] = Data(photo.bytes).base64EncodedString()
-        return try context.answer(.ok, answer)
+        let answer: [String: Any?] = [
+            "status": found == nil ? "no_record" : "verified", "capture_id": found?["capture_id"],
+            "verification_url": found?["verification_url"], "device_revoked": isRevoked,
+            "file_hash": Data(photo.bytes).base64EncodedString(),
+        ]
+        return try context.answer(.ok, answer.compactMapValues(\.self))
     }
 }

@@ -13,10 +13,9 @@ extension ReceiverFolder {
     private var sharedStore: FilePath { path.appending("shared-store.json") }
 
     /// Opens the store of devices, invitations and revocations: the shared one, or else the folder's own.
-    func objects() throws -> any ObjectStore { try sharedObjects() ?? FolderObjects(folder: shared) }
-
-    /// Opens the shared store; nil if the receiver shares none.
-    func sharedObjects() throws -> S3Objects? { try sharedSettings().map { try S3Objects($0) } }
+    func objects() throws -> any ObjectStore {
+        try sharedSettings().map { try S3Objects($0) } ?? FolderObjects(folder: shared)
+    }
 
     private func sharedSettings() throws -> S3Settings? {
         guard FileManager.default.fileExists(atPath: sharedStore.string) else { return nil }

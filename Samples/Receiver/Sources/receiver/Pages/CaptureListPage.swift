@@ -1,4 +1,3 @@
-import CaptureBundle
 import CapturePages
 
 /// The operator's list: 50 captures on a page, the latest arrival first.
@@ -33,11 +32,9 @@ struct CaptureListPage {
             """
         return Page(
             title: "Received captures",
-            content: "<h1>Received captures</h1>\n\(form)\(rows.isEmpty ? Self.nothing : table)\(older)",
+            content: "<h1>Received captures</h1>\n\(form)\(rows.isEmpty ? "<p>No capture fits.</p>\n" : table)\(older)",
             footer: [footer], hasForm: true)
     }
-
-    private static let nothing: HTML = "<p>No capture fits.</p>\n"
 
     private var form: HTML {
         let devices = devices.map { option($0.id, "\($0.name) (\($0.id))", isChosen: $0.id == search.device) }

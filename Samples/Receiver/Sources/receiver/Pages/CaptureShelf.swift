@@ -3,6 +3,7 @@ import CapturePages
 import Hummingbird
 import Logging
 import PictureClient
+import Synchronization
 import SystemPackage
 
 /// Reads stored captures for pages. All calls block, and are for the threads of `PageThreads`. They throw `OutOfReach`
@@ -13,8 +14,8 @@ final class CaptureShelf: Sendable {
     private let authorities: TrustFile
     private let large: BundlePictures
     private let small: BundlePictures
-    /// By the hash of the bundle, whether it has a time stamp, and the line of its device.
-    private let checked = BoundedCache<CheckedBundle>(limit: 32 << 20)
+    /// The last bundles, the oldest first, by the hash, whether there is a time stamp, and the line of the device.
+    private let checked = Mutex<[(name: String, bundle: CheckedBundle)]>([])
 
     init(_ depot: Depot, _ authorities: TrustFile) {
         self.depot = depot
@@ -24,18 +25,11 @@ final class CaptureShelf: Sendable {
         small = BundlePictures(.small, decoder: decoder)
     }
 
-    /// - Parameter seesAll: Whether the reader may see the position and all that may be withheld.
-    /// - Returns: nil if no capture has this id.
-    /// - Throws: `Unavailable`.
-    func shown(_ id: String, _ reach: Reach, seesAll: Bool) throws -> ShownCapture? {
-        try read(id, reach, seesAll: seesAll) { shown, _ in shown }
-    }
-
     /// Opens the bundle that a reader may download.
     ///
     /// - Returns: nil if no capture has this id, or the reader may not have its bundle.
     func download(_ id: String, _ reach: Reach, seesAll: Bool) throws -> ResponseBody? {
-        try read(id, reach, seesAll: seesAll) { shown, path in
+        try shown(id, reach, seesAll: seesAll) { shown, path in
             guard !seesAll else { return try ResponseBody(path, depot.threads) }
             guard shown.checked.refusal == nil else { return nil }
             guard reach != .known else { throw OutOfReach() }
@@ -45,7 +39,10 @@ final class CaptureShelf: Sendable {
         }
     }
 
-    private func read<Value>(
+    /// Calls `body` with a capture and the file of its bundle.
+    ///
+    /// - Returns: nil if no capture has this id.
+    func shown<Value>(
         _ id: String, _ reach: Reach, seesAll: Bool, _ body: (ShownCapture, FilePath) throws -> Value?
     ) throws -> Value? {
         guard let row = try depot.index.capture(id) else { return nil }
@@ -65,7 +62,7 @@ final class CaptureShelf: Sendable {
         _ path: FilePath, _ hash: Digest, _ stamp: TimeStamp?, _ device: RegisteredDevice?, _ reach: Reach
     ) throws -> CheckedBundle {
         let name = "\(hash) \(stamp != nil) \(device?.currentLine.text ?? "")"
-        if let known = checked[name] { return known }
+        if let known = checked.withLock({ $0.first { $0.name == name } }) { return known.bundle }
         guard reach != .known else { throw OutOfReach() }
         var trust = try device?.trust() ?? TrustFile()
         trust.append(authorities)
@@ -80,7 +77,11 @@ final class CaptureShelf: Sendable {
             thumbnail: PagePicture(thumbnails.photo ?? thumbnails.depth), depthSpan: pictures.depthSpan,
             depthStatistics: view.depthStatistics, position: view.position, lacksPicture: pictures.reason != nil,
             refusal: refusal)
-        checked.keep(found, bytes: found.bytes, as: name)
+        checked.withLock { checked in
+            checked.removeAll { $0.name == name }
+            checked.append((name, found))
+            while checked.reduce(0, { $0 + $1.bundle.bytes }) > 32 << 20 { checked.removeFirst() }
+        }
         return found
     }
 }

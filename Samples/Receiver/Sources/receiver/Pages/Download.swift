@@ -7,7 +7,6 @@ extension CaptureShelf {
     /// Writes the copy of a bundle that anyone may have: without the position, and without all that its device marked as
     /// withholdable.
     ///
-    /// - Parameter report: The report of the whole bundle.
     /// - Returns: Why there is no such copy; nil if it was written.
     static func write(_ bundle: FilePath, _ report: VerificationReport, to target: FilePath) throws -> String? {
         var others = EntrySelection()
@@ -25,8 +24,7 @@ extension CaptureShelf {
 }
 
 extension ResponseBody {
-    /// The bytes of a file, which may be deleted from now on. They are read in small pieces, as fast as the client takes
-    /// them.
+    /// The bytes of a file, which may be deleted from now on. They are read as fast as the client takes them.
     init(_ path: FilePath, _ threads: BlockingThreads) throws {
         let file = try FileHandle(forReadingFrom: URL(filePath: path.string))
         let size = Int(try file.seekToEnd())

@@ -15,7 +15,6 @@ actor PageThreads {
 
     /// Runs a blocking call, after those for the same capture.
     ///
-    /// - Parameter capture: The id of the capture; nil if the call is not about one capture.
     /// - Throws: `PagesBusy` if too many requests wait, and any error of `body`.
     func run<Value: Sendable>(
         for capture: String?, _ body: @escaping @Sendable () throws -> Value

@@ -23,24 +23,23 @@ struct Pages: Sendable {
             // The links of the page are relative to its address without a slash at the end.
             guard !request.uri.path.hasSuffix("/") else { return Page.notFound.response() }
             return await answer(context) { id, reach in
-                try shelf.shown(id, reach, seesAll: seesAll).map { CapturePage($0).page.response() }
+                try shelf.shown(id, reach, seesAll: seesAll) { shown, _ in CapturePage(shown: shown).page.response() }
             }
         }
         addPicture("verify/:id/photo.jpg", to: router, seesAll: seesAll) { $0.photo }
         addPicture("verify/:id/depth.jpg", to: router, seesAll: seesAll) { $0.depth }
         router.get("verify/:id/bundle") { _, context in
             await answer(context) { id, reach in
-                try shelf.download(id, reach, seesAll: seesAll).map { content in
-                    let headers = PageHeaders.download("\(id).bundle", "application/vnd.capture-bundle+tar")
-                    return Response(status: .ok, headers: headers, body: content)
+                try shelf.download(id, reach, seesAll: seesAll).map {
+                    PageHeaders.download("\(id).bundle", "application/vnd.capture-bundle+tar", $0)
                 }
             }
         }
         router.get("verify/:id/stamp.tsr") { _, context in
             await answer(context) { id, _ in
-                try shelf.depot.index.stamp(of: id).map { stamp in
-                    let headers = PageHeaders.download("\(id).bundle.tsr", "application/timestamp-reply")
-                    return Response(status: .ok, headers: headers, body: .init(byteBuffer: .init(bytes: stamp.bytes)))
+                try shelf.depot.index.stamp(of: id).map {
+                    let body = ResponseBody(byteBuffer: ByteBuffer(bytes: $0.bytes))
+                    return PageHeaders.download("\(id).bundle.tsr", "application/timestamp-reply", body)
                 }
             }
         }
@@ -53,7 +52,7 @@ struct Pages: Sendable {
     ) {
         router.get(path) { _, context in
             await answer(context) { id, reach in
-                try shelf.shown(id, reach, seesAll: seesAll).flatMap(picture)?.response()
+                try shelf.shown(id, reach, seesAll: seesAll) { shown, _ in picture(shown)?.response() }
             }
         }
     }

@@ -2,7 +2,6 @@ import CaptureBundle
 import CapturePages
 import Hummingbird
 
-/// Everything that the page about a capture shows.
 struct ShownCapture: Sendable {
     let row: CaptureRow
     /// The device as it is registered now; nil if it is not registered any more.
@@ -71,6 +70,9 @@ struct PagePicture: Sendable {
     var size: Int { buffer.readableBytes }
 
     func response() -> Response {
-        Response(status: .ok, headers: PageHeaders.picture, body: .init(byteBuffer: buffer))
+        var headers = PageHeaders.of("image/jpeg")
+        // A capture never changes, so neither do its pictures.
+        headers[.cacheControl] = "private, max-age=86400, immutable"
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: buffer))
     }
 }

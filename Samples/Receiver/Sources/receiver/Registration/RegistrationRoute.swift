@@ -7,8 +7,6 @@ import Hummingbird
 struct RegistrationRoute: Sendable {
     let depot: Depot
 
-    private static let bodyLimit = 4096
-
     private struct Body: Decodable {
         let invitation: String
         let publicKey: DevicePoint
@@ -17,7 +15,7 @@ struct RegistrationRoute: Sendable {
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let signature = try Sender.headers(of: request)
         var bytes: [UInt8] = []
-        for try await piece in try await request.pieces(context, limit: Self.bodyLimit) { bytes += piece }
+        for try await piece in try await request.pieces(context, limit: 4096) { bytes += piece }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard let body = try? decoder.decode(Body.self, from: Data(bytes)) else {
@@ -48,11 +46,7 @@ struct RegistrationRoute: Sendable {
         let line = try TrustedDeviceLine(name: invitation.name, point: body.publicKey)
         let device = RegisteredDevice(id: id, line: line, isRevoked: false)
         try Sender(device: device, signature: signature).verify(body: digest)
-        switch try depot.devices.register(id, line) {
-        case .registered: return device
-        case .invitationUsed:
-            throw APIError(.conflict, "INVITATION_USED", "the invitation was used for another key")
-        case .keyUsed: throw APIError(.conflict, "DEVICE_ALREADY_REGISTERED", "the key belongs to another device")
-        }
+        try depot.devices.register(id, line)
+        return device
     }
 }

@@ -11,7 +11,6 @@ struct BodyGivenUp: Sendable {}
 /// The body of a request arrived more slowly than the limits allow.
 struct BodyTooSlow: Error {}
 
-/// The limits on the time that a client may take.
 private enum Limits {
     /// From the start of the connection to the end of the first headers.
     static let head = TimeAmount.seconds(10)
@@ -213,8 +212,6 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
         try? context.channel.syncOptions?.setOption(
             .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
     }
-
-    // MARK: - Deadlines
 
     private func setDeadline(_ deadline: NIODeadline?, _ context: ChannelHandlerContext) {
         phaseTimer?.cancel()

@@ -32,7 +32,7 @@ struct Serving {
         try folder.emptyScratch()
         let depot = Depot(
             folder: folder, queue: try openQueue(logger), index: try CaptureIndex(folder.index, logger),
-            devices: devices, sharedPhotos: try folder.sharedObjects(), publicURL: PublicURL(settings.publicURL),
+            devices: devices, publicURL: PublicURL(settings.publicURL),
             threads: BlockingThreads(count: settings.capturesAtOnce + 9), logger: logger)
         try depot.completeIndex()
         let stamper = try settings.tsaCommand.map {
@@ -63,7 +63,9 @@ struct Serving {
         var failure: (any Error)?
         do { try await ServiceGroup(configuration: configuration).run() } catch { failure = error }
         await pages.stop()
-        try await depot.close()
+        await depot.threads.stop()
+        try depot.index.close()
+        depot.queue.close()
         if let error = failure as? IOError {
             throw Unusable(
                 "cannot listen on \(settings.host) port \(settings.port), or on 127.0.0.1 port "

@@ -9,8 +9,6 @@ struct Stamper: Service {
     let authority: StampingAuthority
     let depot: Depot
 
-    private static let longestPause = 300
-
     func run() async {
         let isStopped = Atomic(false)
         await cancelWhenGracefulShutdown {
@@ -24,7 +22,7 @@ struct Stamper: Service {
                         pause = 1
                         if isFound { continue }
                     } catch  where !Task.isCancelled {
-                        pause = min(2 * pause, Self.longestPause)
+                        pause = min(2 * pause, 300)
                         // The error may quote the authority.
                         let words = String(reflecting: "\(error)")
                         depot.logger.warning("no time stamp; the next try is in \(pause) s: \(words)")

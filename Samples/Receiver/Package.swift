@@ -17,9 +17,7 @@ let package = Package(
     dependencies: [
         // Outside this repository, use its address and `from:` instead of the path.
         .package(name: "capture-bundle", path: "../.."),
-        // The HTTP server.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
-        // The index of received captures.
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // The connections below the server: limits on time, and blocking calls on threads of their own.
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),

@@ -1,5 +1,3 @@
-import CaptureBundle
-import CaptureQueue
 import Foundation
 import Glibc
 import SystemPackage
@@ -8,7 +6,6 @@ import SystemPackage
 struct ReceiverFolder: Sendable {
     let path: FilePath
 
-    /// What was acknowledged: a queue.
     var queue: FilePath { path.appending("queue") }
     /// The folder to which the queue sends captures if no other destination is set.
     var kept: FilePath { path.appending("kept") }
@@ -16,41 +13,35 @@ struct ReceiverFolder: Sendable {
     var shared: FilePath { path.appending("shared") }
     /// Copies of bundles for pages.
     var scratch: FilePath { path.appending("scratch") }
-    /// The secret of the operator's list.
     var operatorToken: FilePath { path.appending("operator-token") }
     var index: FilePath { path.appending("index.sqlite") }
 
     var exists: Bool { FileManager.default.fileExists(atPath: shared.string) }
 
-    /// Makes the missing folders, private to the user.
     func make() throws {
         for folder in [path, shared, scratch] { try make(folder) }
     }
 
-    func makeKept() throws { try make(kept) }
-
-    private func make(_ folder: FilePath) throws {
+    /// Makes a folder if it is missing, private to the user.
+    func make(_ folder: FilePath) throws {
         try FileManager.default.createDirectory(
             atPath: folder.string, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// Makes this process the only receiver of the folder, until the descriptor is closed.
-    ///
-    /// - Throws: `Unusable` if another process serves the folder.
     func lock() throws -> FileDescriptor {
         let file = try FileDescriptor.open(
             path.appending("lock"), .readWrite, options: [.create, .closeOnExec], permissions: .ownerReadWrite)
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else {
             try file.close()
-            throw Unusable("\(path): another receiver serves this folder")
+            throw Unusable("\(path): another receiver serves this folder; stop it first")
         }
         return file
     }
 
     /// Removes the copies that a killed receiver left.
     func emptyScratch() throws {
-        for name in try FileManager.default.contentsOfDirectory(atPath: scratch.string) {
-            try FileManager.default.removeItem(atPath: scratch.appending(name).string)
-        }
+        try FileManager.default.removeItem(atPath: scratch.string)
+        try make(scratch)
     }
 }

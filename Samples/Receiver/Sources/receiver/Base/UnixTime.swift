@@ -1,3 +1,4 @@
+import CaptureBundle
 import Foundation
 
 /// Unix time in milliseconds.
@@ -5,8 +6,5 @@ enum UnixTime {
     static var now: Int { Int(Date().timeIntervalSince1970 * 1000) }
 
     /// A time as text: `2026-03-14T15:09:26.535Z`.
-    static func text(_ milliseconds: Int) -> String {
-        Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-            .formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true)) + "Z"
-    }
+    static func text(_ milliseconds: Int) -> String { CaptureTime(milliseconds: milliseconds)?.description ?? "" }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import QueueModel
 import SystemPackage
 
 struct ShareCommand: ParsableCommand {
@@ -32,12 +34,15 @@ struct ShareCommand: ParsableCommand {
         try store.place.make()
         // A receiver that runs would go on with the devices of its folder.
         let lock: FileDescriptor
-        do { lock = try store.place.lock() } catch let error as Unusable {
-            throw ValidationError("\(error); stop it first")
-        }
+        do { lock = try store.place.lock() } catch let error as Unusable { throw ValidationError(error.description) }
         defer { try? lock.close() }
-        let shared = SharedStore(url: url, region: region, profile: profile, authorities: ca)
-        let count = try shared.adopt(store.place)
+        var settings = S3Settings(url: URLTemplate(url))
+        (settings.region, settings.profile) = (region, profile)
+        settings.connection.authorities = ca.map { FilePath(URL(filePath: $0).path) }
+        // The times are short, because a device waits while the receiver asks the store.
+        settings.connection.connectTimeout = .seconds(5)
+        settings.connection.answerTimeout = .seconds(10)
+        let count = try store.place.share(settings)
         print("sharing with \(url); copied \(count) \(count == 1 ? "device" : "devices")")
     }
 }

@@ -1,5 +1,7 @@
 import CaptureBundle
 import Foundation
+import Hummingbird
+import QueueTransports
 
 struct RegisteredDevice: Sendable {
     /// The UUID that the receiver gave the device.
@@ -23,13 +25,15 @@ struct RegisteredDevice: Sendable {
 }
 
 /// The devices, invitations and revocations in an object store. Nothing is cached, so a change counts at once, also for
-/// other receivers with the same store. All calls block.
-///
-/// All calls throw `Unavailable` if the store cannot be reached or holds something else.
+/// other receivers with the same store. All calls block, and throw `Unavailable` if the store cannot be reached or has
+/// something else.
 struct Devices: Sendable {
     private let store: any ObjectStore
 
     init(store: any ObjectStore) { self.store = store }
+
+    /// Whether other receivers use the store too.
+    var isShared: Bool { store is S3Objects }
 
     /// Finds a device. - Parameter id: A UUID in lower case.
     func device(_ id: String, claim number: Int = 1) throws -> RegisteredDevice? {
@@ -59,16 +63,12 @@ struct Devices: Sendable {
     ///
     /// - Returns: false if neither exists.
     func revoke(_ id: String, at now: Int) throws -> Bool {
-        let isDevice = try get("devices/\(id)") != nil
-        guard try isDevice || get("invitations/\(id)") != nil else { return false }
+        guard try get("devices/\(id)") != nil || get("invitations/\(id)") != nil else { return false }
         _ = try create("revoked/\(id)", Array(String(now).utf8))
         return true
     }
 
-    /// Makes an invitation.
-    ///
-    /// - Parameter expires: The time in milliseconds from which it is invalid.
-    /// - Returns: The id of the future device, and the secret.
+    /// Makes an invitation: the id of the future device, and the secret.
     func invite(_ name: String, until expires: Int) throws -> (id: String, secret: String) {
         let id = UUID().uuidString.lowercased()
         let secret = Secret.make(bytes: 20)
@@ -86,25 +86,25 @@ struct Devices: Sendable {
         return invitation
     }
 
-    enum Registration { case registered, invitationUsed, keyUsed }
+    private static let keyUsed = APIError(
+        .conflict, "DEVICE_ALREADY_REGISTERED", "the key belongs to another device")
 
     /// Registers a device. The same registration again changes nothing and succeeds.
     ///
     /// The first key that creates `devices/ID` takes the invitation. The first device that creates `keys/KEYID` takes the
     /// key. Only a device that has both is registered. If its key became another device at the same moment, the
     /// invitation goes to the first other key that creates `devices/ID.2`, and so on.
-    func register(_ id: String, _ line: TrustedDeviceLine, claim number: Int = 1) throws -> Registration {
+    func register(_ id: String, _ line: TrustedDeviceLine, claim number: Int = 1) throws {
         let (key, owner, claim) = (Self.key(line), Array(id.utf8), Self.claim(id, number))
         let text = Array("\(line.text)\n".utf8)
-        if let other = try get(key), other != owner { return .keyUsed }
+        if let other = try get(key), other != owner { throw Self.keyUsed }
         if try !create(claim, text), let first = try get(claim), first != text {
             guard let other = try get(Self.key(Self.line(first, of: id))), other != owner else {
-                return .invitationUsed
+                throw APIError(.conflict, "INVITATION_USED", "the invitation was used for another key")
             }
             return try register(id, line, claim: number + 1)
         }
-        if try !create(key, owner), try get(key) != owner { return .keyUsed }
-        return .registered
+        if try !create(key, owner), try get(key) != owner { throw Self.keyUsed }
     }
 
     /// The object with the line of the key that took an invitation.
@@ -121,9 +121,9 @@ struct Devices: Sendable {
 
     private static func key(_ line: TrustedDeviceLine) -> String { "keys/\(line.point.keyID)" }
 
-    private func get(_ name: String) throws -> [UInt8]? { try reach { try store.get(name) } }
+    func get(_ name: String) throws -> [UInt8]? { try reach { try store.get(name) } }
 
-    private func create(_ name: String, _ bytes: [UInt8]) throws -> Bool {
+    func create(_ name: String, _ bytes: [UInt8]) throws -> Bool {
         try reach { try store.create(name, bytes) }
     }
 

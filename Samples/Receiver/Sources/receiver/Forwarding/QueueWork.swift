@@ -1,20 +1,17 @@
-import CaptureBundle
 import CaptureQueue
 import Logging
 import QueueModel
 import ServiceLifecycle
 
-/// Sends what was received to the queue's destinations, and deletes what was sent long enough ago. Both go on until
-/// the receiver ends. A destination that fails never stops the receiver.
+/// Sends what was received to the queue's destinations, and deletes what was sent long enough ago, until the receiver
+/// ends. A destination that fails never stops the receiver.
 struct QueueWork: Service {
-    let folder: QueueFolder
-    let logger: Logger
+    let depot: Depot
     /// The events that are logged, because the operator may have to act.
     private static let logged: Set<QueueEvent.Name> = [
         .permanentlyFailed, .conflict, .quarantined, .blocked, .offline, .ready, .quota,
     ]
 
-    /// Works until the receiver ends. Transfers under way get some seconds then.
     func run() async {
         await cancelWhenGracefulShutdown {
             async let sending: Void = repeatedly("sending", every: .seconds(5)) { try await send() }
@@ -28,26 +25,26 @@ struct QueueWork: Service {
     ) async {
         while !Task.isCancelled {
             do { try await step() } catch {
-                if !Task.isCancelled { logger.error("\(name): \(error)") }
+                if !Task.isCancelled { depot.logger.error("\(name): \(error)") }
             }
             try? await Task.sleep(for: pause)
         }
     }
 
     private func send() async throws {
-        let queue = try UploadQueue(at: folder)
+        let queue = try UploadQueue(at: depot.queue.folder)
         defer { queue.close() }
         var options = RunOptions()
         options.mode = .watch
         try await queue.run(options) { event in
             guard Self.logged.contains(event.name) else { return }
             let words = [event.name.rawValue, event.destination, event.id, event.message].compactMap(\.self)
-            logger.warning("\(words.joined(separator: ": "))")
+            depot.logger.warning("\(words.joined(separator: ": "))")
         }
     }
 
     private func prune() async throws {
-        let queue = try UploadQueue(at: folder, freesReserve: true)
+        let queue = try UploadQueue(at: depot.queue.folder, freesReserve: true)
         defer { queue.close() }
         try await queue.upkeep.prune()
     }

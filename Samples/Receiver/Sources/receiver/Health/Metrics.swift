@@ -13,27 +13,22 @@ final class Metrics: Sendable {
         requests.withLock { $0["method=\"\(name)\",status=\"\(response.status.code)\"", default: 0] += 1 }
     }
 
-    func get(
-        _ slots: Slots, _ queue: UploadQueue, _ index: CaptureIndex, _ stamper: Stamper?, _ threads: BlockingThreads
-    ) async throws -> Response {
-        let text = try await threads.run {
-            try self.text(slots, queue.status(), captures: index.count(), unstamped: stamper?.waiting())
-        }
+    func get(_ depot: Depot, _ slots: Slots, _ stamper: Stamper?) async throws -> Response {
+        let bodies = await slots.takenCount
+        let text = try await depot.threads.run { try self.text(depot, bodies: bodies, stamper?.waiting()) }
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// The text: counters of this process, and what the queue and the slots say now.
-    private func text(
-        _ slots: Slots, _ status: QueueStatus, captures: Int, unstamped: (count: Int, seconds: Int)?
-    ) -> String {
+    private func text(_ depot: Depot, bodies: Int, _ unstamped: (count: Int, seconds: Int)?) throws -> String {
         let requests = requests.withLock { $0.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
         var lines = head("receiver_http_requests_total", "counter", "Requests that were answered.")
         lines += requests.map { "receiver_http_requests_total{\($0.key)} \($0.value)" }
+        let status = try depot.queue.status()
         let gauges: [(String, String, Int?)] = [
-            ("receiver_bodies", "Bodies that are being received.", slots.takenCount),
-            ("receiver_captures", "Captures in the index.", captures),
+            ("receiver_bodies", "Bodies that are being received.", bodies),
+            ("receiver_captures", "Captures in the index.", try depot.index.count()),
             ("receiver_queue_waiting", "Captures that wait to be sent on.", status.waiting),
             ("receiver_queue_failed", "Captures that cannot be sent on without the operator.", status.failedForGood),
             ("receiver_queue_used_bytes", "Bytes in the queue's spool.", status.usedBytes),

@@ -7,7 +7,6 @@ struct PartDigest {
     /// What arrived and is not read yet. The first delimiter has no CRLF before it.
     private var buffer = Array("\r\n".utf8)
 
-    /// The maximum number of parts, and of bytes in the headers of a part.
     private static let maxParts = 16
     private static let maxHeaders = 2048
     private static let malformed = Result<Digest, APIError>.failure(.validation("the form is not well-formed"))
@@ -34,7 +33,7 @@ struct PartDigest {
             guard try await read(to: delimiter, limit: .max, { try hash.update(Array($0).span) }) else {
                 return Self.malformed
             }
-            if FormType.partName(headers)?.elementsEqual(name.utf8) ?? false { return .success(try hash.finish()) }
+            if FormType.partName(headers) == name { return .success(try hash.finish()) }
         }
         return .failure(.validation("the form has no part \"\(name)\""))
     }

@@ -7,24 +7,20 @@ struct Sender: Sendable {
     let device: RegisteredDevice
     let signature: RequestSignature
 
-    /// The milliseconds by which a timestamp may be behind our clock, and ahead of it.
-    private static let oldest = 300_000
-    private static let newest = 60_000
-
     /// Checks the headers before the body is read (Spec/upload.md section 2): their form, the time, and the device.
-    static func of(_ request: Request, _ devices: Devices, _ threads: BlockingThreads) async throws -> Sender {
+    static func of(_ request: Request, _ depot: Depot) async throws -> Sender {
         let signature = try headers(of: request)
-        try check(timestamp: signature.timestamp)
-        let device = try await threads.run { try devices.device(signature.deviceID.lowercased()) }
+        let device = try await depot.threads.run { try depot.devices.device(signature.deviceID.lowercased()) }
         guard let device else { throw APIError(.notFound, "DEVICE_NOT_FOUND", "no device has this id") }
         // With this code, capqueue keeps its captures until the operator has decided, and does not give them up.
         if device.isRevoked { throw APIError(.forbidden, "DEVICE_UNVERIFIED", "the device was revoked") }
         let sender = Sender(device: device, signature: signature)
-        try sender.checkForm()
+        // The verification refuses a wrong form before it looks at the hash, so any hash will do.
+        do { try sender.verify(body: Digest.of([])) } catch let error as APIError where error.status == .unauthorized {}
         return sender
     }
 
-    /// Reads the three headers, each of which must be there exactly once.
+    /// Reads the three headers, each of which must be there exactly once, and checks the time.
     static func headers(of request: Request) throws -> RequestSignature {
         let names: [HTTPField.Name] = [.deviceID, .deviceTimestamp, .deviceSignature]
         let values = names.map { request.headers[values: $0] }
@@ -36,20 +32,21 @@ struct Sender: Sendable {
         guard values.allSatisfy({ $0.count == 1 }), RequestSignature.isDeviceID(values[0][0]) else {
             throw APIError.validation("X-Device-Id is not a UUID, or one of the X-Device headers is repeated")
         }
+        try check(timestamp: values[1][0])
         return RequestSignature(deviceID: values[0][0], timestamp: values[1][0], signature: values[2][0])
     }
 
-    static func check(timestamp: String) throws {
+    private static func check(timestamp: String) throws {
         guard let time = Int(timestamp), String(time) == timestamp, time >= 0 else {
             throw APIError.validation("X-Device-Timestamp is not a decimal number of milliseconds")
         }
         let (age, isOverflow) = UnixTime.now.subtractingReportingOverflow(time)
-        guard !isOverflow, age >= -newest else {
+        guard !isOverflow, age >= -60_000 else {
             throw APIError(
                 .unauthorized, "TIMESTAMP_INVALID",
                 "X-Device-Timestamp is more than 60 s ahead of the receiver's clock")
         }
-        guard age <= oldest else {
+        guard age <= 300_000 else {
             throw APIError(
                 .unauthorized, "TIMESTAMP_EXPIRED",
                 "X-Device-Timestamp is more than 300 s behind the receiver's clock")
@@ -65,11 +62,5 @@ struct Sender: Sendable {
         } catch  where error.code == .requestHeader {
             throw APIError.validation(error.message)
         }
-    }
-
-    /// Checks the form of the signature before the body is read. The verification refuses a wrong form before it looks
-    /// at the hash, so any hash will do.
-    func checkForm() throws {
-        do { try verify(body: Digest.of([])) } catch let error as APIError where error.code == "SIGNATURE_INVALID" {}
     }
 }

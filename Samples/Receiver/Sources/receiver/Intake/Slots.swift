@@ -3,19 +3,19 @@ import Synchronization
 
 /// Limits how many bodies are received at the same time. A new request takes a slot from an address or device that has at
 /// least two more, or from a body that takes longer than a minute.
-final class Slots: Sendable {
+actor Slots {
     /// The place of a request whose body is being received, or waits for that.
     final class Slot: Sendable {
         let address: String
         /// The id of the device; empty for a request that names none.
         let device: String
-        private let disconnect: @Sendable () -> Void
+        fileprivate let giveWay: @Sendable () -> Void
         private let progress = Mutex((start: ContinuousClock.now, bytes: 0, isWhole: false))
 
-        fileprivate init(_ address: String, _ device: String, _ disconnect: @escaping @Sendable () -> Void) {
+        fileprivate init(_ address: String, _ device: String, _ giveWay: @escaping @Sendable () -> Void) {
             self.address = address
             self.device = device
-            self.disconnect = disconnect
+            self.giveWay = giveWay
         }
 
         func received(_ bytes: Int) { progress.withLock { $0.bytes += bytes } }
@@ -24,8 +24,6 @@ final class Slots: Sendable {
         func isWhole() { progress.withLock { $0.isWhole = true } }
 
         fileprivate func begin() { progress.withLock { $0.start = .now } }
-
-        fileprivate func giveWay() { disconnect() }
 
         /// How long the body has taken in seconds, and its bytes per second; nil if it arrived.
         fileprivate var pace: (seconds: Double, rate: Double)? {
@@ -36,51 +34,20 @@ final class Slots: Sendable {
         }
     }
 
-    private typealias Waiter = (slot: Slot, continuation: CheckedContinuation<Bool, Never>)
-
-    private struct State {
-        var taken: [Slot] = []
-        var waiting: [Waiter] = []
-
-        /// The numbers of slots that each address and each device has.
-        func shares() -> (Slot) -> (address: Int, device: Int) {
-            let addresses = taken.reduce(into: [String: Int]()) { $0[$1.address, default: 0] += 1 }
-            let devices = taken.reduce(into: [String: Int]()) { $0[$1.device, default: 0] += 1 }
-            return { (addresses[$0.address] ?? 0, devices[$0.device] ?? 0) }
-        }
-
-        /// The slot that a new request takes over: the slowest one of an address or a device that has at least two more,
-        /// or one that takes long. nil if there is none.
-        func loser(to new: Slot) -> Slot? {
-            let share = shares()
-            let own = share(new)
-            let candidates = taken.compactMap { slot -> (slot: Slot, order: (Int, Int, Double))? in
-                let (address, device) = share(slot)
-                guard let pace = slot.pace, address >= own.address,
-                    address > own.address + 1 || device > own.device + 1 || pace.seconds > Slots.long
-                else { return nil }
-                return (slot, (address, device, -pace.rate))
-            }
-            return candidates.max { $0.order < $1.order }?.slot
-        }
-    }
-
     private let count: Int
-    private let state = Mutex(State())
+    private var taken: [Slot] = []
+    private var waiting: [(slot: Slot, continuation: CheckedContinuation<Bool, Never>)] = []
     /// A body that takes longer, in seconds, may have to give way. The largest one has to be faster than 350 kB/s.
     private static let long = 60.0
 
     init(_ count: Int) { self.count = count }
 
-    var takenCount: Int { state.withLock(\.taken.count) }
+    var takenCount: Int { taken.count }
 
-    /// Runs `body` with a slot.
-    ///
-    /// - Parameter device: The id of the device; empty for a request that names none.
-    /// - Throws: 503 if no slot becomes free within 5 s.
-    func run<Value>(
+    /// Runs `body` with a slot. If none becomes free within 5 s, it throws 503.
+    func run<Value: Sendable>(
         _ request: Request, _ context: ReceiverContext, device: String = "",
-        _ body: (Slot) async throws -> Value
+        _ body: @Sendable (Slot) async throws -> Value
     ) async throws -> Value {
         let slot = Slot(context.address(of: request), device) { context.giveUpBody() }
         guard await take(slot) else { throw APIError.busy }
@@ -89,44 +56,59 @@ final class Slots: Sendable {
     }
 
     private func take(_ slot: Slot) async -> Bool {
-        await withCheckedContinuation { continuation in
-            let (isTaken, loser) = state.withLock { state -> (Bool, Slot?) in
-                let loser = state.taken.count < count ? nil : state.loser(to: slot)
-                state.taken.removeAll { $0 === loser }
-                guard state.taken.count < count else {
-                    state.waiting.append((slot, continuation))
-                    return (false, nil)
-                }
-                slot.begin()
-                state.taken.append(slot)
-                return (true, loser)
-            }
-            loser?.giveWay()
-            if isTaken { return continuation.resume(returning: true) }
-            Task {
-                try? await Task.sleep(for: .seconds(5))
-                let late = state.withLock { state in
-                    state.waiting.firstIndex { $0.slot === slot }.map { state.waiting.remove(at: $0) }
-                }
-                late?.continuation.resume(returning: false)
-            }
+        if taken.count >= count, let loser = loser(to: slot) {
+            taken.removeAll { $0 === loser }
+            loser.giveWay()
         }
+        guard taken.count < count else { return await withCheckedContinuation { wait(slot, $0) } }
+        begin(slot)
+        return true
+    }
+
+    private func wait(_ slot: Slot, _ continuation: CheckedContinuation<Bool, Never>) {
+        waiting.append((slot, continuation))
+        Task {
+            try? await Task.sleep(for: .seconds(5))
+            guard let place = waiting.firstIndex(where: { $0.slot === slot }) else { return }
+            waiting.remove(at: place).continuation.resume(returning: false)
+        }
+    }
+
+    private func begin(_ slot: Slot) {
+        slot.begin()
+        taken.append(slot)
     }
 
     /// Gives a slot to the waiting request whose address and device have the fewest. It may have another owner already.
     private func giveBack(_ slot: Slot) {
-        let next = state.withLock { state -> Waiter? in
-            guard let place = state.taken.firstIndex(where: { $0 === slot }) else { return nil }
-            state.taken.remove(at: place)
-            let (share, waiting) = (state.shares(), state.waiting)
-            guard let first = waiting.indices.min(by: { share(waiting[$0].slot) < share(waiting[$1].slot) }) else {
-                return nil
-            }
-            let next = state.waiting.remove(at: first)
-            next.slot.begin()
-            state.taken.append(next.slot)
-            return next
+        guard let place = taken.firstIndex(where: { $0 === slot }) else { return }
+        taken.remove(at: place)
+        let share = shares()
+        guard let first = waiting.indices.min(by: { share(waiting[$0].slot) < share(waiting[$1].slot) }) else { return }
+        let next = waiting.remove(at: first)
+        begin(next.slot)
+        next.continuation.resume(returning: true)
+    }
+
+    /// The numbers of slots that each address and each device has.
+    private func shares() -> (Slot) -> (address: Int, device: Int) {
+        let addresses = taken.reduce(into: [String: Int]()) { $0[$1.address, default: 0] += 1 }
+        let devices = taken.reduce(into: [String: Int]()) { $0[$1.device, default: 0] += 1 }
+        return { (addresses[$0.address] ?? 0, devices[$0.device] ?? 0) }
+    }
+
+    /// The slot that a new request takes over: the slowest one of an address or a device that has at least two more, or
+    /// one that takes long. nil if there is none.
+    private func loser(to new: Slot) -> Slot? {
+        let share = shares()
+        let own = share(new)
+        let candidates = taken.compactMap { slot -> (slot: Slot, order: (Int, Int, Double))? in
+            let (address, device) = share(slot)
+            guard let pace = slot.pace, address >= own.address,
+                address > own.address + 1 || device > own.device + 1 || pace.seconds > Self.long
+            else { return nil }
+            return (slot, (address, device, -pace.rate))
         }
-        next?.continuation.resume(returning: true)
+        return candidates.max { $0.order < $1.order }?.slot
     }
 }

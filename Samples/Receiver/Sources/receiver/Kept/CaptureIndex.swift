@@ -1,8 +1,7 @@
 import CaptureBundle
-import CaptureQueue
 import Foundation
 import GRDB
-import HTTPTypes
+import Hummingbird
 import Logging
 import SystemPackage
 
@@ -27,9 +26,9 @@ struct CaptureIndex: Sendable {
         } catch let fault as IndexFault where fault.isDamage {
             let place = FilePath("\(path).damaged")
             logger.warning("\(fault); it is now \(place)")
-            for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: place.string + end) }
-            for end in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path.string + end) {
-                try FileManager.default.moveItem(atPath: path.string + end, toPath: place.string + end)
+            for end in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: place.string + end)
+                try? FileManager.default.moveItem(atPath: path.string + end, toPath: place.string + end)
             }
             database = try Self.open(path)
         }
@@ -51,27 +50,22 @@ struct CaptureIndex: Sendable {
 
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("2") { db in
+        migrator.registerMigration("3") { db in
             try db.execute(
                 sql: """
                     CREATE TABLE captures (
                         number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, device TEXT NOT NULL,
                         device_name TEXT NOT NULL, captured_at TEXT NOT NULL, received_at INTEGER NOT NULL,
-                        verdict TEXT NOT NULL, photo_sha256 TEXT, has_place INTEGER NOT NULL) STRICT;
+                        verdict TEXT NOT NULL, photo_sha256 TEXT, has_place INTEGER NOT NULL,
+                        unstamped TEXT) STRICT;
                     CREATE INDEX captures_photo ON captures (photo_sha256);
                     CREATE INDEX captures_device ON captures (device, number);
                     CREATE INDEX captures_time ON captures (captured_at);
+                    CREATE INDEX captures_unstamped ON captures (received_at) WHERE unstamped IS NOT NULL;
+                    CREATE TABLE stamps (id TEXT PRIMARY KEY, tsr BLOB NOT NULL) STRICT;
                     CREATE TABLE idempotency_keys (
                         device TEXT NOT NULL, key TEXT NOT NULL, body_sha256 TEXT NOT NULL,
                         PRIMARY KEY (device, key)) STRICT, WITHOUT ROWID;
-                    """)
-        }
-        migrator.registerMigration("3") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE captures ADD COLUMN unstamped TEXT;
-                    CREATE INDEX captures_unstamped ON captures (received_at) WHERE unstamped IS NOT NULL;
-                    CREATE TABLE stamps (id TEXT PRIMARY KEY, tsr BLOB NOT NULL) STRICT;
                     """)
         }
         return migrator
@@ -85,9 +79,7 @@ struct CaptureIndex: Sendable {
         try IndexFault.naming(path) { try database.write(body) }
     }
 
-    /// Checks the Idempotency-Key of a request.
-    ///
-    /// - Throws: 422 if it was used for another body before.
+    /// - Throws: 422 if the Idempotency-Key of a request was used for another body before.
     func check(_ request: CaptureRequest) throws {
         guard let key = request.idempotencyKey else { return }
         let known = try read { db in
@@ -100,8 +92,7 @@ struct CaptureIndex: Sendable {
             .unprocessableContent, "IDEMPOTENCY_KEY_REUSED", "the Idempotency-Key was used for another body before")
     }
 
-    /// Writes captures, which may be known, and the keys of their requests in one transaction. It is on the disk when the
-    /// call returns.
+    /// Writes captures, which may be known, and the keys of their requests in one transaction, which is synced.
     func write(_ captures: [CaptureRow], _ requests: [CaptureRequest] = []) throws {
         try write { db in
             for capture in captures { try capture.insert(db) }
@@ -152,32 +143,25 @@ struct CaptureIndex: Sendable {
         }.map { TimeStamp(bytes: Array($0)) }
     }
 
-    /// The first capture with this photo.
     func capture(photo: Digest) throws -> CaptureRow? {
         try read { db in
             try CaptureRow.filter(Column("photo_sha256") == photo.description).order(Column("number")).fetchOne(db)
         }
     }
 
-    /// The captures that fit all conditions, the latest arrival first.
+    /// Finds captures, the latest arrival first.
     ///
-    /// - Parameters:
-    ///   - day: The day of the claimed time in UTC, such as `2026-03-14`.
-    ///   - device: The UUID of the device.
-    ///   - isRevoked: Whether the device is one of `revoked`; nil for all.
-    ///   - before: Only captures with a smaller number.
-    func search(
-        day: String?, device: String?, isRevoked: Bool?, revoked: Set<String>, before: Int?, limit: Int
-    ) throws -> [CaptureRow] {
+    /// - Parameter revoked: The ids of the revoked devices.
+    func search(_ search: CaptureSearch, revoked: Set<String>, limit: Int) throws -> [CaptureRow] {
         var found = CaptureRow.order(Column("number").desc).limit(limit)
-        if let day { found = found.filter(sql: "substr(captured_at, 1, length(?)) = ?", arguments: [day, day]) }
-        if let device { found = found.filter(Column("device") == device) }
-        if let isRevoked {
+        if let day = search.day { found = found.filter(Column("captured_at").like("\(day)%")) }
+        if let device = search.device { found = found.filter(Column("device") == device) }
+        if let verdict = search.verdict {
             let list = try String(decoding: JSONEncoder().encode(revoked.sorted()), as: UTF8.self)
             let isAmong: SQL = "device IN (SELECT value FROM json_each(\(list)))"
-            found = found.filter(literal: isRevoked ? isAmong : "NOT \(isAmong)")
+            found = found.filter(literal: verdict == .revoked ? isAmong : "NOT \(isAmong)")
         }
-        if let before { found = found.filter(Column("number") < before) }
+        if let before = search.before { found = found.filter(Column("number") < before) }
         return try read { try found.fetchAll($0) }
     }
 

@@ -15,7 +15,7 @@ struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
     /// The verdict when the capture arrived: `verified`, or `withheld` if it lacked entries.
     let verdict: String
     /// The hash of the photo in hex; nil if the bundle has no photo.
-    let photoSHA256: String?
+    let photoSha256: String?
     /// Whether the bundle has a place that is not withheld.
     let hasPlace: Bool
     /// What a time stamp has to be over, in hex, while the index has none; nil afterwards.
@@ -25,14 +25,8 @@ struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
     /// A capture that the index has keeps its row.
     static let persistenceConflictPolicy = PersistenceConflictPolicy(insert: .ignore)
 
-    private enum CodingKeys: String, CodingKey {
-        case number, id, device, verdict, unstamped
-        case deviceName = "device_name"
-        case capturedAt = "captured_at"
-        case receivedAt = "received_at"
-        case photoSHA256 = "photo_sha256"
-        case hasPlace = "has_place"
-    }
+    static let databaseColumnEncodingStrategy = DatabaseColumnEncodingStrategy.convertToSnakeCase
+    static let databaseColumnDecodingStrategy = DatabaseColumnDecodingStrategy.convertFromSnakeCase
 
     init(
         _ id: String, _ device: RegisteredDevice, _ manifest: Manifest, _ report: VerificationReport, verdict: String,
@@ -44,7 +38,7 @@ struct CaptureRow: Codable, FetchableRecord, PersistableRecord, Sendable {
         capturedAt = manifest.capturedAt.description
         receivedAt = time
         self.verdict = report.withheld.isEmpty ? verdict : "withheld"
-        photoSHA256 = manifest.entry(.photo)?.sha256.description
+        photoSha256 = manifest.entry(.photo)?.sha256.description
         hasPlace = manifest.entry(.location) != nil && !report.withheld.contains(.location)
         unstamped = report.assertionSHA256?.description
     }

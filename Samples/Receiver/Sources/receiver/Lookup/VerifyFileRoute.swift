@@ -5,23 +5,10 @@ import Hummingbird
 /// `POST /api/v1/verify-file`: does a photo belong to a capture that was received? The request needs no device. If
 /// several captures have the photo, the answer names the one that arrived first.
 struct VerifyFileRoute: Sendable {
-    let index: CaptureIndex
-    let devices: Devices
+    let depot: Depot
     let slots: Slots
-    let threads: BlockingThreads
-    let publicURL: PublicURL
-    let sharedPhotos: SharedPhotos?
 
     private static let limit = 20 << 20
-
-    private struct Answer: Encodable {
-        let status: String
-        var captureID: String?
-        var verificationURL: String?
-        /// Whether the operator has revoked the device since.
-        var deviceRevoked: Bool?
-        let fileHash: String
-    }
 
     func post(_ request: Request, _ context: ReceiverContext) async throws -> Response {
         let boundary = try FormType.boundary(of: request)
@@ -30,19 +17,15 @@ struct VerifyFileRoute: Sendable {
             try await PartDigest.of(
                 "file", in: request.pieces(context, limit: Self.limit, slot), boundary: boundary)
         }
-        let (found, isRevoked) = try await threads.run {
-            let found = try find(photo)
-            return (found, try found?.device.flatMap { try devices.device($0) }?.isRevoked)
+        let (found, isRevoked) = try await depot.threads.run {
+            let found = try depot.capture(photo: photo)
+            return (found, try found?["device"].flatMap { try depot.devices.device($0) }?.isRevoked)
         }
-        let answer = Answer(
-            status: found == nil ? "no_record" : "verified", captureID: found?.captureID,
-            verificationURL: found?.verificationURL, deviceRevoked: isRevoked,
-            fileHash: Data(photo.bytes).base64EncodedString())
-        return try Envelope.answer(.ok, data: answer, context)
-    }
-
-    private func find(_ photo: Digest) throws -> SharedPhotos.Found? {
-        guard let row = try index.capture(photo: photo) else { return try sharedPhotos?.find(photo) }
-        return SharedPhotos.Found(row, publicURL)
+        let answer: [String: Any?] = [
+            "status": found == nil ? "no_record" : "verified", "capture_id": found?["capture_id"],
+            "verification_url": found?["verification_url"], "device_revoked": isRevoked,
+            "file_hash": Data(photo.bytes).base64EncodedString(),
+        ]
+        return try context.answer(.ok, answer.compactMapValues(\.self))
     }
 }

@@ -1,9 +1,6 @@
-/// A store of small objects that are created once and never changed. Several receivers can use one store without a
-/// lock.
-///
-/// All calls block. They throw if the store cannot be reached.
+/// A store of small objects that are created once and never changed, so several receivers can use it without a lock.
+/// All calls block, and throw if the store cannot be reached.
 protocol ObjectStore: Sendable {
-    /// The bytes of an object; nil if it does not exist.
     func get(_ name: String) throws -> [UInt8]?
 
     /// Creates an object. It survives a crash once the call returns. If several callers create the same name at once,

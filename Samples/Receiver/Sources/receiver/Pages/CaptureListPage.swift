@@ -1,10 +1,9 @@
-import CaptureBundle
 import CapturePages
 
 /// The operator's list: 50 captures on a page, the latest arrival first.
 struct CaptureListPage {
     private let search: CaptureSearch
-    private let rows: [(capture: CaptureRow, state: StoredBundles.State)]
+    private let rows: [(capture: CaptureRow, state: BundleState)]
     /// The number before which the next page begins; nil on the last page.
     private let next: Int?
     private let devices: [(id: String, name: String)]
@@ -13,16 +12,13 @@ struct CaptureListPage {
     private static let length = 50
 
     /// Reads the captures and their stored copies. It blocks.
-    init(_ search: CaptureSearch, _ shelf: CaptureShelf) throws {
+    init(_ search: CaptureSearch, _ depot: Depot) throws {
         self.search = search
-        let revoked = try shelf.devices.revoked()
-        self.revoked = revoked
-        devices = try shelf.index.devices()
+        revoked = try depot.devices.revoked()
+        devices = try depot.index.devices()
         // One capture more than the page shows tells whether there is a next page.
-        let found = try shelf.index.search(
-            day: search.day, device: search.device, isRevoked: search.verdict.map { $0 == .revoked }, revoked: revoked,
-            before: search.before, limit: Self.length + 1)
-        rows = found.prefix(Self.length).map { ($0, shelf.bundles.state(of: $0.id)) }
+        let found = try depot.index.search(search, revoked: revoked, limit: Self.length + 1)
+        rows = found.prefix(Self.length).map { ($0, depot.state(of: $0.id)) }
         next = found.count > Self.length ? rows.last?.capture.number : nil
     }
 
@@ -36,11 +32,9 @@ struct CaptureListPage {
             """
         return Page(
             title: "Received captures",
-            content: "<h1>Received captures</h1>\n\(form)\(rows.isEmpty ? Self.nothing : table)\(older)",
+            content: "<h1>Received captures</h1>\n\(form)\(rows.isEmpty ? "<p>No capture fits.</p>\n" : table)\(older)",
             footer: [footer], hasForm: true)
     }
-
-    private static let nothing: HTML = "<p>No capture fits.</p>\n"
 
     private var form: HTML {
         let devices = devices.map { option($0.id, "\($0.name) (\($0.id))", isChosen: $0.id == search.device) }
@@ -76,7 +70,7 @@ struct CaptureListPage {
         return "\(table.opening)\(rows.map { row($0.capture, $0.state) })\(PageTable.closing)"
     }
 
-    private func row(_ row: CaptureRow, _ state: StoredBundles.State) -> HTML {
+    private func row(_ row: CaptureRow, _ state: BundleState) -> HTML {
         let verdict: HTML =
             if revoked.contains(row.device) {
                 Tone.doubtful.badge("device revoked")
@@ -95,7 +89,7 @@ struct CaptureListPage {
             """
     }
 
-    private static func words(_ state: StoredBundles.State) -> HTML {
+    private static func words(_ state: BundleState) -> HTML {
         switch state {
         case .unchanged: Tone.good.badge("unchanged")
         case .damaged: Tone.bad.badge("damaged")

@@ -3,17 +3,12 @@ import CapturePages
 import SystemPackage
 
 struct CapturePage {
-    private let shown: ShownCapture
-    private let report: VerificationReport
-    private let verdict: StoredVerdict
-    private let id: String
+    let shown: ShownCapture
 
-    init(_ shown: ShownCapture) {
-        self.shown = shown
-        report = shown.report
-        id = shown.row.id
-        verdict = StoredVerdict(
-            report, isRevoked: shown.device?.isRevoked ?? false, isAsItArrived: shown.isAsItArrived)
+    private var report: VerificationReport { shown.report }
+    private var id: String { shown.row.id }
+    private var verdict: StoredVerdict {
+        StoredVerdict(report, isRevoked: shown.device?.isRevoked ?? false, isAsItArrived: shown.isAsItArrived)
     }
 
     var page: Page {

@@ -13,15 +13,10 @@ enum CompanionFile {
 
     /// Searches the folder of this program, and then the folders above it, one of which may be a clone of the repository.
     private static func find(_ name: String, inClone path: String) -> FilePath? {
-        guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            return nil
-        }
-        var folder = FilePath(program).removingLastComponent()
-        var places = [folder.appending(name)]
-        for _ in 0..<4 {
-            folder = folder.removingLastComponent()
-            places.append(folder.pushing(FilePath(path)))
-        }
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let folder = FilePath(program ?? "").removingLastComponent()
+        let above = sequence(first: folder) { $0.removingLastComponent() }.prefix(5).dropFirst()
+        let places = [folder.appending(name)] + above.map { $0.pushing(FilePath(path)) }
         return places.first { FileManager.default.fileExists(atPath: $0.string) }
     }
 }

@@ -3,11 +3,10 @@ import Foundation
 import Hummingbird
 import SystemPackage
 
-/// The copy of a bundle that anyone may have: without the position, and without all that its device marked as withholdable.
-enum PublicCopy {
-    /// Writes the copy.
+extension CaptureShelf {
+    /// Writes the copy of a bundle that anyone may have: without the position, and without all that its device marked as
+    /// withholdable.
     ///
-    /// - Parameter report: The report of the whole bundle.
     /// - Returns: Why there is no such copy; nil if it was written.
     static func write(_ bundle: FilePath, _ report: VerificationReport, to target: FilePath) throws -> String? {
         var others = EntrySelection()
@@ -24,27 +23,17 @@ enum PublicCopy {
     }
 }
 
-/// An open file whose bytes are a response. The file may have been deleted already.
-final class FileContent: Sendable {
-    private let file: FileHandle
-    private let size: Int
-    private static let piece = 1 << 16
-
-    init(_ path: FilePath) throws {
-        file = try FileHandle(forReadingFrom: URL(filePath: path.string))
-        size = Int(try file.seekToEnd())
+extension ResponseBody {
+    /// The bytes of a file, which may be deleted from now on. They are read as fast as the client takes them.
+    init(_ path: FilePath, _ threads: BlockingThreads) throws {
+        let file = try FileHandle(forReadingFrom: URL(filePath: path.string))
+        let size = Int(try file.seekToEnd())
         try file.seek(toOffset: 0)
-    }
-
-    /// The content as the body of one response.
-    ///
-    /// - Parameter threads: Read the file in small pieces, as fast as the client takes them.
-    func body(_ threads: BlockingThreads) -> ResponseBody {
-        ResponseBody(contentLength: size) { [self] writer in
+        self.init(contentLength: size) { writer in
             var left = size
             while left > 0 {
-                let count = min(Self.piece, left)
-                guard let piece = try await threads.run({ try self.file.read(upToCount: count) }), !piece.isEmpty else {
+                let count = min(1 << 16, left)
+                guard let piece = try await threads.run({ try file.read(upToCount: count) }), !piece.isEmpty else {
                     throw Unavailable("the file became shorter while it was sent")
                 }
                 left -= piece.count

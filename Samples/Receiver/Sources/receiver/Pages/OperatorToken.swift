@@ -4,13 +4,10 @@ import SystemPackage
 
 /// The secret that opens the operator's list. It is in a file that only the operator can read.
 struct OperatorToken: Sendable {
-    /// 64 hex digits.
     let text: String
     private let hash: String
 
     /// Reads the file, or makes it at the first start.
-    ///
-    /// - Throws: `Unusable` if others can read the file, or it contains something else.
     init(file: FilePath) throws {
         if !FileManager.default.fileExists(atPath: file.string) {
             _ = try WholeFile.create(file, Array(Secret.make(bytes: 32).utf8))

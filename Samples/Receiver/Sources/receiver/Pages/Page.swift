@@ -4,7 +4,6 @@ import Hummingbird
 
 struct Page: Sendable {
     let title: String
-    /// What is in the main part of the page.
     let content: HTML
     var footer: [HTML] = ["A receiver of signed captures."]
     var status = HTTPResponse.Status.ok
@@ -50,30 +49,16 @@ enum PageHeaders {
     static func of(_ type: String, policy: String = "default-src 'none'; frame-ancestors 'none'") -> HTTPFields {
         [
             .contentType: type, .contentSecurityPolicy: policy, .cacheControl: "no-store",
-            .contentTypeOptions: "nosniff",
-            .referrerPolicy: "no-referrer", .crossOriginOpenerPolicy: "same-origin",
-            .crossOriginResourcePolicy: "same-origin", .robots: "noindex",
+            .xContentTypeOptions: "nosniff",
+            .known("Referrer-Policy"): "no-referrer", .known("Cross-Origin-Opener-Policy"): "same-origin",
+            .crossOriginResourcePolicy: "same-origin", .known("X-Robots-Tag"): "noindex",
         ]
     }
 
-    static let picture: HTTPFields = {
-        var headers = of("image/jpeg")
-        // A capture never changes, so neither do its pictures.
-        headers[.cacheControl] = "private, max-age=86400, immutable"
-        return headers
-    }()
-
     /// - Parameter name: The name of the file, which contains only letters, digits, `-` and `.`.
-    static func download(_ name: String, _ type: String) -> HTTPFields {
+    static func download(_ name: String, _ type: String, _ body: ResponseBody) -> Response {
         var headers = of(type, policy: "default-src 'none'; frame-ancestors 'none'; sandbox")
         headers[.contentDisposition] = "attachment; filename=\"\(name)\""
-        return headers
+        return Response(status: .ok, headers: headers, body: body)
     }
-}
-
-extension HTTPField.Name {
-    fileprivate static let contentTypeOptions = known("X-Content-Type-Options")
-    fileprivate static let referrerPolicy = known("Referrer-Policy")
-    fileprivate static let crossOriginOpenerPolicy = known("Cross-Origin-Opener-Policy")
-    fileprivate static let robots = known("X-Robots-Tag")
 }

@@ -8,14 +8,13 @@ actor PageThreads {
     /// The end of the last request for each capture.
     private var last: [String: Task<Void, Never>] = [:]
 
-    init(count: Int, limit: Int) {
-        threads = BlockingThreads(count: count)
+    init(limit: Int) {
+        threads = BlockingThreads(count: 2)
         self.limit = limit
     }
 
     /// Runs a blocking call, after those for the same capture.
     ///
-    /// - Parameter capture: The id of the capture; nil if the call is not about one capture.
     /// - Throws: `PagesBusy` if too many requests wait, and any error of `body`.
     func run<Value: Sendable>(
         for capture: String?, _ body: @escaping @Sendable () throws -> Value

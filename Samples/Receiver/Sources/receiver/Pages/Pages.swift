@@ -1,5 +1,4 @@
 import CaptureBundle
-import HTTPTypes
 import Hummingbird
 import Logging
 
@@ -7,15 +6,12 @@ struct Pages: Sendable {
     let shelf: CaptureShelf
     /// The threads that do what each reach allows, so that no page waits for another one that needs more.
     private let threads: [(reach: Reach, threads: PageThreads)]
-    /// Read the files of downloads, which can be slow.
-    let readers: BlockingThreads
 
-    init(_ shelf: CaptureShelf, readers: BlockingThreads) {
+    init(_ shelf: CaptureShelf) {
         self.shelf = shelf
-        self.readers = readers
         threads = [
-            (.known, PageThreads(count: 2, limit: 128)), (.queue, PageThreads(count: 2, limit: 64)),
-            (.destinations, PageThreads(count: 2, limit: 64)),
+            (.known, PageThreads(limit: 128)), (.queue, PageThreads(limit: 64)),
+            (.destinations, PageThreads(limit: 64)),
         ]
     }
 
@@ -27,24 +23,23 @@ struct Pages: Sendable {
             // The links of the page are relative to its address without a slash at the end.
             guard !request.uri.path.hasSuffix("/") else { return Page.notFound.response() }
             return await answer(context) { id, reach in
-                try shelf.shown(id, reach, seesAll: seesAll).map { CapturePage($0).page.response() }
+                try shelf.shown(id, reach, seesAll: seesAll) { shown, _ in CapturePage(shown: shown).page.response() }
             }
         }
         addPicture("verify/:id/photo.jpg", to: router, seesAll: seesAll) { $0.photo }
         addPicture("verify/:id/depth.jpg", to: router, seesAll: seesAll) { $0.depth }
         router.get("verify/:id/bundle") { _, context in
             await answer(context) { id, reach in
-                try shelf.download(id, reach, seesAll: seesAll).map { content in
-                    let headers = PageHeaders.download("\(id).bundle", "application/vnd.capture-bundle+tar")
-                    return Response(status: .ok, headers: headers, body: content.body(readers))
+                try shelf.download(id, reach, seesAll: seesAll).map {
+                    PageHeaders.download("\(id).bundle", "application/vnd.capture-bundle+tar", $0)
                 }
             }
         }
         router.get("verify/:id/stamp.tsr") { _, context in
             await answer(context) { id, _ in
-                try shelf.index.stamp(of: id).map { stamp in
-                    let headers = PageHeaders.download("\(id).bundle.tsr", "application/timestamp-reply")
-                    return Response(status: .ok, headers: headers, body: .init(byteBuffer: .init(bytes: stamp.bytes)))
+                try shelf.depot.index.stamp(of: id).map {
+                    let body = ResponseBody(byteBuffer: ByteBuffer(bytes: $0.bytes))
+                    return PageHeaders.download("\(id).bundle.tsr", "application/timestamp-reply", body)
                 }
             }
         }
@@ -57,7 +52,7 @@ struct Pages: Sendable {
     ) {
         router.get(path) { _, context in
             await answer(context) { id, reach in
-                try shelf.shown(id, reach, seesAll: seesAll).flatMap(picture)?.response()
+                try shelf.shown(id, reach, seesAll: seesAll) { shown, _ in picture(shown)?.response() }
             }
         }
     }
@@ -75,14 +70,8 @@ struct Pages: Sendable {
     func answer(
         _ context: ReceiverContext, _ make: @escaping @Sendable (_ id: String, _ reach: Reach) throws -> Response?
     ) async -> Response {
-        guard let id = context.parameters.get("id"), Self.canBeCapture(id) else { return Page.notFound.response() }
+        guard let id = context.parameters.get("id") else { return Page.notFound.response() }
         return await answer(about: id, context.logger) { try make(id, $0) }
-    }
-
-    /// Whether a text has only characters of capture ids: a UUID, and a number if the queue has other bytes of the same
-    /// capture, such as a copy without its place.
-    private static func canBeCapture(_ text: String) -> Bool {
-        text.utf8.count <= 50 && text.utf8.allSatisfy { "0123456789abcdef-.".utf8.contains($0) }
     }
 
     func answer(

@@ -2,7 +2,6 @@ import CaptureBundle
 import CapturePages
 import Hummingbird
 
-/// Everything that the page about a capture shows.
 struct ShownCapture: Sendable {
     let row: CaptureRow
     /// The device as it is registered now; nil if it is not registered any more.
@@ -32,7 +31,6 @@ struct ShownCapture: Sendable {
 /// trust file, so it is cached.
 struct CheckedBundle: Sendable {
     let report: VerificationReport
-    let isSound: Bool
     let photo: PagePicture?
     let depth: PagePicture?
     /// A small photo, or a small depth map if there is no photo.
@@ -46,18 +44,7 @@ struct CheckedBundle: Sendable {
     /// Why only the operator may have the bundle; nil if anyone may have a copy without what may be withheld.
     let refusal: String?
 
-    init(_ view: BundleView, _ large: BundlePictures.Made, _ small: BundlePictures.Made, refusal: String?) {
-        report = view.report
-        isSound = view.isSound
-        photo = large.photo.map { PagePicture($0) }
-        depth = large.depth.map { PagePicture($0) }
-        thumbnail = (small.photo ?? small.depth).map { PagePicture($0) }
-        depthSpan = large.depthSpan
-        depthStatistics = view.depthStatistics
-        position = view.position
-        lacksPicture = large.reason != nil
-        self.refusal = refusal
-    }
+    var isSound: Bool { ![.altered, .malformed].contains(report.verdict) }
 
     /// The approximate number of bytes in memory.
     var bytes: Int {
@@ -73,7 +60,8 @@ struct PagePicture: Sendable {
     let height: Int
     private let buffer: ByteBuffer
 
-    init(_ picture: BundlePicture) {
+    init?(_ picture: BundlePicture?) {
+        guard let picture else { return nil }
         width = picture.width
         height = picture.height
         buffer = ByteBuffer(bytes: picture.bytes)
@@ -82,6 +70,9 @@ struct PagePicture: Sendable {
     var size: Int { buffer.readableBytes }
 
     func response() -> Response {
-        Response(status: .ok, headers: PageHeaders.picture, body: .init(byteBuffer: buffer))
+        var headers = PageHeaders.of("image/jpeg")
+        // A capture never changes, so neither do its pictures.
+        headers[.cacheControl] = "private, max-age=86400, immutable"
+        return Response(status: .ok, headers: headers, body: .init(byteBuffer: buffer))
     }
 }

@@ -22,6 +22,16 @@ struct ReceiverContext: RequestContext {
     /// Ends the body with 503, if it has not arrived yet.
     func giveUpBody() { channel.triggerUserOutboundEvent(BodyGivenUp(), promise: nil) }
 
+    /// Answers with JSON, whose form is always the same: `data` or `error`, and `meta`.
+    func answer(_ status: HTTPResponse.Status, _ content: [String: Any], as name: String = "data") throws -> Response {
+        let meta = ["request_id": requestID, "timestamp": UnixTime.text(UnixTime.now)]
+        let json = try JSONSerialization.data(
+            withJSONObject: [name: content, "meta": meta], options: [.sortedKeys, .withoutEscapingSlashes])
+        return Response(
+            status: status, headers: [.contentType: "application/json", .requestID: requestID],
+            body: .init(byteBuffer: ByteBuffer(bytes: json + Data("\n".utf8))))
+    }
+
     /// The client's address. If a proxy on this machine sent the request, it is taken from X-Forwarded-For. For IPv6, only
     /// the first four groups: one client has all addresses of such a network.
     func address(of request: Request) -> String {

@@ -11,7 +11,6 @@ struct BodyGivenUp: Sendable {}
 /// The body of a request arrived more slowly than the limits allow.
 struct BodyTooSlow: Error {}
 
-/// The limits on the time that a client may take.
 private enum Limits {
     /// From the start of the connection to the end of the first headers.
     static let head = TimeAmount.seconds(10)
@@ -40,7 +39,6 @@ private enum Limits {
 ///   while, because a connection that is closed with unread bytes may lose the answer.
 final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
@@ -83,16 +81,16 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .lingering = phase, case ChannelEvent.inputClosed = event {
+        if phase == .lingering, case ChannelEvent.inputClosed = event {
             context.close(promise: nil)
-            return
+        } else {
+            context.fireUserInboundEventTriggered(event)
         }
-        context.fireUserInboundEventTriggered(event)
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         // Others close after the answer. While the rest of a body is dropped, this handler decides when.
-        if case .lingering = phase, mode == .all {
+        if phase == .lingering, mode == .all {
             context.channel.closeFuture.cascade(to: promise)
             return
         }
@@ -104,7 +102,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if case .lingering = phase {
+        if phase == .lingering {
             if case .end = part { context.close(promise: nil) }
             return
         }
@@ -113,45 +111,36 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
             openRequests += 1
             expectsContinue = head.headerFields[.expect]?.lowercased() == "100-continue"
             phase = .held
-            setDeadline(nil, context)
         case .body(let piece):
             if let since = waitingSince { waited = waited + (.now() - since) }
-            waitingSince = nil
             received += piece.readableBytes
-            setDeadline(nil, context)
-        case .end:
-            phase = .answering
-            waitingSince = nil
-            setDeadline(nil, context)
+        case .end: phase = .answering
         }
+        waitingSince = nil
+        setDeadline(nil, context)
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if case .lingering = phase {
-            context.read()
-        } else {
-            context.fireChannelReadComplete()
-        }
+        if phase == .lingering { context.read() } else { context.fireChannelReadComplete() }
     }
 
     func read(context: ChannelHandlerContext) {
-        switch phase {
-        case .held: isReadHeld = true
-        case .body:
-            if waitingSince == nil {
-                let now = NIODeadline.now()
-                let allowed = Limits.stall + .nanoseconds(Int64(received) * 1_000_000_000 / Int64(Limits.slowest))
-                waitingSince = now
-                setDeadline(now + (allowed - waited), context)
-            }
-            context.read()
-        case .head, .answering, .lingering: context.read()
+        guard phase != .held else {
+            isReadHeld = true
+            return
         }
+        if phase == .body, waitingSince == nil {
+            let now = NIODeadline.now()
+            let allowed = Limits.stall + .nanoseconds(Int64(received) * 1_000_000_000 / Int64(Limits.slowest))
+            waitingSince = now
+            setDeadline(now + (allowed - waited), context)
+        }
+        context.read()
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        if event is BodyGivenUp, case .body = phase {
+        if event is BodyGivenUp, phase == .body {
             setDeadline(nil, context)
             context.fireErrorCaught(APIError.busy)
         }
@@ -159,7 +148,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
             context.triggerUserOutboundEvent(event, promise: promise)
             return
         }
-        if case .held = phase {
+        if phase == .held {
             phase = .body
             waited = .zero
             received = 0
@@ -178,13 +167,9 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            switch phase {
-            case .held, .body:
-                if openRequests == 1 {
-                    closesEarly = true
-                    head.headerFields[.connection] = "close"
-                }
-            case .head, .answering, .lingering: break
+            if phase == .held || phase == .body, openRequests == 1 {
+                closesEarly = true
+                head.headerFields[.connection] = "close"
             }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
@@ -204,7 +189,7 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func linger(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>?) {
-        let isComplete = if case .answering = phase { true } else { false }
+        let isComplete = phase == .answering
         phase = .lingering
         setDeadline(.now() + Limits.lingering, context)
         context.writeAndFlush(data, promise: promise)
@@ -228,16 +213,11 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
             .recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: size))
     }
 
-    // MARK: - Deadlines
-
     private func setDeadline(_ deadline: NIODeadline?, _ context: ChannelHandlerContext) {
         phaseTimer?.cancel()
         phaseTimer = deadline.map { deadline in
             schedule(deadline, context) { context in
-                switch self.phase {
-                case .body: context.fireErrorCaught(BodyTooSlow())
-                case .head, .held, .answering, .lingering: context.close(promise: nil)
-                }
+                if self.phase == .body { context.fireErrorCaught(BodyTooSlow()) } else { context.close(promise: nil) }
             }
         }
     }
@@ -248,6 +228,3 @@ final class RequestPacing: ChannelDuplexHandler, RemovableChannelHandler {
         context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { body(context) }
     }
 }
-
-@available(*, unavailable)
-extension RequestPacing: Sendable {}

@@ -18,41 +18,42 @@ struct AnswerErrors: RouterMiddleware {
     ) async throws -> Response {
         var context = context
         if let given = request.headers[.requestID], RequestSignature.isDeviceID(given) { context.requestID = given }
-        let response = try await answer(request, context, next)
-        metrics?.count(request, response)
-        return response
-    }
-
-    private func answer(
-        _ request: Request, _ context: ReceiverContext, _ next: (Request, ReceiverContext) async throws -> Response
-    ) async throws -> Response {
-        do { return try await next(request, context) } catch {
+        let response: Response
+        do { response = try await next(request, context) } catch {
             let refusal = Self.refusal(error)
             // A receiver that is busy or stops is not worth a line for each request.
             let isTemporary = refusal.status == .serviceUnavailable && !(error is Unavailable)
             if refusal.status.kind == .serverError && !isTemporary {
                 context.logger.error("\(request.method) \(request.uri.path): \(refusal.code): \(error)")
             }
-            return try refusal.response(context)
+            response = try refusal.response(context)
         }
+        metrics?.count(request, response)
+        return response
     }
 
     private static func refusal(_ error: any Error) -> APIError {
         switch error {
         case let error as APIError: error
-        case is BodyTooSlow: .tooSlow
+        case is BodyTooSlow: APIError(.requestTimeout, "REQUEST_TIMEOUT", "the body arrived too slowly")
         case is HTTPParserError, is ChannelError, is IOError:
             .validation("the request is not well-formed HTTP, or the connection broke")
-        case is Unavailable: .storeUnavailable
+        case is Unavailable:
+            APIError(.serviceUnavailable, "STORE_UNAVAILABLE", "the list of devices cannot be read at the moment")
         case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:
-            .storageFull
-        case let error as BundleError where error.isDiskFull: .storageFull
-        case let error as IndexFault where error.isDiskFull: .storageFull
-        case Errno.noSpace, Errno.diskQuotaExceeded: .storageFull
-        case let error as HTTPError where error.status == .notFound: .notFound
+            storageFull
+        case let error as BundleError where error.isDiskFull: storageFull
+        case let error as IndexFault where error.isDiskFull: storageFull
+        case Errno.noSpace, Errno.diskQuotaExceeded: storageFull
+        case let error as HTTPError where error.status == .notFound:
+            APIError(.notFound, "NOT_FOUND", "no such resource")
         case let error as HTTPError: APIError(error.status, "VALIDATION_ERROR", error.status.reasonPhrase)
-        case is NIOThreadPoolError.ThreadPoolInactive, is CancellationError: .stopping
+        case is NIOThreadPoolError.ThreadPoolInactive, is CancellationError:
+            APIError(.serviceUnavailable, "STOPPING", "the receiver is being stopped")
         default: .internalError
         }
     }
+
+    private static let storageFull = APIError(
+        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "STORAGE_FULL", "the disk is full")
 }

@@ -23,14 +23,13 @@ struct ServeCommand: AsyncParsableCommand {
     var port = 8080
 
     @Option(
-        name: .customLong("public-url"),
         help: """
             The URL under which others reach this receiver; the default is the URL that is printed. It is needed with \
             --host 0.0.0.0.
             """)
     var publicURL: String?
 
-    @Option(name: .customLong("captures-at-once"), help: "The number of bodies that are received at the same time.")
+    @Option(help: "The number of bodies that are received at the same time.")
     var capturesAtOnce = 16
 
     @Option(
@@ -43,34 +42,30 @@ struct ServeCommand: AsyncParsableCommand {
 
     var operatorPort: Int { givenOperatorPort ?? (port == 0 || port == 65535 ? 0 : port + 1) }
 
-    @Option(
-        name: .customLong("depth-side"), help: "The maximum number of samples on a side of a depth map, at most 16384.")
+    @Option(help: "The maximum number of samples on a side of a depth map, at most 16384.")
     var depthSide = 4096
 
     @Flag(
-        name: .customLong("show-place"),
         help: """
             Show and hand out everything to anyone. By default, only the operator gets positions and what devices marked as \
             withholdable.
             """)
-    var showsPlace = false
+    var showPlace = false
 
     @Option(
-        name: .customLong("tsa-command"),
         help: """
             A shell command that asks a time stamping authority: it gets an RFC 3161 query on standard input, and writes \
             the answer to standard output. Each capture gets a time stamp after it was kept.
             """)
-    var stampingCommand: String?
+    var tsaCommand: String?
 
     @Option(
-        name: .customLong("tsa-ca"),
         help: "A PEM file with the certificates of time stamping authorities to trust, also those of older time stamps."
     )
-    var authorities: String?
+    var tsaCA: String?
 
     func validate() throws {
-        if stampingCommand != nil && authorities == nil {
+        if tsaCommand != nil && tsaCA == nil {
             throw ValidationError("--tsa-command needs --tsa-ca FILE, the certificates with which answers are checked")
         }
         let numbers = [

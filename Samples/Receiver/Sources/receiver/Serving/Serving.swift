@@ -1,9 +1,6 @@
 import CaptureBundle
 import CaptureQueue
-import Foundation
-import HTTPTypes
 import Hummingbird
-import HummingbirdCore
 import Logging
 import NIOCore
 import QueueModel
@@ -28,51 +25,47 @@ struct Serving {
         logger.logLevel = .notice
         let files = OpenFiles.raiseLimit()
         var authorities = TrustFile()
-        if let path = settings.authorities { try authorities.append(certificates: FilePath(path)) }
+        if let path = settings.tsaCA { try authorities.append(certificates: FilePath(path)) }
         try folder.make()
         let lock = try folder.lock()
         defer { try? lock.close() }
         try folder.emptyScratch()
-        let queue = try openQueue(logger)
-        let index = try CaptureIndex(folder.index, logger)
-        try IndexRepair(
-            queue: queue, index: index, devices: devices,
-            bundles: StoredBundles(queue: queue, scratch: folder.scratch), logger: logger
-        ).run()
-        let stamper = try settings.stampingCommand.map {
-            Stamper(authority: try StampingAuthority(command: $0, trust: authorities), index: index, logger: logger)
+        let depot = Depot(
+            folder: folder, queue: try openQueue(logger), index: try CaptureIndex(folder.index, logger),
+            devices: devices, publicURL: PublicURL(settings.publicURL),
+            threads: BlockingThreads(count: settings.capturesAtOnce + 9), logger: logger)
+        try depot.completeIndex()
+        let stamper = try settings.tsaCommand.map {
+            Stamper(authority: try StampingAuthority(command: $0, trust: authorities), depot: depot)
         }
-        let threads = BlockingThreads(count: settings.capturesAtOnce + 8)
-        let publicURL = PublicURL(settings.publicURL)
-        let shelf = CaptureShelf(
-            index: index, queue: queue, devices: devices, authorities: authorities, scratch: folder.scratch,
-            publicURL: publicURL, logger: logger)
-        let pages = Pages(shelf, readers: threads)
-        let lines = StartLines()
-
-        let router = try router(queue, index, stamper, threads, publicURL, logger)
-        pages.addRoutes(to: router, seesAll: settings.showsPlace)
-        let application = application(
-            router, settings.host, settings.port, connections: min(Self.connections, files / 2), logger: logger
+        let pages = Pages(CaptureShelf(depot, authorities))
+        let token = try OperatorToken(file: folder.operatorToken)
+        let (operatorLines, operatorLine) = AsyncStream.makeStream(of: String.self)
+        let operatorServer = application(operatorRouter(pages, token), "127.0.0.1", settings.operatorPort, 64, logger) {
+            operatorLine.yield("operator \($0)/?token=\(token.text)\n")
+        }
+        let server = application(
+            router(depot, stamper, pages), settings.host, settings.port, min(Self.connections, files / 2), logger
         ) { url in
-            publicURL.listens(url)
-            lines.say(url, at: 0)
+            depot.publicURL.listens(url)
+            for await line in operatorLines {
+                // Written at once: a program may wait for the lines.
+                _ = try? FileDescriptor.standardOutput.writeAll(Array("\(url)\n\(line)".utf8))
+                break
+            }
         }
         // They end in the reverse order: what the last uploads bring is still sent.
-        let services: [(any Service)?] = [
-            QueueWork(folder: queue.folder, logger: logger), stamper, application,
-            try operatorApplication(pages, lines, logger),
-        ]
+        let services: [(any Service)?] = [QueueWork(depot: depot), stamper, server, operatorServer]
         var configuration = ServiceGroupConfiguration(
             services: services.compactMap(\.self), gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         // A slow client must not keep the receiver from ending before systemd kills it after 90 seconds.
         configuration.maximumGracefulShutdownDuration = .seconds(60)
         var failure: (any Error)?
         do { try await ServiceGroup(configuration: configuration).run() } catch { failure = error }
-        await threads.stop()
         await pages.stop()
-        try index.close()
-        queue.close()
+        await depot.threads.stop()
+        try depot.index.close()
+        depot.queue.close()
         if let error = failure as? IOError {
             throw Unusable(
                 "cannot listen on \(settings.host) port \(settings.port), or on 127.0.0.1 port "
@@ -86,7 +79,7 @@ struct Serving {
     private func openQueue(_ logger: Logger) throws -> UploadQueue {
         let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
         if try queue.destinations.list().isEmpty {
-            try folder.makeKept()
+            try folder.make(folder.kept)
             try queue.destinations.add("kept", .folder(FolderSettings(path: folder.kept)))
         }
         if try queue.namesOfDestinations().isEmpty {
@@ -96,48 +89,40 @@ struct Serving {
         return queue
     }
 
-    private func router(
-        _ queue: UploadQueue, _ index: CaptureIndex, _ stamper: Stamper?, _ threads: BlockingThreads,
-        _ publicURL: PublicURL, _ logger: Logger
-    ) throws -> Router<ReceiverContext> {
-        let sharedPhotos = try SharedPhotos(of: folder)
+    private func router(_ depot: Depot, _ stamper: Stamper?, _ pages: Pages) -> Router<ReceiverContext> {
         let slots = Slots(settings.capturesAtOnce)
         let metrics = Metrics()
         let router = Router(context: ReceiverContext.self, options: .autoGenerateHeadEndpoints)
         router.addMiddleware { AnswerErrors(metrics: metrics) }
         let captures = CaptureRoutes(
-            index: index, keeper: Keeper(queue, index, threads), devices: devices, slots: slots, threads: threads,
-            publicURL: publicURL, sharedPhotos: sharedPhotos, depthSide: settings.depthSide)
+            depot: depot, keeper: Keeper(depot), slots: slots, depthSide: settings.depthSide)
         router.post("/api/v1/captures") { try await captures.post($0, $1) }
         router.get("/api/v1/captures/{id}") { try await captures.get($0, $1) }
-        let registration = RegistrationRoute(devices: devices, threads: threads)
+        let registration = RegistrationRoute(depot: depot)
         router.post("/api/v1/devices/register") { try await registration.post($0, $1) }
-        let lookup = VerifyFileRoute(
-            index: index, devices: devices, slots: slots, threads: threads, publicURL: publicURL,
-            sharedPhotos: sharedPhotos)
+        let lookup = VerifyFileRoute(depot: depot, slots: slots)
         router.post("/api/v1/verify-file") { try await lookup.post($0, $1) }
-        let health = Health(queue, index, devices, stamper, threads, logger)
+        let health = Health(depot, stamper)
         router.get("/healthz") { _, _ in await health.get() }
-        router.get("/metrics") { _, _ in try await metrics.get(slots, queue, index, stamper, threads) }
+        router.get("/metrics") { _, _ in try await metrics.get(depot, slots, stamper) }
+        pages.addRoutes(to: router, seesAll: settings.showPlace)
         return router
     }
 
-    /// The server of the operator's list. It listens on the loopback interface only.
-    private func operatorApplication(
-        _ pages: Pages, _ lines: StartLines, _ logger: Logger
-    ) throws -> some ApplicationProtocol {
-        let token = try OperatorToken(file: folder.operatorToken)
+    /// The routes of the operator's list. They are served on the loopback interface only.
+    private func operatorRouter(_ pages: Pages, _ token: OperatorToken) -> Router<ReceiverContext> {
         let router = Router(context: ReceiverContext.self)
-        router.addMiddleware { AnswerErrors() }
-        OperatorPages(pages: pages, token: token).addRoutes(to: router)
-        return application(router, "127.0.0.1", settings.operatorPort, connections: 64, logger: logger) { url in
-            lines.say("operator \(url)/?token=\(token.text)", at: 1)
+        router.addMiddleware {
+            AnswerErrors()
+            OperatorGate(token: token)
         }
+        pages.addOperatorRoutes(to: router)
+        return router
     }
 
     private func application(
-        _ router: Router<ReceiverContext>, _ host: String, _ port: Int, connections: Int, logger: Logger,
-        onListening: @escaping @Sendable (String) -> Void
+        _ router: Router<ReceiverContext>, _ host: String, _ port: Int, _ connections: Int, _ logger: Logger,
+        onListening: @escaping @Sendable (String) async -> Void
     ) -> some ApplicationProtocol {
         Application(
             router: router,
@@ -151,7 +136,7 @@ struct Serving {
                 availableConnectionsDelegate: .maximum(connections, logger: logger)),
             onServerRunning: { channel in
                 let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-                onListening("http://\(name):\(channel.localAddress?.port ?? port)")
+                await onListening("http://\(name):\(channel.localAddress?.port ?? port)")
             },
             logger: logger)
     }

@@ -7,27 +7,25 @@ import Synchronization
 /// pauses that grow. Uploads never wait for it.
 struct Stamper: Service {
     let authority: StampingAuthority
-    let index: CaptureIndex
-    let logger: Logger
-
-    private static let longestPause = 300
+    let depot: Depot
 
     func run() async {
-        let threads = BlockingThreads(count: 1)
         let isStopped = Atomic(false)
         await cancelWhenGracefulShutdown {
             await withTaskCancellationHandler {
                 var pause = 1
                 while !Task.isCancelled {
                     do {
-                        let isFound = try await threads.run { try stampOldest { isStopped.load(ordering: .relaxed) } }
+                        let isFound = try await depot.threads.run {
+                            try stampOldest { isStopped.load(ordering: .relaxed) }
+                        }
                         pause = 1
                         if isFound { continue }
                     } catch  where !Task.isCancelled {
-                        pause = min(2 * pause, Self.longestPause)
+                        pause = min(2 * pause, 300)
                         // The error may quote the authority.
                         let words = String(reflecting: "\(error)")
-                        logger.warning("no time stamp; the next try is in \(pause) s: \(words)")
+                        depot.logger.warning("no time stamp; the next try is in \(pause) s: \(words)")
                     } catch {}
                     try? await Task.sleep(for: .seconds(pause))
                 }
@@ -35,20 +33,20 @@ struct Stamper: Service {
                 isStopped.store(true, ordering: .relaxed)
             }
         }
-        await threads.stop()
     }
 
     /// - Returns: false if no capture waits for a time stamp.
     private func stampOldest(isStopped: () -> Bool) throws -> Bool {
-        guard let oldest = try index.unstamped()?.oldest, let assertion = oldest.unstamped.flatMap(Digest.init(hex:))
+        guard let oldest = try depot.index.unstamped()?.oldest,
+            let assertion = oldest.unstamped.flatMap(Digest.init(hex:))
         else { return false }
-        try index.keep(authority.stamp(assertion, isStopped: isStopped), of: oldest.id)
+        try depot.index.keep(authority.stamp(assertion, isStopped: isStopped), of: oldest.id)
         return true
     }
 
     /// The number of captures that wait for a time stamp, and for how many seconds the oldest has.
     func waiting() throws -> (count: Int, seconds: Int) {
-        guard let (oldest, count) = try index.unstamped() else { return (0, 0) }
+        guard let (oldest, count) = try depot.index.unstamped() else { return (0, 0) }
         return (count, max(0, UnixTime.now - oldest.receivedAt) / 1000)
     }
 }

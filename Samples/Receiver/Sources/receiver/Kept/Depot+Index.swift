@@ -3,19 +3,10 @@ import CaptureQueue
 import Logging
 import QueueModel
 
-/// Adds to the index the captures that only the queue knows. There are such if the index was lost, damaged or replaced by
-/// an old copy, or if writing it failed when they came.
-struct IndexRepair {
-    let queue: UploadQueue
-    let index: CaptureIndex
-    let devices: Devices
-    let bundles: StoredBundles
-    let logger: Logger
-
-    /// How long destinations that fail may delay the start.
-    private static let patience = Duration.seconds(60)
-
-    func run() throws {
+extension Depot {
+    /// Adds to the index the captures that only the queue knows. There are such if the index was lost, damaged or
+    /// replaced by an old copy, or if writing it failed when they came.
+    func completeIndex() throws {
         let known = try index.ids()
         var missing: [CaptureRecord] = []
         try queue.captures.list {
@@ -30,7 +21,8 @@ struct IndexRepair {
         for (place, record) in missing.reversed().enumerated() {
             let start = ContinuousClock.now
             do {
-                found.append(try capture(record, delay < Self.patience ? .destinations : .queue))
+                // Destinations that fail may delay the start for a minute.
+                found.append(try row(of: record, delay < .seconds(60) ? .destinations : .queue))
             } catch {
                 delay += ContinuousClock.now - start
                 lost.append("\(record.id): \(Self.words(error))")
@@ -51,14 +43,12 @@ struct IndexRepair {
         }
     }
 
-    private func capture(_ record: CaptureRecord, _ reach: Reach) throws -> CaptureRow {
+    private func row(of record: CaptureRecord, _ reach: Reach) throws -> CaptureRow {
         guard let device = try devices.device(key: record.device) else {
             throw Unavailable("its device is not registered")
         }
         let verifier = Verifier(trust: try device.trust(), policy: VerificationPolicy(allowsWithheld: true))
-        let report = try bundles.withFile(of: record.id, reach) { path, _ in
-            try verifier.verify(BundleSource(file: path))
-        }
+        let report = try withFile(of: record.id, reach) { path, _ in try verifier.verify(BundleSource(file: path)) }
         guard ![.altered, .malformed].contains(report.verdict), let manifest = report.manifest else {
             throw Unavailable("its stored bytes are damaged")
         }

@@ -1,25 +1,9 @@
 import Foundation
 import GRDB
-package import QueueModel
+import QueueModel
 import SystemPackage
 
 extension Claims {
-    /// Stores the result of an attempt in a transaction of its own.
-    ///
-    /// - Returns: the new state of the delivery.
-    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery.
-    @discardableResult
-    package func settle(
-        _ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard
-    ) throws -> DeliveryState {
-        let settled = try queue.store.write { try settle(claim, outcome, AttemptContext(retry: retry), $0) }
-        guard let settled else {
-            throw QueueError(
-                .claimLost, "the claim has expired, or the user changed the delivery", of: claim.capture.id)
-        }
-        return settled.state
-    }
-
     /// Stores the result of an attempt.
     ///
     /// - Returns: nil if the claim has expired, or if the user changed the delivery. The attempt is recorded even then.

@@ -211,7 +211,7 @@ struct StoredWaitsTests {
         #expect(try queue.status().concerns().map(\.code) == [.clock])
         try queue.upkeep.acceptClock()
         #expect(try queue.status().concerns().isEmpty)
-        #expect(try queue.captures.find(id).pushedAt <= manual.now)
+        #expect(try queue.captures.find(id).pushedAt.milliseconds <= manual.now)
         #expect(try queue.upkeep.prune().captures == 0)
         manual.pass(7 * Self.day)
         #expect(try queue.upkeep.prune().captures == 1)

@@ -62,6 +62,7 @@ struct IndexRepair {
         guard ![.altered, .malformed].contains(report.verdict), let manifest = report.manifest else {
             throw Unavailable("its stored bytes are damaged")
         }
-        return CaptureRow(record.id, device, manifest, report, verdict: record.verdict, at: record.pushedAt)
+        return CaptureRow(
+            record.id, device, manifest, report, verdict: record.verdict, at: record.pushedAt.milliseconds)
     }
 }

@@ -79,7 +79,6 @@ extension QueueError.Code {
     public static let destinationUsed = Self("destination.used")
     public static let destinationRetired = Self("destination.retired")
     public static let destinationSettings = Self("destination.settings")
-    public static let claimLost = Self("claim.lost")
     public static let corruptRecord = Self("queue.record")
 }
 

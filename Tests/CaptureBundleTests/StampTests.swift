@@ -29,7 +29,7 @@ struct StampTests {
         let report = try verify(StampSample.bytes)
         #expect(report.verdict == .verified && report.warnings.isEmpty)
         #expect(report.stamp?.time.description == "2026-03-14T15:00:00.000Z")
-        #expect(report.stamp?.accuracy == 1000 && report.stamp?.authority == "office")
+        #expect(report.stamp?.accuracy == .seconds(1) && report.stamp?.authority == "office")
         #expect(try verify(nil).stamp == nil)
     }
 

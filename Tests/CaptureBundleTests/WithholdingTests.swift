@@ -40,7 +40,7 @@ struct WithholdingTests {
         return try folder.bytes("a.bundle")
     }
 
-    private func redact(_ words: [String], keepsPhotoLocation: Bool = false) throws -> Redactor.Redacted {
+    private func redact(_ words: [String], keepsPhotoLocation: Bool = false) throws -> PartialCopy {
         try Redactor(withholding: Self.selection(words), keepsPhotoLocation: keepsPhotoLocation)
             .redact(BundleSource(path: folder.path("a.bundle")), to: .replacing(folder.path("b.bundle")))
     }
@@ -74,15 +74,15 @@ struct WithholdingTests {
             let redacted = try redact(subset)
             let bytes = try folder.bytes("b.bundle")
             #expect(bytes == (try Self.cut(subset, of: whole)))
-            #expect(redacted.byteCount == bytes.count && redacted.withheldBefore.isEmpty)
-            #expect(redacted.withheld.map(\.path.description) == subset)
+            #expect(redacted.byteCount == bytes.count && redacted.lacking.isEmpty)
+            #expect(redacted.moved.map(\.path.description) == subset)
             let report = try verify("b.bundle")
             #expect(report.verdict == .unknownDevice && report.withheld.map(\.description) == subset)
 
             let restored = try Restorer(kept: subset.reversed().map { folder.path("kept/\($0)") })
                 .restore(BundleSource(path: folder.path("b.bundle")), to: .replacing(folder.path("c.bundle")))
             #expect(try folder.bytes("c.bundle") == whole)
-            #expect(restored.restored.map(\.path.description) == subset && restored.withheld.isEmpty)
+            #expect(restored.moved.map(\.path.description) == subset && restored.lacking.isEmpty)
             #expect(restored.byteCount == whole.count)
         }
     }
@@ -117,19 +117,19 @@ struct WithholdingTests {
         _ = try redact(["depth"])
     }
 
-    private func hidePosition(_ others: [String] = []) throws -> Redactor.Redacted {
+    private func hidePosition(_ others: [String] = []) throws -> PartialCopy {
         try Redactor(hidingPositionAnd: Self.selection(others))
             .redact(BundleSource(path: folder.path("a.bundle")), to: .replacing(folder.path("b.bundle")))
     }
 
     @Test func hidesThePositionOfABundleWithAndWithoutOne() throws {
         let whole = try pack()
-        #expect(try hidePosition().withheld.map(\.path) == [.location])
+        #expect(try hidePosition().moved.map(\.path) == [.location])
         #expect(try folder.bytes("b.bundle") == Self.cut(["location.json"], of: whole))
 
         let bare = RawFolder.metadata.replacing(/"location": {[^}]*},/, with: "")
         let without = try pack(metadata: bare)
-        #expect(try hidePosition().withheld.isEmpty)
+        #expect(try hidePosition().moved.isEmpty)
         #expect(try folder.bytes("b.bundle") == without)
         #expect(throws: BundleError.self) { try redact(["location"]) }
 
@@ -137,7 +137,7 @@ struct WithholdingTests {
         let telling = try pack(photo: Self.photoWithPosition, metadata: bare)
         let error = #expect(throws: BundleError.self) { try hidePosition() }
         #expect(error?.code == .redactPosition && error?.entry == "photo.jpg")
-        #expect(try hidePosition(["photo"]).withheld.map(\.path) == [.photo])
+        #expect(try hidePosition(["photo"]).moved.map(\.path) == [.photo])
         #expect(try folder.bytes("b.bundle") == Self.cut(["photo.jpg"], of: telling))
     }
 

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureQueue
 import QueueModel
 import Synchronization
@@ -6,7 +7,9 @@ import Synchronization
 final class ManualClock: Sendable {
     private let times: Mutex<QueueClock.Times>
 
-    init(wall: Int = 1_800_000_000_000) { times = Mutex(.init(wall: wall, boot: "boot", sinceBoot: 1000)) }
+    init(wall: Int = 1_800_000_000_000) {
+        times = Mutex(.init(wall: CaptureTime(clamping: wall), boot: "boot", sinceBoot: .seconds(1)))
+    }
 
     /// Lets time pass on all clocks.
     func pass(_ milliseconds: Int) {

@@ -1,3 +1,4 @@
+import CaptureBundle
 import Testing
 
 @testable import CaptureQueue
@@ -9,24 +10,25 @@ struct QueueConcernTests {
 
     private func work(
         _ name: String?, _ counts: [DeliveryState: Int], _ reason: Block.Reason? = nil, isPaused: Bool = false,
-        salvaged: Int = 0, absent: Int = 0, untold: Int = 0, waited: Int? = nil
+        salvaged: Int = 0, absent: Int = 0, untold: Int = 0, waited: Duration? = nil
     ) -> DestinationWork {
         var work = DestinationWork(
             name.map { name in
                 Destination(
-                    name: name, settings: DestinationSettings(stored: "put", [:]), isDefault: false, addedAt: 0,
+                    name: name, settings: DestinationSettings(stored: "put", [:]), isDefault: false,
+                    addedAt: CaptureTime(clamping: 0),
                     saved: .init(block: reason.map { Block($0, "found") }), isPaused: isPaused, isPausedAtOnce: false,
                     lifts: 0, number: 1)
             })
         work.totals = counts.mapValues { .init(captures: $0, bytes: 10 * $0) }
         (work.heldBySalvage, work.absent, work.untoldSessions) = (salvaged, absent, untold)
-        work.oldestWaiting = waited.map { .init(id: "oldest", pushedAt: 0, ageMilliseconds: $0) }
+        work.oldestWaiting = waited.map { .init(id: "oldest", pushedAt: CaptureTime(clamping: 0), age: $0) }
         work.rate = SendingRate(bytesPerSecond: 5)
         return work
     }
 
     private func status(
-        _ work: [DestinationWork], isPaused: Bool = false, usedBytes: Int = 0, clockDoubt: Int? = nil,
+        _ work: [DestinationWork], isPaused: Bool = false, usedBytes: Int = 0, clockDoubt: Duration? = nil,
         settings: QueueSettings = QueueSettings(), freeBytes: Int = 1_000_000, next: Int = 0,
         isSpoolAbsent: Bool = false
     ) -> QueueStatus {
@@ -58,7 +60,7 @@ struct QueueConcernTests {
                 work(nil, [.pending: 1, .held: 2], salvaged: 2),
                 work("a", [.permanentlyFailed: 1, .conflict: 2, .quarantined: 3, .completed: 9]),
                 work("b", [.pending: 4, .held: 5], isPaused: true, salvaged: 2, absent: 3, untold: 1),
-            ], isPaused: true, usedBytes: 500_000_001, clockDoubt: 1, isSpoolAbsent: true)
+            ], isPaused: true, usedBytes: 500_000_001, clockDoubt: .seconds(1), isSpoolAbsent: true)
         #expect(
             queue.concerns() == [
                 .init(.failed, 6, "a"), .init(.spoolAbsent, 1), .init(.absent, 3, "b"), .init(.overMark, 1),
@@ -100,12 +102,13 @@ struct QueueConcernTests {
 
     @Test func aCaptureIsTooOldWhenItHasWaitedForLongerThanTheUserAllows() {
         let queue = status([
-            work("a", [.pending: 1], waited: Self.hour), work("b", [.pending: 1], waited: Self.hour + 1),
+            work("a", [.pending: 1], waited: .seconds(3600)),
+            work("b", [.pending: 1], waited: .milliseconds(Self.hour + 1)),
         ])
         #expect(queue.concerns().isEmpty)
         #expect(queue.concerns(maxAge: .milliseconds(Self.hour)) == [.init(.old, 1, "b")])
         #expect(queue.concerns(maxAge: .milliseconds(Self.hour + 1)).isEmpty)
-        #expect(queue.oldestWaiting?.ageMilliseconds == Self.hour + 1)
+        #expect(queue.oldestWaiting?.age == .milliseconds(Self.hour + 1))
     }
 
     // MARK: - How long it takes
@@ -113,8 +116,8 @@ struct QueueConcernTests {
     @Test func destinationsWorkSideBySide() {
         let queue = status([work("a", [.pending: 1]), work("b", [.failed: 4, .held: 100]), work("c", [:])])
         #expect(queue.backlog == .init(captures: 5, bytes: 50))
-        #expect(queue.work.map(\.remaining) == [2000, 8000, nil])
-        #expect(queue.remaining == 8000)
+        #expect(queue.work.map(\.remaining) == [.seconds(2), .seconds(8), nil])
+        #expect(queue.remaining == .seconds(8))
     }
 
     @Test func nothingIsEstimatedWhereNothingIsSent() {
@@ -143,6 +146,6 @@ struct QueueConcernTests {
     }
 
     @Test func theLargestBacklogOverflowsNothing() {
-        #expect(SendingRate(bytesPerSecond: 1)?.milliseconds(for: .max) == 1_000_000_000_000_000)
+        #expect(SendingRate(bytesPerSecond: 1)?.time(for: .max) == .milliseconds(1_000_000_000_000_000))
     }
 }

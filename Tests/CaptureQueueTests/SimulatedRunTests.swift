@@ -86,7 +86,7 @@ struct SimulatedRunTests {
     /// A longer Retry-After is not shortened to five minutes.
     @Test func waitsAsLongAsTheServerSaysAndBurnsNothing() throws {
         let ids = try [push("a"), push("b")]
-        let hour = Block(.wait, "later", milliseconds: 3_600_000)
+        let hour = Block(.wait, "later", pause: .seconds(3600))
         run.destination.answer = { _, _ in .blocked(hour) }
         try run.pass(3_599_000)
         #expect(run.destination.sent.count == 1)

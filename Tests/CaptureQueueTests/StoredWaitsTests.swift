@@ -194,8 +194,11 @@ struct StoredWaitsTests {
         let destination = try queue.destinations.find("web")
         let claim = try #require(try Claims(queue).next(for: destination))
         let policy = destination.pace.retry
-        let state = try Claims(queue).settle(claim, .failed(code: "http.500", message: "no"), retry: policy)
-        #expect(state == (isOver ? .permanentlyFailed : .failed))
+        let context = AttemptContext(retry: policy)
+        let result = try queue.store.write {
+            try Claims(queue).settle(claim, .failed(code: "http.500", message: "no"), context, $0)
+        }
+        #expect(result?.state == (isOver ? .permanentlyFailed : .failed))
     }
 
     /// A stamp in the future is a concern until the clock has reached it, or the user trusts the clock.
@@ -208,7 +211,7 @@ struct StoredWaitsTests {
         #expect(try queue.status().concerns().map(\.code) == [.clock])
         try queue.upkeep.acceptClock()
         #expect(try queue.status().concerns().isEmpty)
-        #expect(try queue.captures.find(id).pushedAt <= manual.now)
+        #expect(try queue.captures.find(id).pushedAt.milliseconds <= manual.now)
         #expect(try queue.upkeep.prune().captures == 0)
         manual.pass(7 * Self.day)
         #expect(try queue.upkeep.prune().captures == 1)

@@ -66,6 +66,6 @@ struct PageTests {
         (1_773_500_966_535, "Saturday, 14 March 2026"), (951_782_400_000, "Tuesday, 29 February 2000"),
     ])
     func daysHaveTheirNames(_ milliseconds: Int, _ words: String) {
-        #expect(PageDay(milliseconds: milliseconds).words == words)
+        #expect(PageDay(CaptureTime(clamping: milliseconds)).words == words)
     }
 }

@@ -28,8 +28,8 @@ func addRow(_ number: Int, _ queue: UploadQueue) throws {
 
 func complete(_ queue: UploadQueue, at destination: Destination) throws {
     guard let claim = try Claims(queue).next(for: destination) else { return }
-    _ = try Claims(queue).settle(
-        claim, .completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil))
+    let outcome = SendOutcome.completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil)
+    _ = try queue.store.write { try Claims(queue).settle(claim, outcome, AttemptContext(), $0) }
 }
 
 let words = CommandLine.arguments

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureTestSupport
 import QueueModel
 import Testing
@@ -10,7 +11,7 @@ struct DestinationStateTests {
     private static let outage = SendOutcome.unclear(code: "curl.56", message: "it broke")
     private static let refused = SendOutcome.rejected(code: "http.400", message: "not this one")
     private static let offline = SendOutcome.blocked(Block(.offline, "nobody there"))
-    private static let later = SendOutcome.blocked(Block(.wait, "later", milliseconds: 60_000))
+    private static let later = SendOutcome.blocked(Block(.wait, "later", pause: .seconds(60)))
 
     /// Begins one attempt and ends it at once; nil if none may begin.
     @discardableResult
@@ -63,7 +64,7 @@ struct DestinationStateTests {
         var now = Self.start
         var pauses: [Int] = []
         for capture in 6..<14 {
-            let until = try #require(state.block?.until)
+            let until = try #require(state.block?.until?.milliseconds)
             pauses.append((until - now) / 1000)
             #expect(state.permission(at: until - 1) == .wait(until: until))
             now = until
@@ -172,7 +173,7 @@ struct DestinationStateTests {
     }
 
     @Test func triesAtOnceInANewRunWhatOnlyTheUserCanMend() {
-        let block = Block(.credentials, "401", milliseconds: 300_000, until: Self.start + 300_000)
+        let block = Block(.credentials, "401", pause: .seconds(300), until: CaptureTime(clamping: Self.start + 300_000))
         #expect(DestinationState(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
     }
 
@@ -198,7 +199,7 @@ struct DestinationStateTests {
             let verdict = state.polled(ticket, Self.refused, capture: capture, at: Self.start)
             #expect(verdict.takenBack == (capture == 5 ? [1, 2, 3, 4] : []) && verdict.isParked == (capture == 5))
         }
-        let until = try #require(state.block?.until)
+        let until = try #require(state.block?.until?.milliseconds)
         `try`(.accepted(remoteID: nil, remoteURL: nil), 6, &state, at: until)
         #expect(state.block?.reason == .refusing && state.permission(at: until) == .wait(until: until + 300_000))
         let ticket = try begun(&state, at: until + 300_000)
@@ -210,9 +211,9 @@ struct DestinationStateTests {
         var state = DestinationState()
         let old = try begun(&state)
         `try`(Self.later, 1, &state)
-        let longer = SendOutcome.blocked(Block(.wait, "much later", milliseconds: 3_600_000))
+        let longer = SendOutcome.blocked(Block(.wait, "much later", pause: .seconds(3600)))
         _ = state.ended(old, longer, capture: 2, at: Self.start)
-        #expect(state.block?.until == Self.start + 3_600_000)
+        #expect(state.block?.until?.milliseconds == Self.start + 3_600_000)
     }
 
     @Test func isNotBlockedByATransferOfTheOldSettings() throws {
@@ -231,7 +232,7 @@ struct DestinationStateTests {
         }
         var (now, waits) = (Self.start, [Int]())
         for _ in 0..<8 {
-            let until = try #require(state.block?.until)
+            let until = try #require(state.block?.until?.milliseconds)
             waits.append((until - now) / 1000)
             now = until
             let ticket = try begun(&state, at: now)
@@ -244,7 +245,7 @@ struct DestinationStateTests {
         #expect(isOffline && state.permission(at: now) == .connect)
         let ticket = try begun(&state, at: now)
         _ = state.connected(ticket, Block(.offline, "nobody there"), at: now)
-        #expect(state.block?.until == now + 1000)
+        #expect(state.block?.until?.milliseconds == now + 1000)
     }
 
     // MARK: - Random events
@@ -267,7 +268,7 @@ struct DestinationStateTests {
                 open.append(ticket)
                 #expect(!wasBlocked || state.permission(at: now) == .wait(until: nil))
             }
-            if let until = state.block?.until { #expect(until - now <= 300_000) }
+            if let until = state.block?.until?.milliseconds { #expect(until - now <= 300_000) }
             guard !open.isEmpty, Bool.random(using: &generator) else { continue }
             let ticket = open.remove(at: Int.random(in: 0..<open.count, using: &generator))
             let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &generator)]

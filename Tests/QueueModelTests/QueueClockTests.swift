@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureTestSupport
 import QueueModel
 import Testing
@@ -8,7 +9,7 @@ struct QueueClockTests {
     private static let start = 1_700_000_000_000
 
     private func times(_ wall: Int, _ sinceBoot: Int, boot: String = "one") -> QueueClock.Times {
-        .init(wall: wall, boot: boot, sinceBoot: sinceBoot)
+        .init(wall: CaptureTime(clamping: wall), boot: boot, sinceBoot: .milliseconds(sinceBoot))
     }
 
     /// The queue saw this machine first at `start`, an hour after the machine was started.
@@ -28,7 +29,7 @@ struct QueueClockTests {
         #expect(reading.believed == Self.start + Self.day)
         #expect(reading.stamp == Self.start + 365 * Self.day)
         #expect(reading.memory.lastSeen == Self.start + Self.day)
-        #expect(reading.doubt == 364 * Self.day)
+        #expect(reading.doubt == .milliseconds(364 * Self.day))
     }
 
     @Test func stampsNothingEarlierThanWhatWasSeenWhenTheClockIsSetBack() {

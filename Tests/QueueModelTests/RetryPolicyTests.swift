@@ -9,14 +9,15 @@ struct RetryTimesTests {
         let page = try SpecTables("queue.md").page
         let match = try #require(page.firstMatch(of: /Attempts 1 to 10 wait ([0-9, ]+) seconds after the one before/))
         let delays = match.1.split(separator: ", ").compactMap { Int($0) }
-        #expect(delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300] && RetryPolicy.standard.delays == delays)
+        #expect(
+            delays == [0, 1, 2, 4, 8, 300, 300, 300, 300, 300] && RetryPolicy.standard == RetryPolicy(seconds: delays))
         for (attempts, delay) in delays.enumerated() {
-            #expect(RetryPolicy.standard.delay(afterAttempt: attempts) == delay)
+            #expect(RetryPolicy.standard.delay(afterAttempt: attempts) == .seconds(delay))
         }
     }
 
     @Test func triesTenTimesAndNeverAgain() {
-        #expect(RetryPolicy.standard.delay(afterAttempt: 9) == 300)
+        #expect(RetryPolicy.standard.delay(afterAttempt: 9) == .seconds(300))
         for attempts in [10, 11, 1000, .max, -1, .min] {
             #expect(RetryPolicy.standard.delay(afterAttempt: attempts) == nil)
         }
@@ -28,36 +29,38 @@ struct RetryTimesTests {
         let policy = RetryPolicy(delays: RetryPolicy.standard.delays, jitter: percent)
         var generator = SeededGenerator(seed: UInt64(percent))
         for (attempts, delay) in policy.delays.enumerated() {
-            let range = delay * 1000...delay * (1000 + 10 * percent)
-            var seen: Set<Int> = []
+            let range = delay...delay + delay * percent / 100
+            var seen: Set<Duration> = []
             for _ in 0..<500 {
-                let wait = try #require(policy.delayMilliseconds(afterAttempt: attempts, using: &generator))
+                let wait = try #require(policy.delay(afterAttempt: attempts, using: &generator))
                 #expect(range.contains(wait))
                 seen.insert(wait)
             }
             // The whole jitter is used: of 500 draws some lie in the last tenth of the range.
-            if delay == 300 { #expect(seen.contains { $0 > range.upperBound - range.count / 10 }) }
-            if delay > 0 { #expect(seen.count > 1) }
+            if delay == .seconds(300) { #expect(seen.contains { $0 > range.upperBound - delay * percent / 1000 }) }
+            if delay > .zero { #expect(seen.count > 1) }
         }
-        #expect(policy.delayMilliseconds(afterAttempt: 10, using: &generator) == nil)
+        #expect(policy.delay(afterAttempt: 10, using: &generator) == nil)
     }
 
     @Test func takesTheNearerEndForWhatIsOutOfRange() {
-        let policy = RetryPolicy(delays: [-1, 5, .max, .min], jitter: 1000, lifetime: -5)
-        #expect(policy.delays == [0, 5, 604_800, 0])
+        let policy = RetryPolicy(
+            delays: [.seconds(-1), .milliseconds(5999), .seconds(Int64.max), .seconds(Int64.min)], jitter: 1000,
+            lifetime: .seconds(-5))
+        #expect(policy.delays == [0, 5, 604_800, 0].map { .seconds($0) })
         #expect(policy.jitter == 100)
-        #expect(policy.lifetime == 0)
-        #expect(RetryPolicy(delays: [1], jitter: -1).jitter == 0)
+        #expect(policy.lifetime == .zero)
+        #expect(RetryPolicy(delays: [], jitter: -1).jitter == 0)
         var generator = SeededGenerator(seed: 3)
-        #expect(policy.delayMilliseconds(afterAttempt: 2, using: &generator).map { $0 <= 2 * 604_800_000 } == true)
+        #expect(policy.delay(afterAttempt: 2, using: &generator).map { $0 <= .seconds(2 * 604_800) } == true)
     }
 
     @Test func endsWithTheFirstTryThatEndsAfterItsLifetime() {
-        let day = 86_400_000
-        let policy = RetryPolicy(delays: [0, 1], lifetime: 30 * day)
-        #expect(!policy.isOver(after: 30 * day))
-        #expect(policy.isOver(after: 1 + 30 * day))
-        #expect(!RetryPolicy.standard.isOver(after: .max))
+        let month = Duration.seconds(30 * 86_400)
+        let policy = RetryPolicy(delays: [.zero, .seconds(1)], lifetime: month)
+        #expect(!policy.isOver(after: month))
+        #expect(policy.isOver(after: month + .milliseconds(1)))
+        #expect(!RetryPolicy.standard.isOver(after: .seconds(Int64.max)))
     }
 }
 
@@ -69,7 +72,7 @@ struct RetryTextTests {
         ("1,2,1", [1, 2, 1]),
     ])
     func reads(text: String, delays: [Int]) {
-        #expect(RetryPolicy(text: text) == RetryPolicy(delays: delays))
+        #expect(RetryPolicy(text: text) == RetryPolicy(seconds: delays))
     }
 
     @Test func reads100AttemptsAndNoMore() {
@@ -92,14 +95,15 @@ struct RetryTextTests {
     }
 
     @Test func keepsJitterAndLifetimeApartFromTheText() {
-        let policy = RetryPolicy(text: "0,300x2", jitter: 20, lifetime: 1000)
-        #expect(policy == RetryPolicy(delays: [0, 300, 300], jitter: 20, lifetime: 1000))
+        let policy = RetryPolicy(text: "0,300x2", jitter: 20, lifetime: .seconds(1))
+        #expect(policy?.delays == RetryPolicy(seconds: [0, 300, 300]).delays)
+        #expect(policy?.jitter == 20 && policy?.lifetime == .seconds(1))
         #expect(policy?.text == "0,300x2")
     }
 
     @Test func writesTheShortestForm() {
         #expect(RetryPolicy.standard.text == "0,1,2,4,8,300x5")
-        #expect(RetryPolicy(delays: [1, 1, 2, 1]).text == "1x2,2,1")
+        #expect(RetryPolicy(seconds: [1, 1, 2, 1]).text == "1x2,2,1")
     }
 
     @Test func readsWhatItWrites() {
@@ -107,8 +111,12 @@ struct RetryTextTests {
         for _ in 0..<200 {
             let count = Int.random(in: 1...100, using: &generator)
             let delays = (0..<count).map { _ in Int.random(in: 0...2, using: &generator) * 302_400 }
-            let policy = RetryPolicy(delays: delays)
+            let policy = RetryPolicy(seconds: delays)
             #expect(RetryPolicy(text: policy.text) == policy)
         }
     }
+}
+
+extension RetryPolicy {
+    fileprivate init(seconds: [Int]) { self.init(delays: seconds.map { .seconds($0) }) }
 }

@@ -1,4 +1,4 @@
-/// A moment in the form of `captured_at`: RFC 3339 with a zone (Spec/capture-bundle.md sections 4.2 and 6).
+/// A moment. Its text is RFC 3339 with a zone, as in `captured_at` (Spec/capture-bundle.md sections 4.2 and 6).
 public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The milliseconds since 1970-01-01T00:00:00Z, rounded down.
     public let milliseconds: Int
@@ -13,6 +13,11 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 
     /// Creates a time; nil outside the years 1 to 9999.
     public init?(milliseconds: Int) { self.init(checked: milliseconds) }
+
+    /// Creates the time in the years 1 to 9999 that is nearest to `milliseconds`.
+    public init(clamping milliseconds: Int) {
+        self.milliseconds = min(max(milliseconds, Self.range.earliest), Self.range.end - 1)
+    }
 
     enum Rounding { case down, up }
 

@@ -7,6 +7,18 @@ extension BundleError.Code {
     public static let redactPosition = Self("redact.position")
 }
 
+/// A copy of a bundle with fewer or more of its entries (Spec/capture-bundle.md section 8).
+public struct PartialCopy: Sendable {
+    public let manifest: Manifest
+    public let manifestSHA256: Digest
+    /// The length of the copy in bytes.
+    public let byteCount: Int
+    /// The entries that were cut out or put back.
+    public let moved: [ManifestEntry]
+    /// The other entries that the copy lacks. The bundle lacked them too.
+    public let lacking: [ManifestEntry]
+}
+
 /// Makes copies of bundles that lack withholdable entries (Spec/capture-bundle.md section 8).
 ///
 /// ```swift
@@ -16,17 +28,6 @@ extension BundleError.Code {
 ///     .redact(BundleSource(path: "cap.bundle"), to: .file("public.bundle"))
 /// ```
 public struct Redactor: Sendable {
-    public struct Redacted: Sendable {
-        public let manifest: Manifest
-        public let manifestSHA256: Digest
-        /// The length of the new bundle in bytes.
-        public let byteCount: Int
-        /// The entries that were cut out now.
-        public let withheld: [ManifestEntry]
-        /// The entries that the bundle lacked before.
-        public let withheldBefore: [ManifestEntry]
-    }
-
     private let selection: EntrySelection
     /// Whether a copy is refused that contains more than a bundle without a position may contain.
     private let hidesPosition: Bool
@@ -61,7 +62,7 @@ public struct Redactor: Sendable {
     ///
     /// - Throws: The worst fault of a damaged bundle; `redact.entry`, `redact.position`, `output.exists`,
     ///   `output.unusable`, `input.unreadable`, `io.failed`. Nothing is left behind then.
-    public func redact(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> Redacted {
+    public func redact(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> PartialCopy {
         try OutputPlace.examine([place], reading: source.status)
         let target = try OutputTarget(place, holdsBack: true)
         let observer = RedactionObserver(selection, BundleWriter(target), hidesPosition: hidesPosition)
@@ -75,9 +76,9 @@ public struct Redactor: Sendable {
         try refuse(observer.unlisted, source.name)
         try target.commit()
         let absent = report.withheld
-        return Redacted(
+        return PartialCopy(
             manifest: manifest, manifestSHA256: manifestSHA256, byteCount: observer.writer.byteCount,
-            withheld: observer.withheld, withheldBefore: manifest.entries.filter { absent.contains($0.path) })
+            moved: observer.withheld, lacking: manifest.entries.filter { absent.contains($0.path) })
     }
 
     /// Refuses entries that a bundle without a position must not contain, and says how to go on.

@@ -13,17 +13,6 @@ extension BundleError.Code {
 ///     .restore(BundleSource(path: "public.bundle"), to: .file("cap.bundle"))
 /// ```
 public struct Restorer: Sendable {
-    public struct Restored: Sendable {
-        public let manifest: Manifest
-        public let manifestSHA256: Digest
-        /// The length of the new bundle in bytes.
-        public let byteCount: Int
-        /// The entries that were put back.
-        public let restored: [ManifestEntry]
-        /// The entries that are still withheld.
-        public let withheld: [ManifestEntry]
-    }
-
     private let kept: [FilePath]
 
     /// - Parameter kept: Files with the bytes of withheld entries, and bundles with the same manifest. An entry that
@@ -34,7 +23,7 @@ public struct Restorer: Sendable {
     ///
     /// - Throws: The worst fault of a damaged bundle; `restore.unknown`, `output.exists`, `output.unusable`,
     ///   `input.unreadable`, `io.failed`. Nothing is left behind then.
-    public func restore(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> Restored {
+    public func restore(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> PartialCopy {
         try OutputPlace.examine([place], reading: source.status)
         for path in kept { try place.refuse(input: path) }
         let target = try OutputTarget(place, holdsBack: true)
@@ -56,9 +45,9 @@ public struct Restorer: Sendable {
         try report.requireSound(source.name)
         try merge.refuseUnknown()
         try target.commit()
-        return Restored(
+        return PartialCopy(
             manifest: merge.manifest, manifestSHA256: try Digest.of(merge.head.manifest), byteCount: report.bytes,
-            restored: merge.restored, withheld: merge.withheld)
+            moved: merge.restored, lacking: merge.withheld)
     }
 }
 

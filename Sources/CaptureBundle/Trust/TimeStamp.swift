@@ -55,13 +55,15 @@ public struct TimeStamp: Hashable, Sendable {
 public struct StampedTime: Hashable, Sendable {
     /// The time at which the signature existed, rounded up to milliseconds.
     public let time: CaptureTime
-    /// The accuracy of the time, in milliseconds.
-    public let accuracy: Int
+    /// The accuracy of the time in milliseconds.
+    package let margin: Int
     /// The name of the authority in the trust file, or the file of its certificate.
     public let authority: String
 
+    public var accuracy: Duration { .milliseconds(margin) }
+
     /// The end of the time in which the stamp was made, as Unix time in milliseconds.
-    var latest: Int { time.milliseconds + accuracy }
+    var latest: Int { time.milliseconds + margin }
 }
 
 /// The query for a time stamp (Spec/time-stamps.md section 2).

@@ -1,4 +1,4 @@
-import CaptureBundle
+public import CaptureBundle
 
 /// A day in UTC.
 package struct PageDay: Hashable, Comparable, Sendable {
@@ -7,8 +7,8 @@ package struct PageDay: Hashable, Comparable, Sendable {
 
     private static let milliseconds = 86_400_000
 
-    package init(milliseconds: Int) {
-        let (quotient, rest) = milliseconds.quotientAndRemainder(dividingBy: Self.milliseconds)
+    package init(_ time: CaptureTime) {
+        let (quotient, rest) = time.milliseconds.quotientAndRemainder(dividingBy: Self.milliseconds)
         number = rest < 0 ? quotient - 1 : quotient
     }
 
@@ -43,20 +43,18 @@ public enum PageTime {
         return "<time datetime=\"\(text)\">\(date), \(clock(text)) \(place)</time>"
     }
 
-    /// A Unix time in milliseconds, such as `14 March 2026, 14:09:26 UTC`.
-    public static func html(milliseconds: Int) -> HTML {
-        CaptureTime(milliseconds: milliseconds).map { html(written: $0.description) } ?? "\(milliseconds) ms"
-    }
+    /// A time in UTC, such as `14 March 2026, 14:09:26 UTC`.
+    public static func html(_ time: CaptureTime) -> HTML { html(written: time.description) }
 
     /// The date and the time of day in a short form.
-    package static func html(_ milliseconds: Int) -> HTML {
-        guard let time = CaptureTime(milliseconds: milliseconds)?.description else { return "\(milliseconds) ms" }
+    package static func short(_ time: CaptureTime) -> HTML {
+        let time = time.description
         return "<time datetime=\"\(time)\">\(time.cut(to: 10)) \(clock(time)) UTC</time>"
     }
 
     /// The time of day, below a heading with the date.
-    package static func clock(_ milliseconds: Int) -> HTML {
-        guard let time = CaptureTime(milliseconds: milliseconds)?.description else { return "\(milliseconds) ms" }
+    package static func clock(_ time: CaptureTime) -> HTML {
+        let time = time.description
         return "<time datetime=\"\(time)\">\(clock(time)) UTC</time>"
     }
 

@@ -28,15 +28,15 @@ extension Tone {
 
 /// The parts of a page about one capture: its card, and its row of the table.
 package struct ReportEntry: Sendable {
-    /// The Unix time in milliseconds at which the capture was made or pushed; nil if no valid signature covers the time.
-    package let time: Int?
+    /// When the capture was made or pushed; nil if no valid signature covers the time.
+    package let time: CaptureTime?
     package let tone: Tone
     package let kind: ReportKind
     let card: [UInt8]
     let row: [UInt8]
 
     /// - Parameter row: The cells, as `PageTable.linked` makes them.
-    package init(time: Int?, kind: ReportKind, card: ReportCard, row: HTML) {
+    package init(time: CaptureTime?, kind: ReportKind, card: ReportCard, row: HTML) {
         self.time = time
         self.kind = kind
         tone = card.tone
@@ -51,7 +51,7 @@ package final class ReportCaptures {
     package enum Order: Sendable { case oldestFirst, newestFirst }
 
     private struct Place {
-        let time: Int?
+        let time: CaptureTime?
         let tone: Tone
         let kind: ReportKind
         let offset: Int
@@ -81,7 +81,7 @@ package final class ReportCaptures {
         var counts: [PageDay: [Tone: Int]] = [:]
         for place in places {
             guard let time = place.time else { continue }
-            counts[PageDay(milliseconds: time), default: [:]][place.tone, default: 0] += 1
+            counts[PageDay(time), default: [:]][place.tone, default: 0] += 1
         }
         let sorted = counts.keys.sorted()
         return (order == .oldestFirst ? sorted : sorted.reversed()).map { ($0, counts[$0] ?? [:]) }
@@ -91,7 +91,7 @@ package final class ReportCaptures {
     /// which they were added.
     private var ordered: [(number: Int, place: Place)] {
         func key(_ place: Place) -> (Int, Int, Int) {
-            guard let time = place.time else { return (0, 0, place.offset) }
+            guard let time = place.time?.milliseconds else { return (0, 0, place.offset) }
             return (1, order == .oldestFirst ? time : ~time, place.offset)
         }
         return Array(places.sorted { key($0) < key($1) }.enumerated()).map { (number: $0.offset, place: $0.element) }
@@ -141,7 +141,7 @@ package final class ReportCaptures {
     ) throws(BundleError) {
         var current: PageDay??
         for (number, place) in places {
-            let day = place.time.map { PageDay(milliseconds: $0) }
+            let day = place.time.map { PageDay($0) }
             if current != .some(day) {
                 if current != nil { try target.write("</div>\n</div>\n") }
                 try target.write(Self.heading(day, untimed))

@@ -51,10 +51,22 @@ extension Row {
         }
     }
 
-    func needInteger(_ column: String) throws -> Int {
-        guard let value = try integer(column) else { throw QueueError.corruptRecord("\(column) has no value") }
+    func needInteger(_ column: String) throws -> Int { try need(integer(column), column) }
+
+    private func need<Value>(_ value: Value?, _ column: String) throws -> Value {
+        guard let value else { throw QueueError.corruptRecord("\(column) has no value") }
         return value
     }
+
+    func time(_ column: String) throws -> CaptureTime? {
+        guard let value = try integer(column) else { return nil }
+        guard let time = CaptureTime(milliseconds: value) else {
+            throw QueueError.corruptRecord("\(column) is not a time")
+        }
+        return time
+    }
+
+    func needTime(_ column: String) throws -> CaptureTime { try need(time(column), column) }
 
     func text(_ column: String) throws -> String? {
         switch (self[column] as DatabaseValue).storage {
@@ -64,10 +76,7 @@ extension Row {
         }
     }
 
-    func needText(_ column: String) throws -> String {
-        guard let value = try text(column) else { throw QueueError.corruptRecord("\(column) has no value") }
-        return value
-    }
+    func needText(_ column: String) throws -> String { try need(text(column), column) }
 
     func digest(_ column: String) throws -> Digest {
         guard case .blob(let data) = (self[column] as DatabaseValue).storage, data.count == 32 else {

@@ -50,7 +50,8 @@ struct SettingsCopy {
                         .members([
                             "name": .string(destination.name), "kind": .string(destination.kind),
                             "settings": .string(Destination.settingsText(destination.settings)),
-                            "default": .bool(destination.isDefault), "added_at": .integer(destination.addedAt),
+                            "default": .bool(destination.isDefault),
+                            "added_at": .integer(destination.addedAt.milliseconds),
                             "former_names": .array(destination.formerNames.map { .string($0) }),
                             "retired": .bool(destination.isRetired),
                         ])

@@ -56,15 +56,14 @@ struct Push: Sendable {
         let notBefore = DeliveryStart(now, notBefore: options.notBefore, delay: options.delay).notBefore
         var sidecar = Sidecar(
             id: id, facts: arrival.facts,
-            pushedAt: CaptureTime(milliseconds: record?.pushedAt ?? now.stamp)
-                ?? arrival.facts.capturedAt,
-            priority: options.priority, notBefore: notBefore.flatMap { CaptureTime(milliseconds: $0) },
+            pushedAt: record?.pushedAt ?? CaptureTime(clamping: now.stamp),
+            priority: options.priority, notBefore: notBefore.map { CaptureTime(clamping: $0) },
             session: options.session,
             destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,
             reference: arrival.reference)
         if let record {
             sidecar.priority = record.priority
-            sidecar.notBefore = record.notBefore.flatMap { CaptureTime(milliseconds: $0) }
+            sidecar.notBefore = record.notBefore
             sidecar.session = record.session
             let known = record.deliveries.compactMap(\.destination)
             sidecar.destinations = known + options.destinations.filter { !known.contains($0) }

@@ -98,8 +98,8 @@ extension DestinationWork {
         }
         guard let oldest else { return nil }
         return .init(
-            id: try oldest.needText("id"), pushedAt: try oldest.needInteger("pushed_at"),
-            ageMilliseconds: max(0, now - (try oldest.needInteger("since"))))
+            id: try oldest.needText("id"), pushedAt: try oldest.needTime("pushed_at"),
+            age: .milliseconds(max(0, now - (try oldest.needInteger("since")))))
     }
 
     /// From the last 50 deliveries at most: of a million, each is on pages of its own.

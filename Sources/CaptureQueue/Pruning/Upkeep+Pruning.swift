@@ -38,7 +38,8 @@ extension UploadQueue.Upkeep {
         result.nextDue = try queue.store.read { db in
             let retention = try options.olderThan ?? QueueSettings(db).retention
             let now = try queue.clock.read(db).believed
-            return try Self.firstUploaded(db).map { $0 + retention.milliseconds - now }.flatMap { $0 > 0 ? $0 : nil }
+            let left = try Self.firstUploaded(db).map { Duration.milliseconds($0 - now) + retention }
+            return left.flatMap { $0 > .zero ? $0 : nil }
         }
         return result
     }

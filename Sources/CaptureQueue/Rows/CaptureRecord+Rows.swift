@@ -14,9 +14,6 @@ extension CaptureRecord {
         """
 
     init(row: Row) throws {
-        guard let time = CaptureTime(milliseconds: try row.needInteger("captured_at")) else {
-            throw QueueError.corruptRecord("captured_at is not a time")
-        }
         self.init(
             sequence: try row.needInteger("seq"),
             id: try row.needText("id"),
@@ -24,18 +21,18 @@ extension CaptureRecord {
             sha256: try row.digest("sha256"),
             manifestSHA256: try row.digest("manifest_sha256"),
             byteCount: try row.needInteger("bytes"),
-            capturedAt: time,
+            capturedAt: try row.needTime("captured_at"),
             device: try row.digest("device"),
             verdict: try row.needText("verdict"),
-            pushedAt: try row.needInteger("pushed_at"),
+            pushedAt: try row.needTime("pushed_at"),
             session: try row.text("session_name"),
             priority: try row.needInteger("priority"),
-            notBefore: try row.integer("not_before"),
+            notBefore: try row.time("not_before"),
             holding: try Self.holding(row),
             reference: try row.text("reference"),
             state: try row.state("state"),
-            finishedAt: try row.integer("finished_at"),
-            removedAt: try row.integer("removed_at"))
+            finishedAt: try row.time("finished_at"),
+            removedAt: try row.time("removed_at"))
         tag = try BytesTag(row: row)
         body = try BodyHash(row: row)
     }
@@ -60,10 +57,10 @@ extension DeliveryRecord {
             destination: try row.text("destination_name"),
             state: try row.state("state"),
             priority: try row.needInteger("priority"),
-            dueAt: try row.needInteger("due"),
+            dueAt: try row.needTime("due"),
             attempts: try row.needInteger("attempts"),
-            leaseUntil: try row.integer("lease_until"),
-            completedAt: try row.integer("completed_at"),
+            leaseUntil: try row.time("lease_until"),
+            completedAt: try row.time("completed_at"),
             receipt: try row.text("receipt"),
             part: try row.text("part"),
             remoteID: try row.text("remote_id"),

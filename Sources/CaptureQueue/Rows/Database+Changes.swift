@@ -76,7 +76,7 @@ extension Database {
                 place_status = iif(?, NULL, place_status) WHERE id = ?
             """,
             [
-                next.rawValue, change.due ?? delivery.dueAt, change.attempts ?? delivery.attempts,
+                next.rawValue, change.due ?? delivery.dueAt.milliseconds, change.attempts ?? delivery.attempts,
                 change.claim.map { Data($0.token) }, change.claim?.owner, change.claim?.until,
                 change.completion?.at, receipt, receipt.flatMap { Receipt.part(in: $0) },
                 change.remoteID ?? delivery.remoteID,

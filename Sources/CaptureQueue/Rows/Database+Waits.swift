@@ -43,7 +43,7 @@ extension Database {
             if let block = destination.block {
                 try run(
                     "UPDATE destinations SET blocked_until = ?1 WHERE id = ?2 AND blocked_until > ?1",
-                    [start + (isReset ? 0 : block.longest), destination.number])
+                    [start + (isReset ? 0 : block.longest.milliseconds), destination.number])
             }
         }
     }

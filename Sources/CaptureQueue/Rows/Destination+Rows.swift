@@ -20,7 +20,7 @@ extension Destination {
                     Dictionary(members.compactMap { member in member.value.text.map { (member.name, $0) } }) {
                         one, _ in one
                     }),
-                isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needInteger("added_at"),
+                isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needTime("added_at"),
                 saved: try DestinationState.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
                 isRetired: try row.needInteger("is_retired") == 1,

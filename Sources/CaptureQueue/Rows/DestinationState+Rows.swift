@@ -1,3 +1,4 @@
+import CaptureBundle
 import GRDB
 import QueueModel
 
@@ -11,8 +12,8 @@ extension DestinationState.Saved {
             throw QueueError.corruptRecord("unknown block reason \(word)")
         }
         block = Block(
-            reason, try row.text("blocked_message") ?? "", milliseconds: try row.integer("blocked_for"),
-            until: try row.integer("blocked_until"))
+            reason, try row.text("blocked_message") ?? "",
+            pause: try row.integer("blocked_for").map { .milliseconds($0) }, until: try row.time("blocked_until"))
     }
 
     /// Parses capture numbers that are separated by commas.
@@ -33,7 +34,7 @@ extension Database {
                 failures = ?, refusals = ?, unproven = ? WHERE id = ?
             """,
             [
-                block?.reason.rawValue, block?.message, block?.milliseconds, block?.until,
+                block?.reason.rawValue, block?.message, block?.pause?.milliseconds, block?.until?.milliseconds,
                 saved.failures.map(String.init).joined(separator: ","),
                 saved.refusals.map(String.init).joined(separator: ","),
                 saved.unproven.map(String.init).joined(separator: ","), number,

@@ -10,8 +10,8 @@ extension QueueClock {
         let memories = try db.mapped(sql, []) { row in
             let boot = try row.text("boot")
             var anchor: Times?
-            if let boot, let wall = try row.integer("anchor_wall"), let sinceBoot = try row.integer("anchor_boot") {
-                anchor = Times(wall: wall, boot: boot, sinceBoot: sinceBoot)
+            if let boot, let wall = try row.time("anchor_wall"), let sinceBoot = try row.integer("anchor_boot") {
+                anchor = Times(wall: wall, boot: boot, sinceBoot: .milliseconds(sinceBoot))
             }
             var memory = Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor)
             (memory.latest, memory.elapsed) = (try row.needInteger("latest"), try row.needInteger("elapsed"))

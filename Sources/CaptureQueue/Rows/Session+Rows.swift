@@ -30,8 +30,8 @@ extension Session {
             let landed = all - members.values.reduce(0, +)
             if landed > 0 { members[.completed] = landed }
             return Session(
-                name: try row.needText("name"), openedAt: try row.needInteger("opened_at"),
-                endedAt: try row.integer("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,
+                name: try row.needText("name"), openedAt: try row.needTime("opened_at"),
+                endedAt: try row.time("ended_at"), isIncomplete: try row.needInteger("incomplete") == 1,
                 isDue: try row.needInteger("is_due") == 1, members: members, isTold: try row.text("marker") != nil)
         }
     }

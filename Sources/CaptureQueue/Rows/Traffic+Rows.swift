@@ -19,7 +19,7 @@ extension Traffic {
             counts[place, default: []].append(
                 Count(
                     outcome: try row.needText("outcome"), attempts: try row.needInteger("attempts"),
-                    bytes: try row.needInteger("bytes"), milliseconds: try row.needInteger("milliseconds")))
+                    bytes: try row.needInteger("bytes"), time: .milliseconds(try row.needInteger("milliseconds"))))
         }
         var latencies: [Int: [Traffic.Latency]] = [:]
         let times = try db.rows(
@@ -32,7 +32,8 @@ extension Traffic {
             let before = latencies[number]?.last?.attempts ?? 0
             latencies[number, default: []].append(
                 Traffic.Latency(
-                    atMost: try row.needInteger("at_most"), attempts: try before + row.needInteger("attempts")))
+                    atMost: .milliseconds(try row.needInteger("at_most")),
+                    attempts: try before + row.needInteger("attempts")))
         }
         return counts.keys.sorted().map { number in
             Traffic(

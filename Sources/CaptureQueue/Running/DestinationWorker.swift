@@ -72,7 +72,7 @@ package final class DestinationWorker {
         {
             guard let ticket = sending.begin(destination) else { return .blocked(until: nil) }
             try note(sending.change(destination) { $0.connected(ticket, absence, at: now) })
-            return .blocked(until: sending.standing(destination).block?.until)
+            return .blocked(until: sending.standing(destination).block?.until?.milliseconds)
         }
         // Without room for the outcome, each later run would send the capture again.
         if next == nil, !hasRoom, try claims.isSomethingDue(for: destination, dueBefore: sending.dueBefore, at: now) {
@@ -147,7 +147,7 @@ package final class DestinationWorker {
             return .blocked(until: nil)
         }
         try note(sending.change(destination) { $0.connected(ticket, trouble, at: sending.now) })
-        return trouble == nil ? .worked : .blocked(until: sending.standing(destination).block?.until)
+        return trouble == nil ? .worked : .blocked(until: sending.standing(destination).block?.until?.milliseconds)
     }
 
     // MARK: - A delivery
@@ -179,9 +179,9 @@ package final class DestinationWorker {
                 event.describe(outcome)
                 if let root = settled.absent { (event.code, event.message) = (Absence.code, Absence.message(root)) }
                 event.state = settled.state
-                event.until = settled.dueAt
+                event.until = settled.dueAt.map { CaptureTime(clamping: $0) }
                 event.bytesSent = sent
-                event.milliseconds = Int((MonotonicClock.seconds - started) * 1000)
+                event.time = .seconds(MonotonicClock.seconds - started)
             }
         }
         writer.ended(ended, lane)

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 public import QueueModel
 import Synchronization
@@ -26,7 +27,7 @@ public final class QueueRun: Sendable {
     private let state = Mutex(State())
     private let onEvent: @Sendable (QueueEvent) -> Void
     /// The time of the last event.
-    private let last = Mutex(0)
+    private let last = Mutex(CaptureTime(clamping: 0))
 
     /// - Parameter onEvent: called from several threads, but never from two at the same time.
     public init(

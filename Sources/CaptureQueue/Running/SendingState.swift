@@ -11,7 +11,7 @@ public struct TransferProgress: Hashable, Sendable {
     /// The size in bytes; 0 while it is unknown.
     public let bytes: Int
     /// The start, in seconds of the monotonic clock.
-    public let started: Double
+    package let started: Double
 }
 
 /// The state that the threads of a run share.

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
@@ -36,7 +37,7 @@ extension Claims {
                 let owner = ProcessIdentity(owner: word)
                 let delivery = try DeliveryRecord(row: row)
                 // A lease that is longer than a new one was given by a clock that was ahead.
-                let isOver = delivery.leaseUntil.map { $0 <= now || $0 > now + Self.lease } ?? true
+                let isOver = delivery.leaseUntil.map { !(now + 1...now + Self.lease ~= $0.milliseconds) } ?? true
                 guard isOver || !(owner?.isAlive ?? false) else { continue }
                 count += 1
                 let neverBegan = (row["token"] as Data?).map { lastRun?.neverBegan(Array($0), of: word) ?? false }
@@ -52,11 +53,11 @@ extension Claims {
                 // The delay grows with each loss, so that a capture that crashes each run does not hold up the others.
                 let losses = try db.lossesInARow(of: delivery)
                 let delays = policies[delivery.destination ?? "", default: .standard].delays
-                let delay = delays.isEmpty ? 0 : delays[min(max(losses - 1, 0), delays.count - 1)]
+                let delay = delays.isEmpty ? .zero : delays[min(max(losses - 1, 0), delays.count - 1)]
                 _ = try db.apply(
                     .park, to: delivery, at: now,
                     .init(
-                        cause: "its run ended without an answer", due: reading.wall + delay * 1000,
+                        cause: "its run ended without an answer", due: reading.wall + delay.milliseconds,
                         attempts: max(0, delivery.attempts - 1), isInDoubt: true, triedAt: now))
             }
             return count

@@ -1,25 +1,10 @@
+import CaptureBundle
 import Foundation
 import GRDB
-package import QueueModel
+import QueueModel
 import SystemPackage
 
 extension Claims {
-    /// Stores the result of an attempt in a transaction of its own.
-    ///
-    /// - Returns: the new state of the delivery.
-    /// - Throws: `claim.lost` if the claim has expired, or if the user changed the delivery.
-    @discardableResult
-    package func settle(
-        _ claim: Claim, _ outcome: SendOutcome, retry: RetryPolicy = .standard
-    ) throws -> DeliveryState {
-        let settled = try queue.store.write { try settle(claim, outcome, AttemptContext(retry: retry), $0) }
-        guard let settled else {
-            throw QueueError(
-                .claimLost, "the claim has expired, or the user changed the delivery", of: claim.capture.id)
-        }
-        return settled.state
-    }
-
     /// Stores the result of an attempt.
     ///
     /// - Returns: nil if the claim has expired, or if the user changed the delivery. The attempt is recorded even then.
@@ -133,15 +118,15 @@ extension Claims {
             return (.accept, .init(due: now.wall + 1000, remoteID: id, remoteURL: url, polls: 0))
         case .failed(let code, let message), .unclear(let code, let message):
             var generator = SystemRandomNumberGenerator()
-            guard let delay = retry.delayMilliseconds(afterAttempt: delivery.attempts, using: &generator) else {
+            guard let delay = retry.delay(afterAttempt: delivery.attempts, using: &generator) else {
                 let cause = "attempt \(delivery.attempts) of \(retry.delays.count)"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
-            if retry.isOver(after: lived) {
+            if retry.isOver(after: .milliseconds(lived)) {
                 let cause = "the lifetime of the capture has passed"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
-            return (.fail, .init(cause: message, due: now.wall + delay, failure: (code, message)))
+            return (.fail, .init(cause: message, due: now.wall + delay.milliseconds, failure: (code, message)))
         case .rejected(let code, let message):
             return (.reject, .init(cause: message, failure: (code, message)))
         case .conflict(let message):
@@ -169,7 +154,7 @@ extension Database {
     func giveBack(_ delivery: DeliveryRecord, cause: String, at now: Int) throws {
         _ = try apply(
             .park, to: delivery, at: now,
-            .init(cause: cause, due: delivery.dueAt, attempts: max(0, delivery.attempts - 1)))
+            .init(cause: cause, due: delivery.dueAt.milliseconds, attempts: max(0, delivery.attempts - 1)))
     }
 
     /// Stores what the end of a try means for the destination.

@@ -152,7 +152,8 @@ package struct Claims {
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
         (delivery.state, delivery.attempts, delivery.idempotencyKey) = (.uploading, attempt, key)
-        (delivery.leaseUntil, delivery.completedAt, delivery.errorCode, delivery.errorMessage) = (until, nil, nil, nil)
+        delivery.leaseUntil = CaptureTime(clamping: until)
+        (delivery.completedAt, delivery.errorCode, delivery.errorMessage) = (nil, nil, nil)
         let place = try destination.knownPlace(of: capture).map { place in
             try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, capture.sha256, db)
         }

@@ -115,14 +115,15 @@ struct SessionOutbox {
                     """, [now.stamp, answer, marker.sessionNumber, marker.destination, marker.key])
                 try db.run("UPDATE sessions SET marker = ? WHERE id = ?", [answer, marker.sessionNumber])
             case .failure(let trouble):
-                let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? 0
+                let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? .zero
                 try db.run(
                     """
                     UPDATE markers SET attempts = attempts + 1, due = ?, error = ?, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
                     """,
                     [
-                        now.wall + max(1, delay) * 1000, trouble.message, marker.sessionNumber, marker.destination,
+                        now.wall + max(1000, delay.milliseconds), trouble.message, marker.sessionNumber,
+                        marker.destination,
                         marker.key,
                     ])
             }

@@ -95,15 +95,14 @@ extension Database {
 extension UploadQueue {
     /// Writes a missing sidecar from its row.
     func writeSidecar(of record: CaptureRecord) throws {
-        guard let pushed = CaptureTime(milliseconds: record.pushedAt) else { return }
         let sidecar = Sidecar(
             id: record.id,
             facts: CaptureFacts(
                 bundleID: record.bundleID, identity: record.identity, sha256: record.sha256,
                 manifestSHA256: record.manifestSHA256, byteCount: record.byteCount, capturedAt: record.capturedAt,
                 device: record.device, verdict: .unknownDevice, photo: nil),
-            pushedAt: pushed, priority: record.priority,
-            notBefore: record.notBefore.flatMap { CaptureTime(milliseconds: $0) }, session: record.session,
+            pushedAt: record.pushedAt, priority: record.priority,
+            notBefore: record.notBefore, session: record.session,
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference)
         let path = folder.sidecarPath(record.sha256)
         do throws(NativeError) {

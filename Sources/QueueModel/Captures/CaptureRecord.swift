@@ -20,7 +20,7 @@ public enum Holding: String, Sendable, CaseIterable {
     }
 }
 
-/// A capture in the queue. Times are Unix milliseconds.
+/// A capture in the queue.
 public struct CaptureRecord: Hashable, Sendable {
     /// The order of arrival, from 1. A number is never used again.
     public let sequence: Int
@@ -36,17 +36,17 @@ public struct CaptureRecord: Hashable, Sendable {
     public let device: Digest
     /// The verdict at push: `verified`, `unknown-device` or `unacceptable`.
     public let verdict: String
-    public let pushedAt: Int
+    public let pushedAt: CaptureTime
     public let session: String?
     public let priority: Int
-    public let notBefore: Int?
+    public let notBefore: CaptureTime?
     public let holding: Holding
     /// The path of the user's own file; nil if the queue holds the bytes.
     public let reference: String?
     /// The overall state (`DeliveryState.overall`).
     public let state: DeliveryState
-    public let finishedAt: Int?
-    public let removedAt: Int?
+    public let finishedAt: CaptureTime?
+    public let removedAt: CaptureTime?
     /// The tag of the file in the spool; nil if there is none.
     package var tag: BytesTag?
     /// The hash of the upload body; nil if there is none, or if this version makes the body in another way.
@@ -64,9 +64,9 @@ public struct CaptureRecord: Hashable, Sendable {
 
     package init(
         sequence: Int, id: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
-        capturedAt: CaptureTime, device: Digest, verdict: String, pushedAt: Int, session: String?,
-        priority: Int, notBefore: Int?, holding: Holding, reference: String?, state: DeliveryState,
-        finishedAt: Int?, removedAt: Int?, deliveries: [DeliveryRecord] = []
+        capturedAt: CaptureTime, device: Digest, verdict: String, pushedAt: CaptureTime, session: String?,
+        priority: Int, notBefore: CaptureTime?, holding: Holding, reference: String?, state: DeliveryState,
+        finishedAt: CaptureTime?, removedAt: CaptureTime?, deliveries: [DeliveryRecord] = []
     ) {
         self.sequence = sequence
         self.id = id

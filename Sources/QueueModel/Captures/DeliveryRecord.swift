@@ -1,4 +1,6 @@
-/// The delivery of one capture to one destination. Times are Unix milliseconds.
+public import CaptureBundle
+
+/// The delivery of one capture to one destination.
 public struct DeliveryRecord: Hashable, Sendable {
     public let number: Int
     /// The name of the destination; nil only if the queue had no destination at push.
@@ -6,10 +8,10 @@ public struct DeliveryRecord: Hashable, Sendable {
     public package(set) var state: DeliveryState
     public let priority: Int
     /// The earliest time of the next try.
-    public let dueAt: Int
+    public let dueAt: CaptureTime
     public package(set) var attempts: Int
-    public package(set) var leaseUntil: Int?
-    public package(set) var completedAt: Int?
+    public package(set) var leaseUntil: CaptureTime?
+    public package(set) var completedAt: CaptureTime?
     /// The proof that the destination has the bytes.
     public let receipt: String?
     /// The part of the bundle that was delivered; nil if the whole bundle was delivered.
@@ -26,11 +28,10 @@ public struct DeliveryRecord: Hashable, Sendable {
     package let capture: Int
 
     package init(
-        number: Int, destination: String?, state: DeliveryState, priority: Int, dueAt: Int, attempts: Int,
-        leaseUntil: Int?, completedAt: Int?, receipt: String?, part: String? = nil, remoteID: String?,
-        remoteURL: String?,
-        errorCode: String?, errorMessage: String?, isInDoubt: Bool, polls: Int, idempotencyKey: String?,
-        capture: Int
+        number: Int, destination: String?, state: DeliveryState, priority: Int, dueAt: CaptureTime,
+        attempts: Int, leaseUntil: CaptureTime?, completedAt: CaptureTime?, receipt: String?, part: String? = nil,
+        remoteID: String?, remoteURL: String?, errorCode: String?, errorMessage: String?, isInDoubt: Bool,
+        polls: Int, idempotencyKey: String?, capture: Int
     ) {
         self.number = number
         self.destination = destination

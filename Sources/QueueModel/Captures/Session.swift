@@ -1,9 +1,10 @@
+public import CaptureBundle
+
 /// A group of captures that belong together (Spec/queue.md section 9).
 public struct Session: Hashable, Sendable {
     public let name: String
-    /// When the session was opened, in Unix milliseconds.
-    public let openedAt: Int
-    public let endedAt: Int?
+    public let openedAt: CaptureTime
+    public let endedAt: CaptureTime?
     /// Whether members that failed or were cancelled count as landed.
     public let isIncomplete: Bool
     /// Whether the session has ended and every member has landed.
@@ -24,8 +25,8 @@ public struct Session: Hashable, Sendable {
     public var count: Int { members.values.reduce(0, +) }
 
     package init(
-        name: String, openedAt: Int, endedAt: Int?, isIncomplete: Bool, isDue: Bool, members: [DeliveryState: Int],
-        isTold: Bool
+        name: String, openedAt: CaptureTime, endedAt: CaptureTime?, isIncomplete: Bool, isDue: Bool,
+        members: [DeliveryState: Int], isTold: Bool
     ) {
         self.name = name
         self.openedAt = openedAt

@@ -1,3 +1,4 @@
+public import CaptureBundle
 import CaptureNative
 
 /// Decides how far the wall clock can be trusted, so that a wrong clock delays deletion and never hastens it
@@ -6,16 +7,16 @@ public struct QueueClock: Sendable {
     /// The values of the machine's clocks.
     public struct Times: Hashable, Sendable {
         /// Unix time in milliseconds.
-        public var wall: Int
+        package var wall: Int
         /// Identifies this start of the machine; empty if the system does not say.
-        public var boot: String
+        package var boot: String
         /// Milliseconds since that start, including sleep.
-        public var sinceBoot: Int
+        package var sinceBoot: Int
 
-        public init(wall: Int, boot: String, sinceBoot: Int) {
-            self.wall = wall
+        public init(wall: CaptureTime, boot: String, sinceBoot: Duration) {
+            self.wall = wall.milliseconds
             self.boot = boot
-            self.sinceBoot = sinceBoot
+            self.sinceBoot = sinceBoot.milliseconds
         }
     }
 
@@ -60,11 +61,10 @@ public struct QueueClock: Sendable {
         /// The time that has passed by the boot clock, in milliseconds. No wrong wall clock changes it.
         package var elapsed: Int { memory.elapsed }
 
-        /// How far the wall clock is from the expected time, or behind a stamp, in milliseconds; nil if that is at most a
-        /// minute.
-        package var doubt: Int? {
+        /// How far the wall clock is from the expected time, or behind a stamp; nil if that is at most a minute.
+        package var doubt: Duration? {
             let off = max(wall - believed, memory.latest - wall)
-            return off > 60_000 ? off : nil
+            return off > 60_000 ? .milliseconds(off) : nil
         }
     }
 
@@ -74,7 +74,9 @@ public struct QueueClock: Sendable {
 
     /// The clocks of this machine.
     public static let system = QueueClock {
-        Times(wall: WallClock.milliseconds, boot: BootClock.identity, sinceBoot: BootClock.milliseconds)
+        Times(
+            wall: CaptureTime(clamping: WallClock.milliseconds), boot: BootClock.identity,
+            sinceBoot: .milliseconds(BootClock.milliseconds))
     }
 
     /// Milliseconds since this machine started, including sleep.

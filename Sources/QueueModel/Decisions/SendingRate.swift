@@ -38,6 +38,8 @@ public struct SendingRate: Hashable, Sendable {
         self.init(bytesPerSecond: Int(min(sent * 1000 / Double(max(1, busy)), 1e15)))
     }
 
-    /// How many milliseconds these bytes take at this rate.
-    package func milliseconds(for bytes: Int) -> Int { Int(min(Double(bytes) * 1000 / Double(bytesPerSecond), 1e15)) }
+    /// How long these bytes take at this rate.
+    package func time(for bytes: Int) -> Duration {
+        .milliseconds(Int(min(Double(bytes) * 1000 / Double(bytesPerSecond), 1e15)))
+    }
 }

@@ -1,3 +1,5 @@
+public import CaptureBundle
+
 /// The reason why nothing is sent to a destination for a while (Spec/queue.md section 6, Spec/upload.md section 4).
 public struct Block: Hashable, Sendable {
     public enum Reason: String, Sendable, CaseIterable {
@@ -41,14 +43,14 @@ public struct Block: Hashable, Sendable {
     /// What was found, in words for people.
     public let message: String
     /// The time that the server asked for; once the block is in force, its duration.
-    public let milliseconds: Int?
-    /// When the destination is tried again, in Unix milliseconds; nil before the block is in force.
-    public let until: Int?
+    public let pause: Duration?
+    /// When the destination is tried again; nil before the block is in force.
+    public let until: CaptureTime?
 
-    public init(_ reason: Reason, _ message: String, milliseconds: Int? = nil, until: Int? = nil) {
+    public init(_ reason: Reason, _ message: String, pause: Duration? = nil, until: CaptureTime? = nil) {
         self.reason = reason
         self.message = message
-        self.milliseconds = milliseconds
+        self.pause = pause
         self.until = until
     }
 
@@ -65,13 +67,14 @@ public struct Block: Hashable, Sendable {
 }
 
 extension Block.Reason {
-    /// The milliseconds of the first and of the longest block for this reason. Each block in a row lasts twice as long.
-    var pauses: (first: Int, longest: Int) {
+    /// The first and the longest pause for this reason. Each block in a row lasts twice as long.
+    var pauses: (first: Duration, longest: Duration) {
         switch self {
-        case .offline: (1000, 60_000)
-        case .failing: (15_000, 300_000)
-        case .wait: (300_000, RetryAfter.longest)
-        case .full, .credentials, .endpoint, .tls, .local, .refusing, .unproven, .address: (300_000, 300_000)
+        case .offline: (.seconds(1), .seconds(60))
+        case .failing: (.seconds(15), .seconds(300))
+        case .wait: (.seconds(300), .milliseconds(RetryAfter.longest))
+        case .full, .credentials, .endpoint, .tls, .local, .refusing, .unproven, .address:
+            (.seconds(300), .seconds(300))
         }
     }
 
@@ -84,16 +87,16 @@ extension Block {
     ///
     /// - Parameter before: the block that was in force until now.
     func begun(after before: Block?, at now: Int) -> Block {
-        var pause = milliseconds ?? reason.pauses.first
-        if milliseconds == nil, let before, before.reason == reason, let last = before.milliseconds {
-            pause = max(pause, min(2 * last, reason.pauses.longest))
+        var pause = self.pause ?? reason.pauses.first
+        if self.pause == nil, let before, before.reason == reason, let last = before.pause {
+            pause = max(pause, min(last * 2, reason.pauses.longest))
         }
-        return Block(reason, message, milliseconds: pause, until: now + pause)
+        return Block(reason, message, pause: pause, until: CaptureTime(clamping: now + pause.milliseconds))
     }
 
-    /// The milliseconds that the block lasts at most.
-    package var longest: Int { milliseconds ?? reason.pauses.longest }
+    /// How long the block lasts at most.
+    package var longest: Duration { pause ?? reason.pauses.longest }
 
     /// Returns the same block with another end.
-    func lasting(until: Int) -> Block { Block(reason, message, milliseconds: milliseconds, until: until) }
+    func lasting(until: CaptureTime?) -> Block { Block(reason, message, pause: pause, until: until) }
 }

@@ -1,3 +1,5 @@
+public import CaptureBundle
+
 /// A place to which captures are sent.
 public struct Destination: Hashable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
@@ -16,8 +18,7 @@ public struct Destination: Hashable, Sendable {
     /// The kind, as the database has it.
     public var kind: String { settings.kind }
     public let isDefault: Bool
-    /// When the destination was added, in Unix milliseconds.
-    public let addedAt: Int
+    public let addedAt: CaptureTime
     /// The reason for which nothing is sent there now; nil if nothing blocks it.
     public var block: Block? { saved.block }
     /// The state of the destination as the database has it.
@@ -34,7 +35,7 @@ public struct Destination: Hashable, Sendable {
     package let number: Int
 
     package init(
-        name: String, settings: DestinationSettings, isDefault: Bool, addedAt: Int,
+        name: String, settings: DestinationSettings, isDefault: Bool, addedAt: CaptureTime,
         saved: DestinationState.Saved, isPaused: Bool, isPausedAtOnce: Bool, isRetired: Bool = false,
         formerNames: [String] = [], lifts: Int, number: Int
     ) {

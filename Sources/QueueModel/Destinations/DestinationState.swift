@@ -1,3 +1,5 @@
+import CaptureBundle
+
 /// Decides whether something may be sent to a destination, given how the tries so far ended (Spec/queue.md section 6).
 ///
 /// It has no clock: each call gets the time in Unix milliseconds. All transfers to a destination share one value.
@@ -81,7 +83,7 @@ package struct DestinationState: Hashable, Sendable {
     package func permission(at now: Int) -> Permission {
         if isPaused { return .paused }
         guard let block else { return .go }
-        if let until = block.until, now < until { return .wait(until: until) }
+        if let until = block.until?.milliseconds, now < until { return .wait(until: until) }
         if isOnTrial { return .wait(until: nil) }
         // A single delivery, the trial, shows whether the destination works again.
         return block.reason == .offline ? .connect : .go
@@ -141,7 +143,7 @@ package struct DestinationState: Hashable, Sendable {
         // Even a late answer counts if its server asks for a longer wait.
         if case .blocked(let found) = outcome, found.reason == .wait, let block {
             let longer = found.begun(after: nil, at: now)
-            if let end = longer.until, end > block.until ?? now {
+            if let end = longer.until, end > block.until ?? CaptureTime(clamping: now) {
                 self.block = longer
                 isUnsaved = true
             }
@@ -214,7 +216,8 @@ package struct DestinationState: Hashable, Sendable {
         // The server can be reached, but the earlier failures or refusals still count.
         let before = isRefusing ? Block.Reason.refusing : isFailing ? .failing : nil
         guard let before, let block else { return unblock() }
-        self.block = Block(before, block.message, milliseconds: before.pauses.first, until: now)
+        self.block = Block(
+            before, block.message, pause: before.pauses.first, until: CaptureTime(clamping: now))
         isUnsaved = true
         return nil
     }
@@ -230,7 +233,7 @@ package struct DestinationState: Hashable, Sendable {
     /// - Returns: whether the destination is offline.
     package mutating func networkChanged(at now: Int) -> Bool {
         guard let block, block.reason == .offline else { return false }
-        self.block = Block(.offline, block.message, milliseconds: 0, until: now)
+        self.block = Block(.offline, block.message, pause: .zero, until: CaptureTime(clamping: now))
         return true
     }
 
@@ -251,7 +254,7 @@ package struct DestinationState: Hashable, Sendable {
     private mutating func put(_ found: Block, at now: Int) -> Change? {
         let new = found.begun(after: block, at: now)
         // The offline check repeats each minute; it is not worth a synced write each time.
-        isUnsaved = isUnsaved || new.reason.outlivesRun || new.lasting(until: 0) != block?.lasting(until: 0)
+        isUnsaved = isUnsaved || new.reason.outlivesRun || new.lasting(until: nil) != block?.lasting(until: nil)
         block = new
         turn += 1
         isOnTrial = false
@@ -284,7 +287,8 @@ extension DestinationState {
         self.lifts = lifts
         self.isPaused = isPaused
         (failures, refusals, unproven) = (saved.failures, saved.refusals, saved.unproven)
-        block = saved.block.map { $0.reason.outlivesRun && $0.until != nil ? $0 : $0.lasting(until: now) }
+        let start = CaptureTime(clamping: now)
+        block = saved.block.map { $0.reason.outlivesRun && $0.until != nil ? $0 : $0.lasting(until: start) }
     }
 
     /// Returns what must be stored now; nil if nothing has changed since the last call.

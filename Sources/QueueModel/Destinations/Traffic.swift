@@ -4,27 +4,27 @@ public struct Traffic: Hashable, Sendable {
         public let outcome: String
         public let attempts: Int
         public let bytes: Int
-        public let milliseconds: Int
+        public let time: Duration
 
-        package init(outcome: String, attempts: Int, bytes: Int, milliseconds: Int) {
+        package init(outcome: String, attempts: Int, bytes: Int, time: Duration) {
             self.outcome = outcome
             self.attempts = attempts
             self.bytes = bytes
-            self.milliseconds = milliseconds
+            self.time = time
         }
     }
 
     public struct Latency: Hashable, Sendable {
-        public let atMost: Int
+        public let atMost: Duration
         public let attempts: Int
 
-        package init(atMost: Int, attempts: Int) { (self.atMost, self.attempts) = (atMost, attempts) }
+        package init(atMost: Duration, attempts: Int) { (self.atMost, self.attempts) = (atMost, attempts) }
     }
 
     /// The name of the destination; empty for tries whose destination is not known.
     public let destination: String
     public let counts: [Count]
-    /// Upper bounds in milliseconds, ascending, each with the number of tries that took at most that long.
+    /// Upper bounds, ascending, each with the number of tries that took at most that long.
     public let latencies: [Latency]
 
     package init(

@@ -12,8 +12,8 @@ public struct QueueEvent: Hashable, Sendable {
     }
 
     public let name: Name
-    /// When it happened, in Unix milliseconds.
-    public package(set) var at: Int
+    /// When it happened.
+    public package(set) var at: CaptureTime
     public var destination: String?
     public var id: String?
     public var sha256: Digest?
@@ -23,19 +23,20 @@ public struct QueueEvent: Hashable, Sendable {
     public var state: DeliveryState?
     public var code: String?
     public var message: String?
-    /// When the next try is due, in Unix milliseconds.
-    public var until: Int?
+    /// When the next try is due.
+    public var until: CaptureTime?
     public var receipt: String?
     public var remoteID: String?
     public var remoteURL: String?
-    public var milliseconds: Int?
+    /// How long the try took.
+    public var time: Duration?
     public var bytesSent: Int?
     public var completedCount: Int?
     public var failedCount: Int?
 
     package init(_ name: Name, at: Int, destination: String? = nil, message: String? = nil) {
         self.name = name
-        self.at = at
+        self.at = CaptureTime(clamping: at)
         self.destination = destination
         self.message = message
     }

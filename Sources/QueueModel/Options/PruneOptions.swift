@@ -23,10 +23,10 @@ public struct PruneResult: Hashable, Sendable {
     public package(set) var failures: [QueueError] = []
     /// Errors for ids that name no capture or one that is not cancelled.
     public package(set) var refused: [QueueError] = []
-    /// The difference in milliseconds between the clock and the expected time, if it delays deletions; nil otherwise.
-    public package(set) var clockDoubt: Int?
-    /// The milliseconds until the next uploaded capture may be deleted; nil if there is none.
-    public package(set) var nextDue: Int?
+    /// The difference between the clock and the expected time, if it delays deletions; nil otherwise.
+    public package(set) var clockDoubt: Duration?
+    /// The time until the next uploaded capture may be deleted; nil if there is none.
+    public package(set) var nextDue: Duration?
 
     package init() {}
 }

@@ -32,11 +32,11 @@ public struct DestinationWork: Hashable, Sendable {
     /// Whether nothing is sent there now: it is paused or blocked, or there is no destination.
     public var isStopped: Bool { destination.map { $0.isPaused || $0.block != nil } ?? true }
 
-    /// How long the backlog will take at the present rate, in milliseconds.
+    /// How long the backlog will take at the present rate.
     ///
     /// - Returns: nil without a backlog, without a rate, and while nothing is sent there.
-    public var remaining: Int? {
+    public var remaining: Duration? {
         guard backlog.captures > 0, !isStopped else { return nil }
-        return rate?.milliseconds(for: backlog.bytes)
+        return rate?.time(for: backlog.bytes)
     }
 }

@@ -77,7 +77,7 @@ extension QueueStatus {
                 case .destinationPaused: each { $0.destination?.isPaused == true ? $0.backlog.captures : 0 }
                 case .untold: each(\.untoldSessions)
                 case .cutShort: each { $0.cutShort?.captures ?? 0 }
-                case .old: each { ($0.oldestWaiting?.ageMilliseconds ?? 0) > maxAge?.milliseconds ?? .max ? 1 : 0 }
+                case .old: each { $0.oldestWaiting.map { $0.age > maxAge ?? $0.age } ?? false ? 1 : 0 }
                 case .queuePaused: whole(isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0)
                 case .atLimit: isSo(isAtLimit)
                 case .lowDisk: isSo(isDiskLow)

@@ -1,3 +1,5 @@
+public import CaptureBundle
+
 /// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
 public struct QueueStatus: Hashable, Sendable {
     public struct Total: Hashable, Sendable {
@@ -15,13 +17,12 @@ public struct QueueStatus: Hashable, Sendable {
 
     public struct Waiting: Hashable, Sendable {
         public let id: String
-        /// When it was pushed, in Unix milliseconds.
-        public let pushedAt: Int
+        public let pushedAt: CaptureTime
         /// Since the push, or since its `not_before`.
-        public let ageMilliseconds: Int
+        public let age: Duration
 
-        package init(id: String, pushedAt: Int, ageMilliseconds: Int) {
-            (self.id, self.pushedAt, self.ageMilliseconds) = (id, pushedAt, ageMilliseconds)
+        package init(id: String, pushedAt: CaptureTime, age: Duration) {
+            (self.id, self.pushedAt, self.age) = (id, pushedAt, age)
         }
     }
 
@@ -70,8 +71,8 @@ public struct QueueStatus: Hashable, Sendable {
     public package(set) var work: [DestinationWork] = []
     public package(set) var traffic: [Traffic] = []
     public package(set) var isPaused = false
-    /// The distance of the wall clock from the expected time in milliseconds, if it delays deletion; nil otherwise.
-    public package(set) var clockDoubt: Int?
+    /// The distance of the wall clock from the expected time, if it delays deletion; nil otherwise.
+    public package(set) var clockDoubt: Duration?
     /// What can be deleted so that the spool is below its limits again, and the disk has room; nil if nothing was uploaded
     /// or room is not short.
     public package(set) var releasable: Releasable?
@@ -100,16 +101,16 @@ public struct QueueStatus: Hashable, Sendable {
     public var destinations: [Destination] { work.compactMap(\.destination) }
 
     public var oldestWaiting: Waiting? {
-        work.compactMap(\.oldestWaiting).max { $0.ageMilliseconds < $1.ageMilliseconds }
+        work.compactMap(\.oldestWaiting).max { $0.age < $1.age }
     }
 
     /// What will be sent to all destinations together: a capture for two of them counts twice.
     public var backlog: Total { work.map(\.backlog).reduce(.none, +) }
 
-    /// How long the backlog will take at the present rate, in milliseconds: destinations work side by side.
+    /// How long the backlog will take at the present rate: destinations work side by side.
     ///
     /// - Returns: nil without a backlog, and where it cannot be said of one destination.
-    public var remaining: Int? {
+    public var remaining: Duration? {
         let busy = work.filter { $0.backlog.captures > 0 }
         let times = busy.compactMap(\.remaining)
         return isPaused || times.count < busy.count ? nil : times.max()

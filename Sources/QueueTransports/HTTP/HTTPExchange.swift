@@ -55,7 +55,7 @@ struct HTTPEnd {
         // The server asks for another try although token, signature and URL are fresh.
         case .again: .blocked(Block(.credentials, message))
         case .wait, .full, .credentials, .endpoint, .tls, .offline, .local:
-            .blocked(Block(kind.reason ?? .offline, message, milliseconds: retryAfter))
+            .blocked(Block(kind.reason ?? .offline, message, pause: retryAfter.map { .milliseconds($0) }))
         }
     }
 }

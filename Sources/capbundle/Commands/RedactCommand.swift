@@ -60,14 +60,14 @@ struct RedactCommand: ParsableCommand {
         if format.json {
             let json = WithholdingRendering.json(
                 report, file, output, redacted.manifest, redacted.manifestSHA256, redacted.byteCount,
-                withheld: (redacted.withheld + redacted.withheldBefore).sorted { $0.path < $1.path })
+                withheld: (redacted.moved + redacted.lacking).sorted { $0.path < $1.path })
             return try Output.json(json, beside: [output])
         }
         let size = Quantity.bytes(redacted.byteCount, on: .messages)
-        let now = redacted.withheld.isEmpty ? "" : ", without \(WithholdingRendering.names(redacted.withheld))"
+        let now = redacted.moved.isEmpty ? "" : ", without \(WithholdingRendering.names(redacted.moved))"
         diagnostic.note("wrote \(output): \(size)\(now)")
-        if !redacted.withheldBefore.isEmpty {
-            diagnostic.note("withheld before: \(WithholdingRendering.names(redacted.withheldBefore))")
+        if !redacted.lacking.isEmpty {
+            diagnostic.note("withheld before: \(WithholdingRendering.names(redacted.lacking))")
         }
     }
 }

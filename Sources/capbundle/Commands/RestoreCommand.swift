@@ -52,14 +52,14 @@ struct RestoreCommand: ParsableCommand {
         if format.json {
             let json = WithholdingRendering.json(
                 report, file, output, restored.manifest, restored.manifestSHA256, restored.byteCount,
-                restored: restored.restored, withheld: restored.withheld)
+                restored: restored.moved, withheld: restored.lacking)
             return try Output.json(json, beside: [output])
         }
         let size = Quantity.bytes(restored.byteCount, on: .messages)
-        let names = WithholdingRendering.names(restored.restored)
+        let names = WithholdingRendering.names(restored.moved)
         diagnostic.note("wrote \(output): \(size)\(names.isEmpty ? "; nothing was put back" : ", with \(names)")")
-        if !restored.withheld.isEmpty {
-            diagnostic.note("still withheld: \(WithholdingRendering.names(restored.withheld))")
+        if !restored.lacking.isEmpty {
+            diagnostic.note("still withheld: \(WithholdingRendering.names(restored.lacking))")
         }
     }
 }

@@ -248,6 +248,6 @@ extension StampedTime {
     var words: String { "existed at \(time), says \(Visible.text(authority))" }
 
     var json: JSONValue {
-        .members(["accuracy_ms": .integer(accuracy), "authority": .string(authority), "time": .text(time)])
+        .members(["accuracy_ms": .integer(margin), "authority": .string(authority), "time": .text(time)])
     }
 }

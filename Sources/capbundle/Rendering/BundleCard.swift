@@ -21,7 +21,7 @@ struct BundleCard {
 
     var entry: ReportEntry {
         // Without a valid signature, anyone can have written the time. Such a bundle belongs to no day.
-        let time = report.isManifestGenuine ? report.manifest?.capturedAt.milliseconds : nil
+        let time = report.isManifestGenuine ? report.manifest?.capturedAt : nil
         return ReportEntry(time: time, kind: kind.group, card: card, row: row)
     }
 
@@ -46,13 +46,13 @@ struct BundleCard {
         guard report.isManifestGenuine, let manifest = report.manifest else {
             return ReportedBundle.name(of: view.file)
         }
-        let time = PageTime.clock(manifest.capturedAt.milliseconds)
+        let time = PageTime.clock(manifest.capturedAt)
         return report.trustedDevice.map { "\(time), \(foreign: $0.name)" } ?? time
     }
 
     private func addFacts(to card: inout ReportCard) {
         if let manifest = report.manifest {
-            card.facts.add("Captured", "\(PageTime.html(manifest.capturedAt.milliseconds))\(facts.claimed)")
+            card.facts.add("Captured", "\(PageTime.short(manifest.capturedAt))\(facts.claimed)")
             card.facts.add("Device", device)
             if let model = facts.model { card.facts.add("Model", model) }
             card.facts.add("Place", place)
@@ -101,7 +101,7 @@ struct BundleCard {
     private var row: HTML {
         let manifest = report.manifest
         let captured: HTML =
-            manifest.map { "\(PageTime.html($0.capturedAt.milliseconds))\(facts.claimed)" } ?? "unknown"
+            manifest.map { "\(PageTime.short($0.capturedAt))\(facts.claimed)" } ?? "unknown"
         let position: HTML? = view.position.map { "\($0.latitude), \($0.longitude)" }
         let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
         return ReportedBundle.table.linked([

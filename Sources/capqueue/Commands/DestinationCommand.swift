@@ -295,7 +295,7 @@ extension Destination {
         .members([
             "name": .string(name), "kind": .string(kind), "default": .bool(isDefault),
             "settings": .object(shownSettings.map { .init($0.key, .string($0.value)) }),
-            "added_at": .string(Moment.text(addedAt)), "retired": isRetired ? .bool(true) : nil,
+            "added_at": .text(addedAt), "retired": isRetired ? .bool(true) : nil,
             "former_names": formerNames.isEmpty ? nil : .array(formerNames.map { .string($0) }),
         ])
     }

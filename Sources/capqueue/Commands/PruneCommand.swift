@@ -84,7 +84,7 @@ struct PruneCommand: ParsableCommand {
         try output.finish()
         if let doubt = result.clockDoubt {
             diagnostic.warning(
-                "the clock differs by \(Moment.age(doubt)) from the expected time; deletion is delayed because of that"
+                "the clock differs by \(doubt.words) from the expected time; deletion is delayed because of that"
             )
             if !acceptClock { diagnostic.note("if the clock is correct now: capqueue prune --accept-clock") }
         }
@@ -92,7 +92,8 @@ struct PruneCommand: ParsableCommand {
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
         for failure in result.failures { _ = try tell(failure) }
         let isEarly = result.captures == 0 && ids.isEmpty && result.clockDoubt == nil
-        let next = isEarly ? result.nextDue.map { "; the next one is due in \(Moment.age($0 + 59_999))" } : nil
+        let next =
+            isEarly ? result.nextDue.map { "; the next one is due in \(($0 + .milliseconds(59_999)).words)" } : nil
         if !quiet { diagnostic.note((dryRun ? "would delete " : "deleted ") + what + (next ?? "")) }
         let worst = ExitStatus.worst(try result.refused.map { try tell($0) })
         if !result.failures.isEmpty { throw ExitStatus.inputOutput }

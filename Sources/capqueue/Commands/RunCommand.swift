@@ -115,7 +115,7 @@ struct RunCommand: ParsableCommand {
                     return first != nil
                 }
                 screen.showStop(
-                    number, run.transfers.count, graceMilliseconds: isAgain ? 0 : options.grace.milliseconds,
+                    number, run.transfers.count, grace: isAgain ? .zero : options.grace,
                     isAgain: isAgain)
                 run.stop()
             }

@@ -83,7 +83,7 @@ struct SessionCommand: ParsableCommand {
 extension Session {
     fileprivate var json: JSONValue {
         .members([
-            "name": .string(name), "opened_at": .moment(openedAt), "ended_at": .moment(endedAt),
+            "name": .string(name), "opened_at": .text(openedAt), "ended_at": .text(endedAt),
             "incomplete": .bool(isIncomplete), "due": .bool(isDue), "told": .bool(isTold), "captures": .integer(count),
             "landed": .integer(landed),
         ])

@@ -22,12 +22,12 @@ struct CaptureCard {
         card.pictures = shown.pictures
         card.findings = record.deliveries.compactMap(Self.finding)
         for delivery in record.deliveries { card.facts.add("To", Self.words(delivery)) }
-        card.facts.add("Captured", PageTime.html(record.capturedAt.milliseconds))
+        card.facts.add("Captured", PageTime.short(record.capturedAt))
         if let model = shown.model { card.facts.add("Model", "\(foreign: model)") }
         card.facts.add("Size", "\(Rounded.size(record.byteCount))")
         card.facts.add("Stored", record.holding == .spool ? "in the queue" : "\(record.holdingText(path))")
         if let session = record.session { card.facts.add("Session", "\(foreign: session)") }
-        if let notBefore = record.notBefore { card.facts.add("Not before", PageTime.html(notBefore)) }
+        if let notBefore = record.notBefore { card.facts.add("Not before", PageTime.short(notBefore)) }
         card.facts.add("Verdict", "\(record.verdict) when it was pushed")
         card.facts.add("Key id", "<span class=\"mono\">\(record.device.description)</span>")
         if let reason = shown.reason { card.note = "No pictures: \(reason)" }
@@ -47,8 +47,8 @@ struct CaptureCard {
             ?? (delivery.receipt == nil ? "the first destination that is added" : "uploaded by other means")
         let attempts: HTML? =
             delivery.attempts == 0 ? nil : ", \(Quantity.count(delivery.attempts, "attempt"))"
-        let due: HTML? = delivery.isWaiting ? ", due \(PageTime.html(delivery.dueAt))" : nil
-        let done: HTML? = delivery.completedAt.map { ", \(PageTime.html($0))" }
+        let due: HTML? = delivery.isWaiting ? ", due \(PageTime.short(delivery.dueAt))" : nil
+        let done: HTML? = delivery.completedAt.map { ", \(PageTime.short($0))" }
         let link: HTML? = delivery.remoteURL.map { "<br>\(WebLink.html($0))" }
         let remote: HTML? = delivery.remoteID.map { "<br>as \(foreign: $0)" }
         return "\(name): \(delivery.state.rawValue)\(attempts)\(due)\(done)\(remote)\(link)"
@@ -66,8 +66,8 @@ struct CaptureCard {
         let failures = record.deliveries.compactMap(Self.finding)
         let why: HTML? = failures.first.map { first in "\(first)\(failures.dropFirst().map { "<br>\($0)" as HTML })" }
         return Self.table.linked([
-            PageTime.html(record.pushedAt), "\(record.state.rawValue)", "\(foreign: places)",
-            PageTime.html(record.capturedAt.milliseconds), "\(Rounded.size(record.byteCount))",
+            PageTime.short(record.pushedAt), "\(record.state.rawValue)", "\(foreign: places)",
+            PageTime.short(record.capturedAt), "\(Rounded.size(record.byteCount))",
             record.session.map { "\(foreign: $0)" } ?? "—", "<span class=\"mono\">\(record.id)</span>", why ?? "—",
         ])
     }

@@ -54,7 +54,7 @@ struct CaptureColumns {
 
     /// The time without fractions of a second, without seconds on a terminal, and without the year on a narrow one.
     private func pushed(_ record: CaptureRecord) -> String {
-        let text = Moment.text(record.pushedAt)
+        let text = record.pushedAt.description
         guard width != nil else { return text.hasSuffix("Z") ? text.cut(to: 19) + "Z" : text }
         let minutes = text.cut(to: 16).pieces(by: "T").joined(separator: " ")
         return minutes.without(first: max(0, minutes.utf8.count - widths[2]))
@@ -91,16 +91,10 @@ struct CaptureColumns {
     }
 }
 
-/// Formats times for people and for programs.
-enum Moment {
-    /// RFC 3339 in UTC with milliseconds.
-    static func text(_ milliseconds: Int) -> String {
-        CaptureTime(milliseconds: milliseconds)?.description ?? "\(milliseconds) ms"
-    }
-
-    /// A duration in its two largest units.
-    static func age(_ milliseconds: Int) -> String {
-        let seconds = max(0, milliseconds) / 1000
+extension Duration {
+    /// The two largest units, for people.
+    var words: String {
+        let seconds = milliseconds / 1000
         switch seconds {
         case ..<60: return "\(seconds) s"
         case ..<3600: return "\(seconds / 60) min \(seconds % 60) s"
@@ -108,9 +102,4 @@ enum Moment {
         default: return "\(seconds / 86_400) d \(seconds / 3600 % 24) h"
         }
     }
-}
-
-extension JSONValue {
-    /// The time in Unix milliseconds as RFC 3339; nil for none.
-    static func moment(_ milliseconds: Int?) -> JSONValue? { milliseconds.map { .string(Moment.text($0)) } }
 }

@@ -10,9 +10,9 @@ extension CaptureRecord {
             "id": .string(id), "bundle_id": .string(bundleID), "state": .string(state.rawValue),
             "sha256": .text(sha256), "manifest_sha256": .text(manifestSHA256), "bytes": .integer(byteCount),
             "captured_at": .text(capturedAt), "device": .text(device), "verdict": .string(verdict),
-            "pushed_at": .moment(pushedAt), "session": .text(session), "priority": .integer(priority),
-            "not_before": .moment(notBefore), "holding": .string(holding.rawValue), "path": .text(path),
-            "finished_at": .moment(finishedAt), "removed_at": .moment(removedAt),
+            "pushed_at": .text(pushedAt), "session": .text(session), "priority": .integer(priority),
+            "not_before": .text(notBefore), "holding": .string(holding.rawValue), "path": .text(path),
+            "finished_at": .text(finishedAt), "removed_at": .text(removedAt),
             "deliveries": .array(deliveries.map(\.json)),
         ])
     }
@@ -27,11 +27,11 @@ extension CaptureRecord {
         table.add("captured", capturedAt.description)
         table.add("device", device.description)
         table.add("verdict", "\(verdict) when it was pushed")
-        table.add("pushed", Moment.text(pushedAt))
+        table.add("pushed", pushedAt.description)
         if let session { table.add("session", session) }
         if priority != 0 { table.add("priority", String(priority)) }
-        if let notBefore { table.add("not before", Moment.text(notBefore)) }
-        if let finishedAt { table.add("finished", Moment.text(finishedAt)) }
+        if let notBefore { table.add("not before", notBefore.description) }
+        if let finishedAt { table.add("finished", finishedAt.description) }
         return [id] + table.lines + deliveries.flatMap(\.lines)
     }
 
@@ -41,7 +41,7 @@ extension CaptureRecord {
         case .spool: "in \(Visible.text(path ?? "the spool"))"
         case .reference: "no; referenced at \(Visible.text(path ?? ""))"
         case .removing: "being deleted"
-        case .removed: "deleted\(removedAt.map { " on \(Moment.text($0))" } ?? "")"
+        case .removed: "deleted\(removedAt.map { " on \($0.description)" } ?? "")"
         case .quarantined: "damaged, set aside in the quarantine folder"
         case .missing:
             (reference.map { "\(Visible.text($0)) is missing or was changed" } ?? "missing") + "; push the bundle again"
@@ -53,7 +53,7 @@ extension DeliveryRecord {
     var json: JSONValue {
         .members([
             "destination": .text(destination), "state": .string(state.rawValue), "attempts": .integer(attempts),
-            "due_at": isWaiting ? .moment(dueAt) : nil, "completed_at": .moment(completedAt), "receipt": .text(receipt),
+            "due_at": isWaiting ? .text(dueAt) : nil, "completed_at": .text(completedAt), "receipt": .text(receipt),
             "remote_id": .text(remoteID), "remote_url": .text(remoteURL),
             "error": .error(errorCode, errorMessage),
         ])
@@ -66,8 +66,8 @@ extension DeliveryRecord {
         var table = TextTable()
         table.add("state", state.rawValue)
         table.add("attempts", String(attempts))
-        if isWaiting { table.add("due", Moment.text(dueAt)) }
-        if let completedAt { table.add("completed", Moment.text(completedAt)) }
+        if isWaiting { table.add("due", dueAt.description) }
+        if let completedAt { table.add("completed", completedAt.description) }
         if let receipt { table.add("receipt", Visible.text(Self.firstLine(receipt))) }
         if let errorMessage { table.add("error", Visible.text("\(errorMessage) [\(errorCode ?? "")]")) }
         let unnamed = receipt == nil ? "to the first destination that is added" : "uploaded by other means"
@@ -85,13 +85,13 @@ extension HistoryEvent {
         switch kind {
         case .transition(let from, let to, let event, let cause):
             .members([
-                "at": .moment(at), "destination": .text(destination), "event": .string(event),
+                "at": .text(at), "destination": .text(destination), "event": .string(event),
                 "from": .text(from?.rawValue), "to": .string(to.rawValue), "cause": .text(cause),
             ])
         case .attempt(let number, let endedAt, let outcome, let code, let message, let bytesSent):
             .members([
-                "at": .moment(at), "destination": .text(destination), "attempt": .integer(number),
-                "started_at": .moment(at), "ended_at": .moment(endedAt), "outcome": .text(outcome),
+                "at": .text(at), "destination": .text(destination), "attempt": .integer(number),
+                "started_at": .text(at), "ended_at": .text(endedAt), "outcome": .text(outcome),
                 "bytes_sent": .count(bytesSent), "error": .error(code, message),
             ])
         }
@@ -103,11 +103,11 @@ extension HistoryEvent {
         case .transition(let from, let state, let event, let cause):
             let change = from.map { "\($0.rawValue) → \(state.rawValue)" } ?? state.rawValue
             let words = Visible.text("\(event): \(change)\(to)\(cause.map { ", \($0)" } ?? "")")
-            return "\(Moment.text(at))  \(words)"
+            return "\(at.description)  \(words)"
         case .attempt(let number, _, let outcome, let code, let message, _):
             let failure = [code.map { "[\($0)]" }, message].compactMap(\.self).joined(separator: " ")
             let words = Visible.text("attempt \(number)\(to): \(outcome ?? "under way") \(failure)")
-            return "\(Moment.text(at))  \(words.rest(before: " ") ?? words)"
+            return "\(at.description)  \(words.rest(before: " ") ?? words)"
         }
     }
 }

@@ -99,7 +99,7 @@ extension QueueConcern {
             return (found, "send without a limit", "capqueue run --dest \(name)")
         case .old:
             let oldest = work?.oldestWaiting
-            let age = Moment.age(oldest?.ageMilliseconds ?? 0)
+            let age = (oldest?.age ?? .zero).words
             let found = "\(oldest?.id ?? "")\(destination.map { " for \($0)" } ?? "") has waited for \(age)"
             return (found, "see why", "capqueue history \(oldest?.id ?? "")")
         case .inbox:
@@ -108,7 +108,7 @@ extension QueueConcern {
             return (status.inboxFault.map { "\(inbox) cannot be read: \($0)" } ?? left, "see why", "capqueue run")
         case .clock:
             let found =
-                "the clock differs by \(Moment.age(status.clockDoubt ?? 0)) from the expected time, so deletion is "
+                "the clock differs by \((status.clockDoubt ?? .zero).words) from the expected time, so deletion is "
                 + "delayed, and sending can wait until the next run"
             return (found, "if the clock is correct now", "capqueue prune --accept-clock")
         }

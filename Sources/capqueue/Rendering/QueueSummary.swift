@@ -1,3 +1,4 @@
+import CaptureBundle
 import CapturePages
 import CaptureQueue
 import CommandSupport
@@ -10,7 +11,7 @@ struct QueueSummary {
 
     var lead: HTML {
         """
-        \(foreign: folder), as it was at \(PageTime.html(Environment.now)). The spool holds \
+        \(foreign: folder), as it was at \(PageTime.short(CaptureTime(clamping: Environment.now))). The spool holds \
         \(Rounded.size(status.usedBytes)). Times are in UTC.
         """
     }

@@ -111,16 +111,16 @@ final class RunScreen: Sendable {
     }
 
     /// - Parameter isKept: whether a later run also waits until then.
-    private func nextTry(_ until: Int?, isKept: Bool) -> String {
+    private func nextTry(_ until: CaptureTime?, isKept: Bool) -> String {
         guard let until else { return "" }
-        if mode != .once { return "; next try at \(Moment.text(until))" }
-        return "; will be tried by the next run" + (isKept ? " after \(Moment.text(until))" : "")
+        if mode != .once { return "; next try at \(until.description)" }
+        return "; will be tried by the next run" + (isKept ? " after \(until.description)" : "")
     }
 
     /// Answers a signal that asks the run to end.
     ///
     /// - Parameter isAgain: whether this is the second signal, which stops transfers at once.
-    func showStop(_ signal: Int32, _ transfers: Int, graceMilliseconds: Int, isAgain: Bool) {
+    func showStop(_ signal: Int32, _ transfers: Int, grace: Duration, isAgain: Bool) {
         guard style != .quiet, transfers > 0 else { return }
         state.withLock { state in
             Self.clear(&state)
@@ -129,7 +129,7 @@ final class RunScreen: Sendable {
             diagnostic.note(
                 isAgain
                     ? "stopping \(what); the next run sends what was not sent"
-                    : "letting \(what) end (\(Moment.age(graceMilliseconds))); \(again) stops them")
+                    : "letting \(what) end (\(grace.words)); \(again) stops them")
         }
     }
 

@@ -28,7 +28,7 @@ struct RunSummary {
         if sentCaptures > 0 {
             let names = destinations.joined(separator: " and ")
             let places = destinations.count > 2 ? "\(destinations.count) destinations" : names
-            let time = seconds < 60 ? "\(Rounded.decimal(seconds, places: 1)) s" : Moment.age(Int(seconds * 1000))
+            let time = seconds < 60 ? "\(Rounded.decimal(seconds, places: 1)) s" : Duration.seconds(seconds).words
             let what = Quantity.count(sentCaptures, "capture", on: .messages)
             parts = ["sent \(what), \(Quantity.bytes(sentBytes, on: .messages)), to \(places) in \(time)"]
         }

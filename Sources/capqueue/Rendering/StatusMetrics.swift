@@ -36,7 +36,7 @@ extension QueueStatus {
         text.add("disk_free_bytes", "Bytes free on the disk.", freeBytes)
         text.add(
             "oldest_waiting_seconds", "How long the oldest capture has waited.",
-            (oldestWaiting?.ageMilliseconds ?? 0) / 1000)
+            (oldestWaiting?.age.milliseconds ?? 0) / 1000)
     }
 
     private func addDeliveries(to text: inout MetricsText) {
@@ -54,7 +54,7 @@ extension QueueStatus {
         text.add("backlog_bytes", "Bytes that wait for each destination.", each(\.backlog.bytes))
         text.add(
             "destination_oldest_waiting_seconds", "How long the oldest capture for each destination has waited.",
-            each { ($0.oldestWaiting?.ageMilliseconds ?? 0) / 1000 })
+            each { ($0.oldestWaiting?.age.milliseconds ?? 0) / 1000 })
         text.add(
             "destination_paused", "Whether each destination is paused.",
             destinations.map { (["destination": $0.name], $0.isPaused ? 1 : 0) })
@@ -108,11 +108,11 @@ private struct MetricsText {
             let label = "destination=\"\(each.destination)\""
             let whole = each.latencies.last?.attempts ?? 0
             for bound in [10, 100, 1000, 10_000, 100_000] {
-                let count = each.latencies.last { $0.atMost <= bound }?.attempts ?? 0
+                let count = each.latencies.last { $0.atMost.milliseconds <= bound }?.attempts ?? 0
                 lines.append("\(name)_bucket{\(label),le=\"\(Double(bound) / 1000)\"} \(count)")
             }
             lines.append("\(name)_bucket{\(label),le=\"+Inf\"} \(whole)")
-            let sum = each.counts.reduce(0) { $0 + $1.milliseconds }
+            let sum = each.counts.reduce(0) { $0 + $1.time.milliseconds }
             lines.append("\(name)_sum{\(label)} \(Double(sum) / 1000)")
             lines.append("\(name)_count{\(label)} \(whole)")
         }

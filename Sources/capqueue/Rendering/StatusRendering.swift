@@ -38,7 +38,7 @@ extension QueueStatus {
         }
         facts.add("encryption", encryption == .unknown ? "not known" : encryption.rawValue)
         if let oldestWaiting {
-            facts.add("oldest", "\(oldestWaiting.id) waits for \(Moment.age(oldestWaiting.ageMilliseconds))")
+            facts.add("oldest", "\(oldestWaiting.id) waits for \(oldestWaiting.age.words)")
         }
         facts.add("retention", "\(settings.text(.retention)) after upload")
         if sessions.open + sessions.ended > 0 {
@@ -85,7 +85,7 @@ extension QueueStatus {
         }
         // With one destination its own line has said it.
         if work.count(where: { $0.backlog.captures > 0 }) > 1 {
-            let time = remaining.map { ": about \(Moment.age(max(1000, $0)))" } ?? ""
+            let time = remaining.map { ": about \(max(.seconds(1), $0).words)" } ?? ""
             facts.add(
                 "to all",
                 "\(Quantity.count(backlog.captures, "delivery", "deliveries")), \(Quantity.bytes(backlog.bytes))\(time)"
@@ -130,17 +130,18 @@ extension QueueStatus {
         .members(["captures": .integer(total.captures), "bytes": .integer(total.bytes)])
     }
 
-    private static func json(_ backlog: Total, rate: SendingRate?, _ remaining: Int?) -> JSONValue {
+    private static func json(_ backlog: Total, rate: SendingRate?, _ remaining: Duration?) -> JSONValue {
         .members([
             "captures": .integer(backlog.captures), "bytes": .integer(backlog.bytes),
-            "bytes_per_second": .count(rate?.bytesPerSecond), "seconds": remaining.map { .integer(($0 + 999) / 1000) },
+            "bytes_per_second": .count(rate?.bytesPerSecond),
+            "seconds": remaining.map { .integer(($0.milliseconds + 999) / 1000) },
         ])
     }
 
     private static func json(_ waiting: Waiting) -> JSONValue {
         .members([
-            "id": .string(waiting.id), "pushed_at": .moment(waiting.pushedAt),
-            "age_seconds": .integer(waiting.ageMilliseconds / 1000),
+            "id": .string(waiting.id), "pushed_at": .text(waiting.pushedAt),
+            "age_seconds": .integer(waiting.age.milliseconds / 1000),
         ])
     }
 
@@ -161,7 +162,7 @@ extension DestinationWork {
         let waits = "\(Quantity.count(backlog.captures, "capture")), \(Quantity.bytes(backlog.bytes))"
         if let remaining, let rate {
             return
-                "\(waits): about \(Moment.age(max(1000, remaining))) at \(Quantity.bytes(rate.bytesPerSecond)) a second"
+                "\(waits): about \(max(.seconds(1), remaining).words) at \(Quantity.bytes(rate.bytesPerSecond)) a second"
         }
         return "\(waits): \(isStopped ? "nothing is sent there now" : "no rate yet")"
     }
@@ -170,13 +171,13 @@ extension DestinationWork {
 extension Block {
     var json: JSONValue {
         .members([
-            "reason": .string(reason.rawValue), "message": .string(message), "until": .moment(until),
+            "reason": .string(reason.rawValue), "message": .string(message), "until": .text(until),
         ])
     }
 
     /// The reason, the end of the block and what was found, in words for people.
     var words: String {
-        let time = until.map { " until \(Moment.text($0))" } ?? ""
+        let time = until.map { " until \($0.description)" } ?? ""
         return "(\(reason.rawValue))\(time): \(Visible.text(message))"
     }
 }

@@ -49,7 +49,7 @@ struct TransferLines {
 
     private static func left(_ seconds: Double) -> String {
         let seconds = min(seconds, 1e9)
-        return "\(seconds < 120 ? "\(Int(seconds) + 1) s" : Moment.age(Int(seconds) / 60 * 60_000)) left"
+        return "\(seconds < 120 ? "\(Int(seconds) + 1) s" : Duration.seconds(Int(seconds) / 60 * 60).words) left"
     }
 
     private static func rate(_ bytes: Double) -> String { size(Int(min(bytes, 1e15))) + "/s" }

@@ -107,7 +107,9 @@ struct DestinationSettingsTests {
             ]
         ).pace
         #expect(pace.concurrency == 4 && pace.bytesPerSecond == 2_000_000)
-        #expect(pace.retry == RetryPolicy(delays: [0, 5, 5], jitter: 20, lifetime: 30 * 86_400_000))
+        #expect(
+            pace.retry
+                == RetryPolicy(delays: [.zero, .seconds(5), .seconds(5)], jitter: 20, lifetime: .seconds(30 * 86_400)))
         let usual = destination("put", [:]).pace
         #expect(usual.concurrency == 1 && usual.bytesPerSecond == nil && usual.retry == .standard)
         #expect(destination("put", ["jitter": "5%"]).pace.retry.delays == RetryPolicy.standard.delays)
@@ -208,7 +210,8 @@ struct DestinationSettingsTests {
 
     private func destination(_ kind: String, _ settings: [String: String]) -> Destination {
         Destination(
-            name: "it", settings: DestinationSettings(stored: kind, settings), isDefault: true, addedAt: 0,
+            name: "it", settings: DestinationSettings(stored: kind, settings), isDefault: true,
+            addedAt: CaptureTime(clamping: 0),
             saved: .init(),
             isPaused: false, isPausedAtOnce: false, lifts: 0, number: 1)
     }

@@ -61,7 +61,7 @@ struct StampCheck {
             throw BundleError(.stampNonce, "the time stamp answers another query: the nonce differs")
         }
         let name = try authority(token, moment)
-        let stamped = StampedTime(time: moment.time, accuracy: moment.accuracy, authority: name)
+        let stamped = StampedTime(time: moment.time, margin: moment.accuracy, authority: name)
         if let capturedAt, capturedAt.milliseconds > stamped.latest + Self.claimTolerance {
             throw BundleError(
                 .stampClaim,

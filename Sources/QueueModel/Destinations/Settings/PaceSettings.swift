@@ -17,7 +17,7 @@ public struct PaceSettings: Hashable, Sendable {
                 expected: " must be a size, such as 2MB, or none",
                 read: { text in ByteSize.bytes(text).flatMap { $0 < 1 ? nil : $0 } }, write: ByteSize.text))
         var (delays, jitter) = (retry.delays, retry.jitter)
-        var lifetime = retry.lifetime.map { Duration.milliseconds($0) }
+        var lifetime = retry.lifetime
         try texts.pass(
             "retry", &delays, usual: RetryPolicy.standard.delays,
             SettingForm(
@@ -28,7 +28,7 @@ public struct PaceSettings: Hashable, Sendable {
         try texts.pass(
             "lifetime", &lifetime,
             SettingForm(expected: " must be an age, such as 30d", read: { Duration(age: $0) }, write: \.age))
-        retry = RetryPolicy(delays: delays, jitter: jitter, lifetime: lifetime?.milliseconds)
+        retry = RetryPolicy(delays: delays, jitter: jitter, lifetime: lifetime)
     }
 }
 

@@ -52,6 +52,7 @@ extension Depot {
         guard ![.altered, .malformed].contains(report.verdict), let manifest = report.manifest else {
             throw Unavailable("its stored bytes are damaged")
         }
-        return CaptureRow(record.id, device, manifest, report, verdict: record.verdict, at: record.pushedAt)
+        return CaptureRow(
+            record.id, device, manifest, report, verdict: record.verdict, at: record.pushedAt.milliseconds)
     }
 }

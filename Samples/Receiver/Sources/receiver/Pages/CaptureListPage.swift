@@ -84,7 +84,7 @@ struct CaptureListPage {
             <th scope="row"><a href="/verify/\(row.id)">\(PageTime.html(written: row.capturedAt))</a></th>\
             <td>\(foreign: row.deviceName)</td><td>\(verdict)</td><td>\(Self.words(state))</td>\
             <td>\(row.hasPlace ? "in the bundle" : "not in the bundle")</td>\
-            <td>\(PageTime.html(milliseconds: row.receivedAt))</td></tr>
+            <td>\(PageTime.html(CaptureTime(clamping: row.receivedAt)))</td></tr>
 
             """
     }

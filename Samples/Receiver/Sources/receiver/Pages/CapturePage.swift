@@ -66,11 +66,12 @@ struct CapturePage {
             list.add(
                 "Time stamp",
                 """
-                the signature existed at \(PageTime.html(milliseconds: stamp.time.milliseconds)), says \
+                the signature existed at \(PageTime.html(stamp.time)), says \
                 \(foreign: authority) (<a href="\(id)/stamp.tsr" download>download</a>)
                 """)
         }
-        list.add("Received", "\(PageTime.html(milliseconds: shown.row.receivedAt)), by the clock of this receiver")
+        list.add(
+            "Received", "\(PageTime.html(CaptureTime(clamping: shown.row.receivedAt))), by the clock of this receiver")
         list.add("Stored copy", shown.isAsItArrived ? "read now: as it arrived" : "read now: not as it arrived")
         let signer = report.isManifestGenuine ? shown.device : nil
         list.add(

@@ -77,10 +77,16 @@ package enum CommandRunner {
     private static func parse(
         _ root: any ParsableCommand.Type, _ arguments: [String]
     ) throws -> any ParsableCommand {
-        // The cast comes last, because it searches all conformances of the program, which takes time.
-        guard arguments.count > ManyNames.enough else { return try root.parseAsRoot(arguments) }
         let chosen = root.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-        if let chosen = chosen as? any ManyNamesCommand.Type,
+        // A command that knows its tool is parsed alone, which saves ArgumentParser a look at the root and at all other
+        // commands. Help and errors come from the root, because their messages name it.
+        if let chosen, chosen.configuration._superCommandName != nil, arguments.count <= ManyNames.enough,
+            let command = try? chosen.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == chosen
+        {
+            return command
+        }
+        // The cast comes last, because it searches all conformances of the program, which takes time.
+        if arguments.count > ManyNames.enough, let chosen = chosen as? any ManyNamesCommand.Type,
             let command = try ManyNames.parse(chosen, arguments[...], root: root)
         {
             return command

@@ -1,3 +1,5 @@
+import CaptureNative
+
 /// A photo as a bundle without a position has it: only the listed segments and EXIF fields (Spec/raw-captures.md section
 /// 7). Nothing is searched; what is not listed is not copied.
 package struct PhotoFields {
@@ -56,7 +58,7 @@ package struct PhotoFields {
         }
         photo += [0xff, 0xd9]
         if end < jpeg.count { others.append("\(jpeg.count - end) bytes after the picture") }
-        if others.isEmpty && photo != jpeg { others = ["bytes between its segments"] }
+        if others.isEmpty && !photo.hasBytes(of: jpeg) { others = ["bytes between its segments"] }
     }
 
     /// Writes a segment anew.

@@ -16,6 +16,11 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
+    /// Whether both have the same bytes. `==` compares one byte after the other.
+    package func hasBytes(of other: [UInt8]) -> Bool {
+        unsafe count == other.count && memcmp(self, other, count) == 0
+    }
+
     /// Overwrites the bytes from `offset` on, in one copy; they must fit.
     package mutating func overwrite(at offset: Int, with bytes: Span<UInt8>) {
         precondition(offset >= 0 && bytes.count <= count - offset, "bytes do not fit")

@@ -25,24 +25,28 @@ struct FromBodyCommand: ParsableCommand {
     var output: String
 
     @OptionGroup var force: ForceOption
-    @OptionGroup var demands: DemandOptions
+    @OptionGroup var requirements: PolicyOptions
+
+    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
+    var quiet = false
+
     @OptionGroup var format: JSONOption
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try demands.requirements.refuseFreshAndTime()
+        try requirements.refuseFreshAndTime()
         try refuseTerminal(output, "a bundle")
     }
 
     func run() throws {
         let receiver = BundleReceiver(
-            trust: try trust.file(warn: diagnostic.warning), policy: try demands.requirements.policy())
+            trust: try trust.file(warn: diagnostic.warning), policy: try requirements.policy())
         let received = try format.reporting(
-            Self.name, of: body, to: output, isQuiet: demands.quiet
+            Self.name, of: body, to: output, isQuiet: quiet
         ) { () throws(BundleError) in
             try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
         }
-        if !demands.quiet {
+        if !quiet {
             let text =
                 format.json
                 ? Output.jsonText(json(received))

@@ -8,6 +8,7 @@ import SystemPackage
 struct PackCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
+        _superCommandName: CapbundleCommand.toolName,
         abstract: "Pack raw captures into signed bundles.",
         usage: """
             capbundle pack RAW -o FILE [options]
@@ -78,7 +79,11 @@ struct PackCommand: ManyNamesCommand {
 
     @OptionGroup(title: "Other layouts and devices") var raw: RawOptions
 
-    @OptionGroup var many: ManyOptions
+    @OptionGroup var list: NameOptions
+
+    @Flag(help: "Stop at the first failure.")
+    var failFast = false
+
     @OptionGroup var format: JSONOption
     @OptionGroup var key: KeyOptions
     @OptionGroup var passphrase: PassphraseOptions
@@ -90,7 +95,7 @@ struct PackCommand: ManyNamesCommand {
     }
 
     func validate() throws {
-        try many.list.validate(names: names, of: "raw folder", takesPipe: false)
+        try list.validate(names: names, of: "raw folder", takesPipe: false)
         if raw.files.photo != nil && raw.files.depth == nil && !noDepth {
             throw ValidationError("--photo needs --depth PATTERN, or --no-depth")
         }
@@ -99,7 +104,7 @@ struct PackCommand: ManyNamesCommand {
 
     private func validateOne() throws {
         guard names.count == 1 else {
-            if many.list.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
+            if list.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
             let several = "several captures need --out-dir DIR"
             guard output == nil, names.count == 2, FolderContents(FilePath(names[1])) == nil else {
                 throw ValidationError(several)
@@ -191,7 +196,7 @@ extension PackCommand {
         }
         var findings = FindingList()
         try run.pack(
-            threads: many.list.jobs, stopsAtFailure: many.failFast, isDryRun: dryRun, onRemark: tellRemark
+            threads: list.jobs, stopsAtFailure: failFast, isDryRun: dryRun, onRemark: tellRemark
         ) { item, result throws(BundleError) in
             let status: ExitStatus
             switch result {
@@ -223,7 +228,7 @@ extension PackCommand {
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
     private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
-        guard many.list.from0 else { return names.map { .success(FilePath($0)) } }
+        guard self.list.from0 else { return names.map { .success(FilePath($0)) } }
         let list = NameList()
         var names: [Result<FilePath, BundleError>] = []
         while let name = list.next() { names.append(name.map { FilePath($0) }) }

@@ -50,7 +50,9 @@ struct StampCommand: ManyNamesCommand {
 
     @OptionGroup var list: NameOptions
     @OptionGroup var force: ForceOption
-    @OptionGroup var authorities: AuthorityOptions
+    @Option(help: .stampingAuthorities, completion: .file())
+    var tsaCa: String?
+
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
@@ -70,7 +72,7 @@ struct StampCommand: ManyNamesCommand {
 
     func run() throws {
         if let query, reply == nil { return try write(query) }
-        let trust = try authorities.adding(to: try trust.file(warn: diagnostic.warning))
+        let trust = try trust.file(warn: diagnostic.warning).adding(certificates: tsaCa)
         guard !trust.authorities.isEmpty else {
             throw BundleError(
                 .trustFile, "no time stamping authority is trusted",
@@ -226,19 +228,18 @@ private struct Stamper: Sendable {
 }
 
 /// The option `--tsa-ca`.
-struct AuthorityOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A PEM file with certificates of time stamping authorities to trust, beside those of the trust file.",
-            valueName: "file"),
-        completion: .file())
-    var tsaCa: String?
+extension ArgumentHelp {
+    static let stampingAuthorities = ArgumentHelp(
+        "A PEM file with certificates of time stamping authorities to trust, beside those of the trust file.",
+        valueName: "file")
+}
 
-    /// The trust file with the certificates.
-    func adding(to trust: TrustFile) throws(BundleError) -> TrustFile {
-        guard let tsaCa else { return trust }
-        var trust = trust
-        try trust.append(certificates: FilePath(file: tsaCa))
+extension TrustFile {
+    /// The trust file with the certificates of `--tsa-ca`.
+    func adding(certificates file: String?) throws(BundleError) -> TrustFile {
+        guard let file else { return self }
+        var trust = self
+        try trust.append(certificates: FilePath(file: file))
         return trust
     }
 }

@@ -7,6 +7,7 @@ import SystemPackage
 struct VerifyCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
+        _superCommandName: CapbundleCommand.toolName,
         abstract: "Check that bundles are unchanged and that a trusted device signed them.",
         usage: """
             capbundle verify FILE... [options]
@@ -28,7 +29,10 @@ struct VerifyCommand: ManyNamesCommand {
     @Argument(help: ArgumentHelp("The bundles, or - for standard input.", valueName: "file"), completion: .file())
     var names: [String] = []
 
-    @OptionGroup var demands: DemandOptions
+    @OptionGroup var requirements: PolicyOptions
+
+    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
+    var quiet = false
 
     @Option(
         help: ArgumentHelp(
@@ -49,32 +53,38 @@ struct VerifyCommand: ManyNamesCommand {
     @Flag(help: "Check the time stamp FILE.tsr beside each FILE, if there is one.")
     var stamps = false
 
-    @OptionGroup var authorities: AuthorityOptions
-    @OptionGroup var many: ManyOptions
+    @Option(help: .stampingAuthorities, completion: .file())
+    var tsaCa: String?
+
+    @OptionGroup var list: NameOptions
+
+    @Flag(help: "Stop at the first failure.")
+    var failFast = false
+
     @OptionGroup var format: JSONOption
     @OptionGroup var trust: TrustOptions
 
     func validate() throws {
-        try many.list.validate(names: names, of: "bundle (- for a pipe)")
-        if stamp != nil && (stamps || many.list.from0 || names.count > 1) {
+        try list.validate(names: names, of: "bundle (- for a pipe)")
+        if stamp != nil && (stamps || list.from0 || names.count > 1) {
             throw ValidationError("--stamp is for one bundle; --stamps takes FILE.tsr beside each FILE")
         }
         if stamps && names.contains("-") {
             throw ValidationError("--stamps needs files, and - is not one; see --stamp")
         }
-        if authorities.tsaCa != nil && stamp == nil && !stamps {
+        if tsaCa != nil && stamp == nil && !stamps {
             throw ValidationError("--tsa-ca needs --stamp FILE or --stamps")
         }
         if state == "-" { throw ValidationError("--state needs the path of a folder, and - is not one") }
-        if state == nil && demands.requirements.requiresFresh {
+        if state == nil && requirements.requiresFresh {
             throw ValidationError("--require fresh needs --state DIR, a folder that remembers the bundles")
         }
     }
 
     func run() throws {
         let verifier = Verifier(
-            trust: try authorities.adding(to: try trust.file(warn: diagnostic.warning)),
-            policy: try demands.requirements.policy(), state: try openState())
+            trust: try trust.file(warn: diagnostic.warning).adding(certificates: tsaCa),
+            policy: try requirements.policy(), state: try openState())
         let status = try names.count == 1 ? verifyOne(names[0], verifier) : verifyAll(verifier)
         if status != .success { throw status }
     }
@@ -92,8 +102,8 @@ struct VerifyCommand: ManyNamesCommand {
             return try verifier.verify(
                 BundleSource(path: path), stamp: try findStamp(file == "-" ? .standardInput : .file(path)))
         }
-        guard case .success(let report) = result, !demands.quiet && !format.json else {
-            let told = Told(.init(file: file, result: result), quiet: demands.quiet, json: format.json)
+        guard case .success(let report) = result, !quiet && !format.json else {
+            let told = Told(.init(file: file, result: result), quiet: quiet, json: format.json)
             try told.say()
             return told.status
         }
@@ -123,13 +133,13 @@ struct VerifyCommand: ManyNamesCommand {
     }
 
     private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
-        let progress = Progress("bundle", total: many.list.from0 ? nil : names.count, isWanted: !demands.quiet)
+        let progress = Progress("bundle", total: list.from0 ? nil : names.count, isWanted: !quiet)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
-        let (quiet, json) = (demands.quiet, format.json)
+        let (quiet, json) = (quiet, format.json)
         try verifier.verifyAll(
-            threads: many.list.jobs, group: many.failFast ? 1 : CounterState.bundlesPerSync,
-            next: NameList.bundles(names, isList: many.list.from0), stamp: findStamp,
+            threads: list.jobs, group: failFast ? 1 : CounterState.bundlesPerSync,
+            next: NameList.bundles(names, isList: list.from0), stamp: findStamp,
             prepare: { Told($0, quiet: quiet, json: json) },
             deliver: { told throws(BundleError) in
                 if told.error == nil && !Output.isTerminal {
@@ -139,13 +149,13 @@ struct VerifyCommand: ManyNamesCommand {
                 }
                 counts[told.status, default: 0] += 1
                 progress.advance(bytes: told.bytes)
-                return told.status == .success || !many.failFast
+                return told.status == .success || !failFast
             })
         progress.end()
         if counts.isEmpty { throw NameOptions.noNames }
-        if !demands.quiet && !format.json { try Output.line(Self.summary(counts)) }
+        if !quiet && !format.json { try Output.line(Self.summary(counts)) }
         let worst = ExitStatus.worst(counts.keys)
-        if many.failFast && worst != .success && !demands.quiet {
+        if failFast && worst != .success && !quiet {
             diagnostic.note("stopped at the first bundle that is not verified")
         }
         return worst

@@ -27,11 +27,3 @@ struct NameOptions: ParsableArguments {
         }
     }
 }
-
-/// Options of commands that work on many files at once.
-struct ManyOptions: ParsableArguments {
-    @OptionGroup var list: NameOptions
-
-    @Flag(help: "Stop at the first failure.")
-    var failFast = false
-}

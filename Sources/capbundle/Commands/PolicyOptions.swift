@@ -48,11 +48,3 @@ struct PolicyOptions: ParsableArguments {
         return "\(parts), \(EntryPath.names.joined(separator: ", ")) or source/NAME"
     }
 }
-
-/// The options for the requirements for a bundle and for printing.
-struct DemandOptions: ParsableArguments {
-    @OptionGroup var requirements: PolicyOptions
-
-    @Flag(name: [.short, .long], help: "Print nothing on standard output; the exit code gives the result.")
-    var quiet = false
-}

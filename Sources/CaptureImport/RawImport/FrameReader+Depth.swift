@@ -82,7 +82,7 @@ extension FrameReader {
 
     /// The advice to pack without a depth map, unless other frames have one: then it is missing here.
     private var withoutDepth: [Hint] {
-        let others = export.frames.prefix(16).contains { $0.depth.map { tree.holds($0.path) } ?? false }
+        let others = export.frames.contains { $0.depth.map { tree.holds($0.path) } ?? false }
         return others ? [] : [.set(.withoutDepth)]
     }
 

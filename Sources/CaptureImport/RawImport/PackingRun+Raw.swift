@@ -53,7 +53,8 @@ extension PackingRun {
     ) -> [Item] {
         do throws(BundleError) {
             let source = try opened.get()
-            return source.frames.map { frame in item(frame, of: source, folder, replaces: replaces, options, decoder) }
+            let frames = SourceFrames(source, options, decoder)
+            return source.frames.indices.map { item($0, of: frames, folder, replaces: replaces) }
         } catch {
             let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
             return [Item(raw: path, frame: nil, output: .file(""), reading: .failure(error))]
@@ -61,17 +62,14 @@ extension PackingRun {
     }
 
     private static func item(
-        _ frame: RawFrame, of source: RawSource, _ folder: FilePath, replaces: Bool, _ options: RawCaptureOptions,
-        _ decoder: PictureDecoder
+        _ index: Int, of frames: SourceFrames, _ folder: FilePath, replaces: Bool
     ) -> Item {
+        let (source, frame) = (frames.source, frames.source.frames[index])
         do throws(BundleError) {
             let path = folder.appending(try bundleName(source, frame))
-            let reading: Reading = { () throws(BundleError) -> RawCapture in
-                try FrameReader.read(frame, of: source, options, decoder)
-            }
             return Item(
                 raw: source.raw, frame: frame.name, output: replaces ? .replacing(path) : .file(path),
-                reading: .success(reading))
+                reading: .success { () throws(BundleError) in try frames.read(index) })
         } catch {
             return Item(raw: source.raw, frame: frame.name, output: .file(""), reading: .failure(error))
         }
@@ -89,5 +87,20 @@ extension PackingRun {
                 .rawCapture, "its bundle's name would be longer than \(FilePath.nameLimit) bytes", file: source.raw)
         }
         return bundle
+    }
+}
+
+/// The frames of a RAW. All items of it share one, so that there is only one copy of each frame in memory.
+private final class SourceFrames: Sendable {
+    let source: RawSource
+    private let options: RawCaptureOptions
+    private let decoder: PictureDecoder
+
+    init(_ source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder) {
+        (self.source, self.options, self.decoder) = (source, options, decoder)
+    }
+
+    func read(_ index: Int) throws(BundleError) -> RawCapture {
+        try FrameReader.read(source.frames[index], of: source, options, decoder)
     }
 }

@@ -17,7 +17,8 @@ package struct RawSource: Sendable {
     /// The form in which the names of all chosen frames are times, for hints.
     let nameTimes: (form: NameTimeForm, needsZone: Bool)?
     let tree: RawTree
-    let export: RawExport
+    /// What the layout found. Of its frames, only the first are kept here.
+    private(set) var export: RawExport
 
     /// Finds the layout and the frames of RAW. A RAW in which no layout is found is taken as a folder of our own layout;
     /// reading it reports what is missing.
@@ -61,8 +62,9 @@ package struct RawSource: Sendable {
     private init(
         _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, frames: [RawFrame], remarks: [Remark]
     ) {
-        (self.raw, self.tree, self.layout, self.export) = (raw, tree, layout, export)
+        (self.raw, self.tree, self.layout) = (raw, tree, layout)
         (self.frames, self.remarks) = (frames, remarks)
+        (self.export, self.export.frames) = (export, Array(export.frames.prefix(Self.shownFrames)))
         nameTimes = frames.count > 1 ? NameTimeForm.fitting(frames.map { $0.name ?? "" }) : nil
     }
 
@@ -117,6 +119,8 @@ extension RawSource {
         let ending = Self.endings.first { small.reversed().starts(with: $0.utf8.reversed()) }?.utf8.count ?? 0
         return FilePath.Component(Array(name.bytes.dropLast(ending))) ?? name
     }
+
+    private static let shownFrames = 16
 
     private static let endings = [
         ".tar.gz", ".tar.zst", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif", ".png",

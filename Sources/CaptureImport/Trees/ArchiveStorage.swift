@@ -7,13 +7,8 @@ import SystemPackage
 /// The files of an archive, unpacked one after the other into a temporary file without a name. Nothing is unpacked to a
 /// path (Spec/raw-captures.md section 1).
 final class ArchiveStorage: RawTreeStorage {
-    /// Where a file lies in the temporary file.
-    private typealias Place = Range<Int>
-
     private let temporary: FileHandle
-    private let files: [FilePath: Place]
-    /// The names in each folder, in bytewise order.
-    private let folders: [FilePath: [FilePath.Component]]
+    private let listing: ArchiveListing
     /// The threads that read frames share the position in the temporary file.
     private let reading = Mutex(())
 
@@ -25,9 +20,19 @@ final class ArchiveStorage: RawTreeStorage {
         let temporary = try native({ .writing(TemporaryFile.folder, $0) }) { () throws(NativeError) in
             try TemporaryFile.open()
         }
-        var unpacked = Unpacked(temporary: temporary)
-        do {
-            try decoder.unpack(archive, named: path) { event throws(BundleError) in try unpacked.take(event) }
+        var listing = ArchiveListing()
+        do throws(BundleError) {
+            try decoder.unpack(archive, named: path) { event throws(BundleError) in
+                switch event {
+                case .file(let name):
+                    listing.add(name.split(separator: UInt8(ascii: "/")).filter { $0 != [UInt8(ascii: ".")] })
+                case .bytes(let bytes):
+                    guard listing.extend(by: bytes.count) else { return }
+                    try native({ .writing(TemporaryFile.folder, $0) }) { () throws(NativeError) in
+                        try temporary.write(bytes)
+                    }
+                }
+            }
         } catch {
             guard error.code == .rawCapture else { throw error }
             // A compressed file can be something else than an archive.
@@ -35,76 +40,22 @@ final class ArchiveStorage: RawTreeStorage {
             let hints = kind.map { FileKind.hints(insteadOfARawFolder: path, $0) } ?? []
             throw BundleError(.rawArchive, error.message, file: path, hints: error.hints + hints)
         }
-        self.temporary = temporary
-        files = unpacked.inOnlyFolder
-        folders = Self.folders(of: files.keys)
-        guard files["manifest.json"] == nil || files["assertion.cbor"] == nil else {
+        listing.finish()
+        (self.temporary, self.listing) = (temporary, listing)
+        guard listing.place(of: "manifest.json") == nil || listing.place(of: "assertion.cbor") == nil else {
             throw BundleError(
                 .rawArchive, "holds a capture bundle, which is packed already", file: path,
                 hints: ["to unpack it: gzip -dc \(ShellWord.quote(path)) > cap.bundle"])
         }
     }
 
-    /// The files that arrived so far.
-    private struct Unpacked {
-        let temporary: FileHandle
-        private var files: [FilePath: Place] = [:]
-        private var current: FilePath?
-        private var end = 0
+    func names(in folder: FilePath) -> [FilePath.Component] { listing.names(in: folder) }
 
-        init(temporary: FileHandle) { self.temporary = temporary }
-
-        mutating func take(_ event: ArchiveEvent) throws(BundleError) {
-            switch event {
-            case .file(let name):
-                var path: FilePath = ""
-                for part in name.split(separator: UInt8(ascii: "/")) where part != [UInt8(ascii: ".")] {
-                    if let part = FilePath.Component(Array(part)) { path.append(part) }
-                }
-                files[path] = end..<end
-                current = path
-            case .bytes(let bytes):
-                guard let current, let place = files[current] else { return }
-                do { try temporary.write(bytes) } catch { throw .writing(TemporaryFile.folder, error) }
-                end += bytes.count
-                files[current] = place.lowerBound..<end
-            }
-        }
-
-        /// The files below the only folder of the archive, or all of them. What macOS adds to its archives is left out.
-        var inOnlyFolder: [FilePath: Place] {
-            let own = files.filter { path, _ in path.components.first?.string != "__MACOSX" }
-            let tops = Set(own.keys.compactMap(\.components.first))
-            guard let top = tops.first, tops.count == 1, own.keys.allSatisfy({ $0.components.count > 1 }) else {
-                return own
-            }
-            let prefix = FilePath(root: nil, [top])
-            return own.reduce(into: [:]) { inner, file in
-                var path = file.key
-                if path.removePrefix(prefix) { inner[path] = file.value }
-            }
-        }
-    }
-
-    private static func folders(of files: some Collection<FilePath>) -> [FilePath: [FilePath.Component]] {
-        var names: [FilePath: Set<FilePath.Component>] = [:]
-        for file in files {
-            var path = file
-            while let name = path.lastComponent {
-                path.removeLastComponent()
-                guard names[path, default: []].insert(name).inserted else { break }
-            }
-        }
-        return names.mapValues { $0.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) } }
-    }
-
-    func names(in folder: FilePath) -> [FilePath.Component] { folders[folder] ?? [] }
-
-    func holds(_ path: FilePath) -> Bool { files[path] != nil || folders[path] != nil }
+    func holds(_ path: FilePath) -> Bool { listing.place(of: path) != nil || listing.hasFolder(path) }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
-        guard let place = files[path] else {
-            let message = folders[path] == nil ? "no such file or folder" : "is a folder, expected a file"
+        guard let place = listing.place(of: path) else {
+            let message = !listing.hasFolder(path) ? "no such file or folder" : "is a folder, expected a file"
             throw BundleError(.inputUnreadable, message, file: label)
         }
         guard place.count <= limit else {

@@ -138,9 +138,9 @@ final class FileBody: RequestBody {
             try comparison?.update(bytes.span)
             guard isKnown(bytes.span) else { return refuse() }
             place.file += count
-            if isSent, finds(boundary, in: bytes.span) {
-                isSpoilt = true
-                return false
+            if isSent, boundary != nil {
+                try? scanner.scan(bytes.span) { _ in isSpoilt = true }
+                if isSpoilt { return false }
             }
             taker(bytes.span)
             return true
@@ -160,14 +160,7 @@ final class FileBody: RequestBody {
     }
 
     private static func scanner(of boundary: [UInt8]?) -> BoundaryScanner {
-        boundary.map { BoundaryScanner(like: $0) } ?? BoundaryScanner()
-    }
-
-    private func finds(_ boundary: [UInt8]?, in bytes: Span<UInt8>) -> Bool {
-        guard let boundary else { return false }
-        var isFound = false
-        try? scanner.scan(bytes) { match in isFound = isFound || match == boundary }
-        return isFound
+        boundary.map { BoundaryScanner(of: $0) } ?? BoundaryScanner()
     }
 
     /// Returns the last bytes of the body, after the whole file was read and compared.

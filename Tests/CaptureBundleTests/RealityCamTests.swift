@@ -116,10 +116,10 @@ struct RealityCamTests {
         }
     }
 
-    @Test func findsOnlyBoundariesWithItsOwnPrefix() throws {
+    @Test func findsOneBoundaryOnly() throws {
         let own = Array("realitycam-".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 40)
-        let bytes = MultipartBoundary.prefix + own.dropFirst(11) + own + own.dropLast()
-        var scanner = BoundaryScanner(like: own)
+        let bytes = MultipartBoundary.prefix + own.dropFirst(11) + own + own.dropLast() + [UInt8(ascii: "b")]
+        var scanner = BoundaryScanner(of: own)
         var found: [[UInt8]] = []
         for byte in bytes { try scanner.scan([byte].span) { match throws(BundleError) in found.append(match) } }
         #expect(found == [own])

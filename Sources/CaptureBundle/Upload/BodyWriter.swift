@@ -36,12 +36,12 @@ package final class BodyWriter: BundleObserver {
         isSent = !isOther && layout.form.header(of: entry) != nil
         guard isSent else { return }
         try writeMade()
-        scanner = BoundaryScanner(like: layout.boundary)
+        scanner = BoundaryScanner(of: layout.boundary)
     }
 
     package func consume(_ piece: Span<UInt8>) throws(BundleError) {
         guard isSent else { return }
-        try scanner.scan(piece) { match throws(BundleError) in isSpoilt = isSpoilt || match == layout.boundary }
+        try scanner.scan(piece) { _ in isSpoilt = true }
         try target.write(piece)
     }
 

@@ -29,19 +29,19 @@ package struct MultipartBoundary: Hashable, Sendable {
 
 /// Finds byte strings that have the form of a boundary in data that arrives in pieces.
 package struct BoundaryScanner {
-    private let prefix: [UInt8]
+    /// What each of them begins with. The search is faster the longer it is.
+    private let beginning: [UInt8]
+    private let length: Int
     private var tail: [UInt8] = []
 
-    package init() { prefix = MultipartBoundary.prefix }
+    package init() { (beginning, length) = (MultipartBoundary.prefix, MultipartBoundary.length) }
 
-    /// Creates a scanner for boundaries with the same prefix as this one.
-    package init(like boundary: [UInt8]) { prefix = boundary.dropLast(MultipartBoundary.digits) }
-
-    private var length: Int { prefix.count + MultipartBoundary.digits }
+    /// Creates a scanner for this boundary alone.
+    package init(of boundary: [UInt8]) { (beginning, length) = (boundary, boundary.count) }
 
     /// Searches the next bytes of a body.
     ///
-    /// - Parameter found: Receives each occurrence: the prefix and the bytes after it, as many as a boundary has.
+    /// - Parameter found: Receives each occurrence, whole.
     package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
         let keep = length - 1
         // First search across the border: such an occurrence begins in the tail and ends in the head of this piece.
@@ -61,10 +61,10 @@ package struct BoundaryScanner {
         in bytes: Span<UInt8>, beginningBefore border: Int, _ found: ([UInt8]) throws(BundleError) -> Void
     ) throws(BundleError) {
         var start = 0
-        while let offset = ByteSearch.first(prefix, in: bytes, from: start), offset < border {
+        while let offset = ByteSearch.first(beginning, in: bytes, from: start), offset < border {
             guard offset + length <= bytes.count else { return }
             start = offset + 1
-            let digits = bytes.extracting((offset + prefix.count)..<(offset + length))
+            let digits = bytes.extracting((offset + beginning.count)..<(offset + length))
             guard Self.isHex(digits) else { continue }
             var match: [UInt8] = []
             match.append(copying: bytes.extracting(offset..<(offset + length)))

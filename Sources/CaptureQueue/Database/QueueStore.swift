@@ -123,9 +123,29 @@ final class QueueStore: Sendable {
 
     // MARK: - Transactions
 
-    /// Runs `body` on a single snapshot of the database.
+    /// Runs `body` on a single snapshot of the database, and undoes what it writes.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try Self.converting(folder) { try usingConnection { try $0.read(body) } }
+        try Self.converting(folder) { try transaction("BEGIN", "ROLLBACK", body) }
+    }
+
+    /// Runs a transaction whose own statements are prepared once, too. GRDB's `read` also sets `PRAGMA query_only` twice, and
+    /// SQLite prepares every statement again after that.
+    private func transaction<Value>(
+        _ begin: String, _ end: String, _ body: (Database) throws -> Value
+    ) throws -> Value {
+        try usingConnection { queue in
+            try queue.inDatabase { db in
+                try db.run(begin)
+                do {
+                    let value = try body(db)
+                    try db.run(end)
+                    return value
+                } catch {
+                    try? db.rollback()
+                    throw error
+                }
+            }
+        }
     }
 
     /// Copies a single snapshot of the database, by SQLite's own backup.
@@ -227,7 +247,7 @@ final class QueueStore: Sendable {
                 {
                     // Nothing of the transaction was written, so it can run again.
                     guard Reserve(folder: store.folder).release() else { throw error }
-                    return try store.usingConnection { try $0.write(body) }
+                    return try store.transaction("BEGIN IMMEDIATE", "COMMIT", body)
                 }
             }
         }
@@ -236,7 +256,7 @@ final class QueueStore: Sendable {
         private func writeWhenFree<Value>(_ body: (Database) throws -> Value) throws -> Value {
             while true {
                 do {
-                    return try store.usingConnection { try $0.write(body) }
+                    return try store.transaction("BEGIN IMMEDIATE", "COMMIT", body)
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && store.waitsOn {
                     continue
                 }

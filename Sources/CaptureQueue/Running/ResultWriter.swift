@@ -208,9 +208,11 @@ package final class ResultWriter: Sendable {
         if case .success(let stored) = stored, hasThread { stored.claimed.forEach(layOut) }
     }
 
-    /// Computes the layout of an upload body while the lane still sends another.
+    /// Computes the layout of an upload body while the lane still sends another. A lane that waits does it itself.
     private func layOut(_ lane: Int, _ claim: Claim) {
-        guard let layout = SendJob(claim, now: 0, queue).layoutAhead(for: claim.destination) else { return }
+        guard state.withLock({ $0.lanes[lane]?.isSending ?? false }),
+            let layout = SendJob(claim, now: 0, queue).layoutAhead(for: claim.destination)
+        else { return }
         state.withLock { if $0.lanes[lane]?.next?.claim == claim { $0.lanes[lane]?.next?.layout = layout } }
     }
 

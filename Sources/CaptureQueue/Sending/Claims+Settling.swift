@@ -107,8 +107,9 @@ extension Claims {
 
     /// - Parameter lived: how much of its lifetime the delivery has had, in milliseconds.
     fileprivate static func change(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: Int, at now: RunTime, _ retry: RetryPolicy
-    ) -> (DeliveryEvent, Database.DeliveryChange) {
+        for outcome: SendOutcome, _ delivery: DeliveryRecord, after lived: @autoclosure () throws -> Int,
+        at now: RunTime, _ retry: RetryPolicy
+    ) throws -> (DeliveryEvent, Database.DeliveryChange) {
         switch outcome {
         case .completed(let receipt, let id, let url):
             return (
@@ -122,7 +123,7 @@ extension Claims {
                 let cause = "attempt \(delivery.attempts) of \(retry.delays.count)"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }
-            if retry.isOver(after: .milliseconds(lived)) {
+            if try retry.isOver(after: .milliseconds(lived())) {
                 let cause = "the lifetime of the capture has passed"
                 return (.reject, .init(cause: cause, failure: (code, "\(message); \(cause)")))
             }

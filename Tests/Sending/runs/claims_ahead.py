@@ -42,8 +42,8 @@ def only_one(bench):
 def shared(bench):
     """With two transfers at a time neither claims ahead what the other could send now."""
     with Scene(bench, count=2, options=("--concurrency", "2")) as scene:
-        wait_until(lambda: scene.states()[1] == "completed", "the second is sent beside the first")
-        expect(scene.states()[0] == "uploading", "the first has ended")
+        # The server holds whichever comes first.
+        wait_until(lambda: sorted(scene.states()) == ["completed", "uploading"], "one is sent beside the other")
         scene.gate.set()
         scene.running.end().must(0, about="the run")
 

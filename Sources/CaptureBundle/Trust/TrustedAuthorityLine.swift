@@ -7,9 +7,9 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
     public let name: String
     /// The DER of the certificate of the authority, or of one above it. It is known to be one DER SEQUENCE only.
     public let certificate: [UInt8]
-    /// The first moment of a time stamp that is trusted.
+    /// Time stamps from before this moment are not trusted.
     public var validAfter: CaptureTime?
-    /// The first moment of a time stamp that is no longer trusted.
+    /// Time stamps from this moment on are not trusted.
     public var validBefore: CaptureTime?
     public var isRevoked = false
 

@@ -162,6 +162,8 @@ def bad_answers(bench):
         "another imprint": (tsa.answer(bytes(32)), 4, "another signature"),
         "rejected": (asn1.seq(asn1.seq(asn1.integer(2), asn1.seq(asn1.der(0x0c, b"no \x1bmoney")),
                                        asn1.der(0x03, b"\0\x01"))), 4, "status 2 and without a token: no \\u{1b}money"),
+        "rejected in many words": (asn1.seq(asn1.seq(asn1.integer(2), asn1.seq(asn1.der(0x0c, b"n" * 60_000)))), 4,
+                                   f"without a token: {'n' * 200}\n"),
         "10 MB": (bytes(10_000_000), 4, "65536"),
         "nothing": (b"", 4, "TimeStampResp"),
         "a page": (b"<html>502 Bad Gateway</html>", 4, "TimeStampResp"),

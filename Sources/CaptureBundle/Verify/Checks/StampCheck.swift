@@ -80,10 +80,9 @@ struct StampCheck {
         }
         guard response.status <= 1, let der = response.token else {
             let without = response.token == nil ? " and without a token" : ""
+            let said = response.text.map { ": \($0.cut(to: 200))" } ?? ""
             throw BundleError(
-                .stampStatus,
-                "the authority answered with status \(response.status)\(without)\(response.text.map { ": \($0)" } ?? "")"
-            )
+                .stampStatus, "the authority answered with status \(response.status)\(without)\(said)")
         }
         let token = try native { () throws(NativeError) in try TimeStampToken(der: der) }
         guard let token else {

@@ -182,6 +182,15 @@ def bad_answers(bench):
     rig.run("stamp", "missing.bundle", "--with", "true", "--tsa-ca", rig.root).must(66)
 
 
+def without_temporary_folder(bench):
+    """The query goes to the command without a file on a disk."""
+    rig = rig_with(bench)
+    answer = bench.authorities.commands["P-256"]
+    for folder in ("/nowhere", "/proc"):
+        rig.run("stamp", "x.bundle", "--force", "--with", f"export TMPDIR={rig.folder}; {answer}", "--tsa-ca", rig.root,
+                env={"TMPDIR": folder}).must(0, about=folder)
+
+
 def words(bench):
     """Options that do not go together."""
     rig = rig_with(bench)
@@ -251,6 +260,7 @@ TESTS = [
     ("a command does not outlive the tool", stopped),
     ("a key in hardware is not a file to trust", hidden_pin),
     ("an answer that is not good is not written", bad_answers),
+    ("no temporary folder is needed", without_temporary_folder),
     ("options that do not go together", words),
     ("nothing is read beside a bundle unless it is named", beside),
     ("trust add, list and revoke", trust_lines),

@@ -182,6 +182,23 @@ def bad_answers(bench):
     rig.run("stamp", "missing.bundle", "--with", "true", "--tsa-ca", rig.root).must(66)
 
 
+def faulty_lines(bench):
+    """A line whose bytes are not a certificate is found before any authority is asked."""
+    rig = rig_with(bench)
+    good, kept = rig.trust.read_text(), rig.out / "kept"
+    for line, word in (("tsa tsa MAMCAQE=\n", "the line tsa with tsa has no certificate"), ("tsa tsa MAAB\n", "line 2")):
+        rig.trust.write_text(good + line)
+        for more in ((), ("--tsa-ca", rig.root)):
+            result = rig.run("stamp", "x.bundle", "--with", f"touch {kept}; exit 1", *more).must(78, about=line)
+            expect(f"{rig.trust}: {word}" in result.text, f"the message says {result.text!r}")
+    expect(not kept.exists(), "the authority was asked")
+    # With a query and a reply as files, the answer is not judged before the line is.
+    rig.run("stamp", "x.bundle", "--query", "q").must(0)
+    (rig.out / "reply").write_bytes(b"junk")
+    rig.trust.write_text(good + "tsa tsa MAMCAQE=\n")
+    rig.run("stamp", "x.bundle", "--query", "q", "--reply", "reply").must(78).naming("no certificate")
+
+
 def without_temporary_folder(bench):
     """The query goes to the command without a file on a disk."""
     rig = rig_with(bench)
@@ -260,6 +277,7 @@ TESTS = [
     ("a command does not outlive the tool", stopped),
     ("a key in hardware is not a file to trust", hidden_pin),
     ("an answer that is not good is not written", bad_answers),
+    ("a faulty line of an authority is found before one is asked", faulty_lines),
     ("no temporary folder is needed", without_temporary_folder),
     ("options that do not go together", words),
     ("nothing is read beside a bundle unless it is named", beside),

@@ -95,11 +95,7 @@ struct StampCheck {
     private func authority(_ token: TimeStampToken, _ moment: Moment) throws(BundleError) -> String {
         var lines: [(line: TrustedAuthorityLine, certificate: Certificate)] = []
         for line in authorities {
-            let certificate = try native { () throws(NativeError) in try Certificate(der: line.certificate) }
-            guard let certificate else {
-                throw BundleError(.trustFile, "the line \(line.name) with tsa has no certificate in it")
-            }
-            lines.append((line, certificate))
+            lines.append((line, try line.parsed()))
         }
         let fault = try native { () throws(NativeError) in try token.signatureFault(knowing: lines.map(\.certificate)) }
         if let fault { throw BundleError(.stampSignature, "the time stamp is wrong: \(fault.reason)") }

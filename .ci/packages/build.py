@@ -26,6 +26,13 @@ PLACES = [("capbundle-receiver", r"receiver"), ("capqueue", r"capqueue"), ("capb
 DOCUMENTS = ("README.md", "Spec", "Samples")
 # Not documents: programs that tests build, and a package of their own.
 NO_DOCUMENT = re.compile(r"/(__pycache__|\.build)(/|$)|/Receiver/Sources|\.pyc$")
+# What lintian warns of and is meant.
+OVERRIDES = {
+    "capqueue": "# Others must not read keys for S3 stores.\n"
+                "capqueue: non-standard-file-perm 0600 != 0644 [etc/capqueue/environment]\n",
+    "capbundle-doc": "# Python asks only whether this file of the package exists.\n"
+                     "capbundle-doc: zero-byte-file-in-doc-directory [*/Samples/python/src/capbundle/py.typed]\n",
+}
 SCRIPTS = ("postinst", "prerm", "postrm")
 
 
@@ -152,8 +159,8 @@ def pack(release, tree, fields, target, checkouts):
     if name == "capqueue":
         write(tree / "etc/capqueue/environment", (HERE / "environment").read_text(), 0o600)
         write(control / "conffiles", "/etc/capqueue/environment\n")
-        write(tree / "usr/share/lintian/overrides/capqueue", "# Others must not read keys for S3 stores.\n"
-              "capqueue: non-standard-file-perm 0600 != 0644 [etc/capqueue/environment]\n")
+    if name in OVERRIDES:
+        write(tree / "usr/share/lintian/overrides" / name, OVERRIDES[name])
     files = sorted(path for path in tree.rglob("*") if path.is_file() and control not in path.parents)
     binaries = [path for path in files if path.read_bytes()[:4] == b"\x7fELF"]
     write(control / "md5sums", "".join(f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(tree)}\n"

@@ -24,7 +24,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, utils
 
-LABEL = "org.capture-bundle.source"
+LABEL, ACTIONS = "org.capture-bundle.source", "c2pa.actions.v2"
 CAPTURE = "http://cv.iptc.org/newscodes/digitalsourcetype/digitalCapture"
 # A photo may be from a stranger, so nothing that it refers to is fetched.
 SETTINGS = {"verify": {"remote_manifest_fetch": False, "ocsp_fetch": False},
@@ -174,7 +174,7 @@ def export(options):
     action = {"action": "c2pa.created", "digitalSourceType": CAPTURE, "when": report["bundle"]["captured_at"]}
     if options.gateway:
         action = {"action": "c2pa.opened", "parameters": {"ingredientIds": ["photo"]}}
-    assertions = {"c2pa.actions.v2": {"actions": [action]}, LABEL: facts}
+    assertions = {ACTIONS: {"actions": [action]}, LABEL: facts}
     definition = {"title": "photo.jpg", "claim_generator_info": [{"name": "capture-bundle Samples/c2pa/export.py"}],
                   "assertions": [{"label": label, "data": data, "created": True} for label, data in assertions.items()]}
     try:
@@ -254,12 +254,14 @@ def check(options):
     for fault in results["failure"]:
         is_trust = fault["code"].startswith(("signingCredential.", "timeStamp.", "claimSignature.outsideValidity"))
         (untrusted if is_trust else altered).append(f"{fault.get('explanation')} [{fault['code']}]")
-    said = active["assertion_store"].get(LABEL)
+    said, actions = (active["assertion_store"].get(label) for label in (LABEL, ACTIONS))
     if isinstance(said, dict):
         altered += [f"{fact} is {said.get(fact, 'absent')}, in the bundle {facts.get(fact, 'absent')}"
                     for fact in sorted(facts | said) if said.get(fact) != facts.get(fact)]
     else:
         altered.append(f"the manifest has no assertion {LABEL}")
+    if not actions:
+        altered.append(f"the manifest has no assertion {ACTIONS}, which says how the photo was made")
     if without_manifest(photo, judged) != original:
         altered.append("without its manifest it is not the photo of the bundle")
     if altered:
@@ -268,7 +270,7 @@ def check(options):
     if state != "Trusted":
         say(f"{name}: the photo of {options.bundle}, but the C2PA signature is not trusted", *untrusted)
         return UNACCEPTABLE
-    by, actions = active["signature"], active["assertion_store"]["c2pa.actions.v2"]["actions"]
+    by, actions = active["signature"], actions["actions"]
     is_stamped = any(result["code"] == "timeStamp.trusted" for result in results["success"])
     say(f"{name}: the photo of {options.bundle}, made by {report['device']['name']}",
         *(f"{fact:<16} {value}" for fact, value in facts.items()),

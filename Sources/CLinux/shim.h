@@ -19,6 +19,10 @@ extern void *memmem(const void *haystack, unsigned long count, const void *needl
 extern int sync_file_range(int file, long long offset, long long count, unsigned int flags);
 static const unsigned int capture_start_writing = 2;
 
+// memfd_create(2) is missing too. MFD_CLOEXEC of linux/memfd.h closes the file in a program that is started.
+extern int memfd_create(const char *name, unsigned int flags);
+static const unsigned int capture_close_on_exec = 1;
+
 // mallopt(3) is in malloc.h, which is not part of that module.
 extern int mallopt(int setting, int value);
 static const int capture_trim_threshold = -1; // M_TRIM_THRESHOLD

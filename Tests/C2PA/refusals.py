@@ -5,7 +5,7 @@ import random
 
 import c2pa
 
-from C2PA.bench import PROGRAM, SAMPLE
+from C2PA.bench import PROGRAM, SAMPLE, facts
 from Kit.outcomes import every, expect, long
 from Kit.rigs import PHOTO, write_raw
 from Kit.servers.scripted import Reply, Scripted
@@ -78,13 +78,13 @@ def others(bench):
     refused(bench, 78, "--check", good, bench.bundle, "--anchors", SAMPLE / "photo.jpg", naming="photo.jpg")
 
 
-def signed_by_other(bench, name, url=None):
+def signed_by_other(bench, name, url=None, **definition):
     """The photo with the manifest of another tool under the same root, or with the URL of one."""
     path = bench.home / name
     chain, key = bench.gateway_certificate.read_bytes(), bench.gateway_key.read_bytes()
     created = {"action": "c2pa.created", "digitalSourceType": "http://c2pa.org/digitalsourcetype/empty"}
     builder = c2pa.Builder({"claim_generator_info": [{"name": "theirs"}], "assertions": [
-        {"label": "c2pa.actions.v2", "data": {"actions": [created]}, "created": True}]})
+        {"label": "c2pa.actions.v2", "data": {"actions": [created]}, "created": True}]} | definition)
     if url:
         builder.set_no_embed()
         builder.set_remote_url(url)
@@ -98,6 +98,11 @@ def other_tools(bench):
     path = signed_by_other(bench, "their.jpg")
     bench.is_judged("Trusted", path)
     refused(bench, 1, "--check", path, bench.bundle, "--anchors", bench.roots, naming="no assertion")
+    # A claim of version 1 needs no actions.
+    path = signed_by_other(bench, "old.jpg", claim_version=1, assertions=[
+        {"label": "org.capture-bundle.source", "data": facts(bench)}])
+    bench.is_judged("Trusted", path)
+    refused(bench, 1, "--check", path, bench.bundle, "--anchors", bench.roots, naming="no assertion c2pa.actions.v2")
 
 
 def elsewhere(bench):

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from Hardware.places import PIN, called
-from Kit.outcomes import IS_LONG, expect
+from Kit.outcomes import IS_LONG, every, expect
 from Kit.rigs import write_raw
 from Kit.terminals import played
 
@@ -62,6 +62,16 @@ def chains(place):
     place.run("chain", "0.bundle", "1.bundle", "2.bundle").must(0, about="chain")
     expect(place.state()["seq"] == 3 and sorted(place.counters()) == [1, 2, 3], f"the state is {place.state()}")
     place.refuses(78, "cannot be lowered", "key", "recover", "--counter", "0", "--key", place.key)
+
+
+def refused(place, cases):
+    """Each failure has words of its own, leaves no bundle and uses no counter."""
+    def judge(_, case):
+        code, text, key, environment = case
+        place.refuses(code, text, "pack", "raw", "-o", "x.bundle", "--key", key, environment=environment)
+        expect(not (place.home / "x.bundle").exists(), "a bundle was written")
+    every(cases, judge)
+    expect(place.state()["counter"] == 0, f"a counter was used: {place.state()}")
 
 
 def asks_once(place):

@@ -1,7 +1,7 @@
 """Keys in a token, in a Debian that has pkcs11-provider."""
 from Hardware import scenes
 from Hardware.places import PIN
-from Kit.outcomes import every, expect, long
+from Kit.outcomes import expect, long
 
 SECONDS = 120
 
@@ -28,12 +28,7 @@ def words_of_failures(bench):
         "no provider": (78, "package pkcs11-provider", f"{token}device{pin}", none),
     }
 
-    def judge(_, case):
-        code, text, key, environment = case
-        place.refuses(code, text, "pack", "raw", "-o", "x.bundle", "--key", key, environment=environment)
-        expect(not (place.home / "x.bundle").exists(), "a bundle was written")
-    every(cases, judge)
-    expect(place.state()["counter"] == 0, f"a counter was used: {place.state()}")
+    scenes.refused(place, cases)
 
 
 def shows_no_pin(bench):

@@ -3,7 +3,7 @@ import re
 import subprocess
 
 from Hardware import scenes
-from Kit.outcomes import IS_LONG, ROOT, every, expect
+from Kit.outcomes import IS_LONG, ROOT, expect
 from Kit.rigs import write_raw
 
 
@@ -23,12 +23,7 @@ def words_of_failures(bench):
         "no provider for a token": (78, "package pkcs11-provider", "pkcs11:token=a;object=b?pin-value=24681357", none),
     }
 
-    def judge(_, case):
-        code, text, key, environment = case
-        place.refuses(code, text, "pack", "raw", "-o", "x.bundle", "--key", key, environment=environment)
-        expect(not (place.home / "x.bundle").exists(), "a bundle was written")
-    every(cases, judge)
-    expect(place.state()["counter"] == 0, f"a counter was used: {place.state()}")
+    scenes.refused(place, cases)
 
 
 def locks_itself(bench):

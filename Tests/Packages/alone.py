@@ -38,8 +38,8 @@ def reproducible(bench):
 
 def clean(bench):
     for package in bench.packages.values():
-        said = bench.run("lintian", "--allow-root", "--fail-on", "error,warning", package, seconds=600)
-        expect(not said.strip(), said.strip()[:500])
+        done = bench.call("lintian", "--allow-root", "--fail-on", "error,warning", package, seconds=600)
+        expect(done.code == 0 and not done.out.strip(), f"exit {done.code}: {done.out.decode()[:500]}{done.text[:500]}")
 
 
 def sized(bench):

@@ -5,6 +5,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import threading
 import time
 
 from Kit.outcomes import ROOT, Failed, Result, expect
@@ -12,6 +13,7 @@ from Kit.outcomes import ROOT, Failed, Result, expect
 MADE = ROOT / ".build/debian"  # systems that debootstrap made; tests use copies
 BOOTED = "systemd,systemd-sysv,dbus"
 PATIENCE = 600  # in seconds
+MAKING = threading.Lock()
 
 
 def setting(name):
@@ -32,6 +34,11 @@ def mirror():
 def made(name):
     """Returns the folder of a new system; it is kept for the next run. Without -slim in its name it can be booted."""
     place, (suite, _, is_slim) = MADE / name, name.partition("-")
+    with MAKING:
+        return make(place, suite, is_slim)
+
+
+def make(place, suite, is_slim):
     if not (place / "etc/apt/apt.conf.d/host").is_file():
         shutil.rmtree(place, ignore_errors=True)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -162,6 +162,8 @@ def bad_answers(bench):
         "another imprint": (tsa.answer(bytes(32)), 4, "another signature"),
         "rejected": (asn1.seq(asn1.seq(asn1.integer(2), asn1.seq(asn1.der(0x0c, b"no \x1bmoney")),
                                        asn1.der(0x03, b"\0\x01"))), 4, "status 2 and without a token: no \\u{1b}money"),
+        "rejected in many words": (asn1.seq(asn1.seq(asn1.integer(2), asn1.seq(asn1.der(0x0c, b"n" * 60_000)))), 4,
+                                   f"without a token: {'n' * 200}\n"),
         "10 MB": (bytes(10_000_000), 4, "65536"),
         "nothing": (b"", 4, "TimeStampResp"),
         "a page": (b"<html>502 Bad Gateway</html>", 4, "TimeStampResp"),
@@ -178,6 +180,32 @@ def bad_answers(bench):
     rig.run("stamp", "x.bundle", "--with", "true", "--tsa-ca", rig.out / "x.bundle").must(78, about="no certificate")
     rig.run("stamp", "x.bundle", "--with", "true", "--tsa-ca", "nowhere").must(66)
     rig.run("stamp", "missing.bundle", "--with", "true", "--tsa-ca", rig.root).must(66)
+
+
+def faulty_lines(bench):
+    """A line whose bytes are not a certificate is found before any authority is asked."""
+    rig = rig_with(bench)
+    good, kept = rig.trust.read_text(), rig.out / "kept"
+    for line, word in (("tsa tsa MAMCAQE=\n", "the line tsa with tsa has no certificate"), ("tsa tsa MAAB\n", "line 2")):
+        rig.trust.write_text(good + line)
+        for more in ((), ("--tsa-ca", rig.root)):
+            result = rig.run("stamp", "x.bundle", "--with", f"touch {kept}; exit 1", *more).must(78, about=line)
+            expect(f"{rig.trust}: {word}" in result.text, f"the message says {result.text!r}")
+    expect(not kept.exists(), "the authority was asked")
+    # With a query and a reply as files, the answer is not judged before the line is.
+    rig.run("stamp", "x.bundle", "--query", "q").must(0)
+    (rig.out / "reply").write_bytes(b"junk")
+    rig.trust.write_text(good + "tsa tsa MAMCAQE=\n")
+    rig.run("stamp", "x.bundle", "--query", "q", "--reply", "reply").must(78).naming("no certificate")
+
+
+def without_temporary_folder(bench):
+    """The query goes to the command without a file on a disk."""
+    rig = rig_with(bench)
+    answer = bench.authorities.commands["P-256"]
+    for folder in ("/nowhere", "/proc"):
+        rig.run("stamp", "x.bundle", "--force", "--with", f"export TMPDIR={rig.folder}; {answer}", "--tsa-ca", rig.root,
+                env={"TMPDIR": folder}).must(0, about=folder)
 
 
 def words(bench):
@@ -249,6 +277,8 @@ TESTS = [
     ("a command does not outlive the tool", stopped),
     ("a key in hardware is not a file to trust", hidden_pin),
     ("an answer that is not good is not written", bad_answers),
+    ("a faulty line of an authority is found before one is asked", faulty_lines),
+    ("no temporary folder is needed", without_temporary_folder),
     ("options that do not go together", words),
     ("nothing is read beside a bundle unless it is named", beside),
     ("trust add, list and revoke", trust_lines),

@@ -59,7 +59,7 @@ public struct TrustFile: Sendable {
                 let fields = try TrustLineFields(line)
                 lines.append(
                     fields.type == TrustedAuthorityLine.keyType
-                        ? .authority(try TrustedAuthorityLine(fields), written: line)
+                        ? .authority(try TrustedAuthorityLine(fields, file: name), written: line)
                         : .device(try TrustedDeviceLine(fields), written: line))
             } catch {
                 throw Self.anotherKind(bytes, name)
@@ -83,6 +83,13 @@ public struct TrustFile: Sendable {
     /// The time stamping authorities, in the order of their lines.
     public var authorities: [TrustedAuthorityLine] {
         lines.compactMap { if case .authority(let authority, _) = $0 { authority } else { nil } }
+    }
+
+    /// Checks the certificates of the authorities, so that nobody is asked for a time stamp that cannot be checked.
+    ///
+    /// - Throws: `trust.file` if a line of an authority has no certificate.
+    package func requireCertificates() throws(BundleError) {
+        for authority in authorities { _ = try authority.parsed() }
     }
 
     /// Adds the lines of another file at the end. If one of them revokes a key, the key is revoked.

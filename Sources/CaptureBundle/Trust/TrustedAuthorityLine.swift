@@ -7,18 +7,20 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
     public let name: String
     /// The DER of the certificate of the authority, or of one above it. It is known to be one DER SEQUENCE only.
     public let certificate: [UInt8]
-    /// The first moment of a time stamp that is trusted.
+    /// Time stamps from before this moment are not trusted.
     public var validAfter: CaptureTime?
-    /// The first moment of a time stamp that is no longer trusted.
+    /// Time stamps from this moment on are not trusted.
     public var validBefore: CaptureTime?
     public var isRevoked = false
+    /// The file with the line or the certificate, as the user named it.
+    private let file: String
 
     static let keyType = "tsa"
     private static let certificateLimit = 16_384
     private static let fileLimit = 1 << 20
 
     private init(file: FilePath, certificate: [UInt8]) {
-        name = file.string
+        (name, self.file) = (file.string, file.string)
         self.certificate = certificate
     }
 
@@ -31,7 +33,7 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
             throw BundleError(
                 .keyDamaged, "has \(found.count) certificates, expected that of the authority alone", file: path)
         }
-        self.name = name
+        (self.name, file) = (name, path.string)
         certificate = found[0].certificate
     }
 
@@ -51,7 +53,7 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
         return found.map { TrustedAuthorityLine(file: path, certificate: $0) }
     }
 
-    init(_ fields: TrustLineFields) throws(BundleError) {
+    init(_ fields: TrustLineFields, file: String) throws(BundleError) {
         guard let bytes = Base64.decode(fields.base64), bytes.count <= Self.certificateLimit,
             DER.elements(bytes[...])?.map(\.tag) == [DER.sequenceTag]
         else {
@@ -59,7 +61,7 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
                 .trustFile,
                 "the certificate is not base64 of one DER SEQUENCE of at most \(Self.certificateLimit) bytes")
         }
-        name = fields.name
+        (name, self.file) = (fields.name, file)
         certificate = bytes
         for (option, value) in fields.options {
             switch (option, value) {
@@ -79,6 +81,17 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
                 validAfter.map { "valid-after=\($0)" }, validBefore.map { "valid-before=\($0)" },
                 isRevoked ? "revoked" : nil,
             ], Self.keyType, Base64.encode(certificate))
+    }
+
+    /// The certificate, parsed.
+    ///
+    /// - Throws: `trust.file` if the DER is not that of a certificate.
+    func parsed() throws(BundleError) -> Certificate {
+        let parsed = try native { () throws(NativeError) in try Certificate(der: certificate) }
+        guard let parsed else {
+            throw BundleError(.trustFile, "the line \(name) with tsa has no certificate in it", file: file)
+        }
+        return parsed
     }
 
     /// The SHA-256 of the certificate, as other tools print it.

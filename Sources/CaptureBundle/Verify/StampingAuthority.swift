@@ -14,10 +14,12 @@ public struct StampingAuthority: Sendable {
     ///   - command: A command of `/bin/sh`: it gets a query on standard input, and writes the answer to standard output.
     ///     It is ended after 60 seconds.
     ///   - trust: The authorities whose answers count.
-    /// - Throws: `trust.file` if no authority is trusted, so that no answer could be good.
+    /// - Throws: `trust.file` if no authority is trusted, so that no answer could be good, or a line of one has no
+    ///   certificate.
     public init(command: String, trust: TrustFile) throws(BundleError) {
         (self.command, authorities) = (command, trust.authorities)
         guard !authorities.isEmpty else { throw BundleError(.trustFile, "no time stamping authority is trusted") }
+        try trust.requireCertificates()
     }
 
     /// Gets a time stamp. It blocks.

@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 package import SystemPackage
 
@@ -14,6 +15,13 @@ package enum TemporaryFile {
             return descriptor
         }
         guard descriptor >= 0 else { throw .system("mkstemp") }
+        return FileHandle(owning: descriptor)
+    }
+
+    /// Opens a file that is on no disk, for a few bytes.
+    static func inMemory() throws(NativeError) -> FileHandle {
+        let descriptor = unsafe memfd_create("capbundle", capture_close_on_exec)
+        guard descriptor >= 0 else { throw .system("memfd_create") }
         return FileHandle(owning: descriptor)
     }
 

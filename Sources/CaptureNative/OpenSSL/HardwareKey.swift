@@ -209,8 +209,8 @@ extension P256PrivateKey {
         }
     }
 
-    /// Finds out why there is no private key. A token reports neither a wrong PIN nor a missing key. But a new provider,
-    /// which is not logged in, asks for the PIN of a token in which it finds no public key.
+    /// Returns the reason why no private key was found. A token reports neither a wrong PIN nor a missing key. But a new
+    /// provider, which is not logged in, asks for the PIN of a token in which it finds no public key.
     private static func missing(
         _ uri: HardwareKeyURI, _ asked: PINSource
     ) throws(HardwareKeyFailure) -> HardwareKeyFailure {

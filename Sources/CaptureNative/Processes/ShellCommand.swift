@@ -24,7 +24,7 @@ package struct ShellCommand {
 
     /// - Parameter isStopped: Called several times a second; true ends the command as if its time were over.
     package func run(isStopped: () -> Bool = { false }) throws(NativeError) -> (ending: Ending, output: [UInt8]) {
-        let given = try TemporaryFile.open()
+        let given = try TemporaryFile.inMemory()
         try given.write(input)
         try given.seekToStart()
         var ends: [Int32] = [0, 0]

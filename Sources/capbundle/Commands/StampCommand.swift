@@ -78,6 +78,7 @@ struct StampCommand: ManyNamesCommand {
                 .trustFile, "no time stamping authority is trusted",
                 hints: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
         }
+        try trust.requireCertificates()
         // A command of ours must not outlive us, and has a process group of its own.
         let stop = StopRequest()
         if command != nil { StopSignals.watch { stop.signal = $0 } }

@@ -80,10 +80,9 @@ struct StampCheck {
         }
         guard response.status <= 1, let der = response.token else {
             let without = response.token == nil ? " and without a token" : ""
+            let said = response.text.map { ": \($0.cut(to: 200))" } ?? ""
             throw BundleError(
-                .stampStatus,
-                "the authority answered with status \(response.status)\(without)\(response.text.map { ": \($0)" } ?? "")"
-            )
+                .stampStatus, "the authority answered with status \(response.status)\(without)\(said)")
         }
         let token = try native { () throws(NativeError) in try TimeStampToken(der: der) }
         guard let token else {
@@ -96,11 +95,7 @@ struct StampCheck {
     private func authority(_ token: TimeStampToken, _ moment: Moment) throws(BundleError) -> String {
         var lines: [(line: TrustedAuthorityLine, certificate: Certificate)] = []
         for line in authorities {
-            let certificate = try native { () throws(NativeError) in try Certificate(der: line.certificate) }
-            guard let certificate else {
-                throw BundleError(.trustFile, "the line \(line.name) with tsa has no certificate in it")
-            }
-            lines.append((line, certificate))
+            lines.append((line, try line.parsed()))
         }
         let fault = try native { () throws(NativeError) in try token.signatureFault(knowing: lines.map(\.certificate)) }
         if let fault { throw BundleError(.stampSignature, "the time stamp is wrong: \(fault.reason)") }

@@ -21,6 +21,6 @@ enum StampTarget: FuzzTarget {
         guard let trust, let imprint, let time else { return expect(false, "the sample is damaged") }
         let check = StampCheck(stamp: TimeStamp(bytes: bytes), authorities: trust.authorities)
         let found = Cost.bounded(bytes.count) { try? check.time(imprint: imprint, capturedAt: time) }
-        if let found { expect(found.time == time && found.accuracy == 1000, "a forged time \(found)") }
+        if let found { expect(found.time == time && found.accuracy == .seconds(1), "a forged time \(found)") }
     }
 }

@@ -131,8 +131,25 @@ def verify(part, limits, command):
             waiting.clear()  # after an error, nothing more is fetched
 
 
+def verify_list(spark, limits, command):
+    """Writes the missing reports on the bundles of a list, and returns how many there are."""
+    spark.createDataFrame([], SCHEMA).write.mode("ignore").parquet(limits.reports)
+    listed = spark.read.parquet(limits.list)
+    url = listed["url" if "url" in listed.columns else "path"].alias("url")
+    size = (listed["size"] if "size" in listed.columns else functions.lit(None)).cast("long").alias("size")
+    done = spark.read.schema(SCHEMA).parquet(limits.reports).select("url")
+    todo = listed.select(url, size).where("url is not null").dropDuplicates(["url"]).join(done, "url", "left_anti")
+    count, total = todo.agg(functions.count("*"), functions.coalesce(functions.sum("size"), functions.lit(0))).first()
+    parts = max(-(-count // limits.part), -(-total // limits.part_bytes))
+    if parts:
+        rows = todo.repartition(parts, "url").rdd.mapPartitions(lambda part: verify(part, limits, command))
+        spark.createDataFrame(rows, SCHEMA, verifySchema=False).write.mode("append").parquet(limits.reports)
+    return count
+
+
 def main():
-    parser = argparse.ArgumentParser(description="Verifies an archive of bundles with Spark.", epilog="Options of capbundle verify follow after --.")
+    parser = argparse.ArgumentParser(description="Verifies an archive of bundles with Spark.",
+                                     epilog="Options of capbundle verify follow after --.")
     parser.add_argument("list", help="Parquet with a column url or path, and perhaps size")
     parser.add_argument("reports", help="the folder of Parquet files; bundles that have a row in it are left out")
     parser.add_argument("scratch", help="a folder on each worker's own disk, for this job alone")
@@ -147,20 +164,9 @@ def main():
     # With version 2 the file of each task appears in `reports`, under its final name, when the task ends.
     spark = SparkSession.builder.appName("verify archive").config(
         "spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version", "2").getOrCreate()
-    spark.createDataFrame([], SCHEMA).write.mode("ignore").parquet(limits.reports)
-    listed = spark.read.parquet(limits.list)
-    url = listed["url" if "url" in listed.columns else "path"].alias("url")
-    size = (listed["size"] if "size" in listed.columns else functions.lit(None)).cast("long").alias("size")
-    done = spark.read.schema(SCHEMA).parquet(limits.reports).select("url")
-    todo = listed.select(url, size).where("url is not null").dropDuplicates(["url"]).join(done, "url", "left_anti")
-    count, total = todo.agg(functions.count("*"), functions.coalesce(functions.sum("size"), functions.lit(0))).first()
-    parts = max(1, -(-count // limits.part), -(-total // limits.part_bytes))
     # Spark runs a task on each core, so each process verifies one bundle at a time.
     command = [limits.capbundle, "verify", "--json", "--from0", "--jobs", "1", *sys.argv[end + 1:]]
-    rows = todo.repartition(parts, "url").rdd.mapPartitions(lambda part: verify(part, limits, command))
-    if count:
-        spark.createDataFrame(rows, SCHEMA, verifySchema=False).write.mode("append").parquet(limits.reports)
-    print(f"wrote reports on {count} bundles")
+    print(f"wrote reports on {verify_list(spark, limits, command)} bundles")
 
 
 if __name__ == "__main__":

@@ -160,8 +160,9 @@ def agree(found, judged):
 
 def wait_for(job, condition, about):
     """Waits until a condition gives a value, and returns it. A job that ends before is a failure."""
+    end = time.monotonic() + SECONDS
     while not (value := condition()):
-        expect(job.poll() is None, f"the job ended before {about}")
+        expect(job.poll() is None and time.monotonic() < end, f"the job ended or hung before {about}")
         time.sleep(0.02)
     return value
 

@@ -1,16 +1,17 @@
 """An archive in SeaweedFS: 20,000 bundles while workers are killed, what cannot be fetched, groups and scratch space."""
+import argparse
 import collections
+import errno
 import os
 import pathlib
 import signal
 import subprocess
 import sys
-import time
 
 import pyarrow.parquet
 import verify_archive
-from Kit import processes
-from Kit.outcomes import expect
+from Kit import disks, processes
+from Kit.outcomes import Failed, expect
 from Kit.servers import seaweed
 from Kit.servers.capture_http import ScriptedServer
 
@@ -132,7 +133,7 @@ def groups(archive):
     most = max(sizes.values()) * verify_archive.STREAMS
     for known in (True, False):
         for count, limit in ((50, 1 << 30), (1000, 40_000), (1000, 1)):
-            limits = type("Limits", (), {"group": count, "group_bytes": limit})
+            limits = argparse.Namespace(group=count, group_bytes=limit)
             waiting, fetched = collections.deque((url, sizes[url] if known else None) for url in sizes), []
             while (group := verify_archive.fetch_group(waiting, archive.folder, limits))[1]:
                 expect(all(error is None for _, _, error in group[1]), f"{group[1]}")
@@ -140,6 +141,21 @@ def groups(archive):
                 expect(bytes_now <= limit + most and len(group[1]) < count + verify_archive.STREAMS, f"{bytes_now} bytes")
                 fetched += [url for url, _, _ in group[1]]
             expect(sorted(fetched) == sorted(sizes), f"{len(fetched)} of {len(sizes)} are in groups")
+
+
+def full_disk(archive):
+    """A full disk is not the fault of a bundle: the task fails."""
+    env, folder = stored(archive)
+    os.environ.update(env)
+    waiting = collections.deque((f"{STORED}/{path.relative_to(folder)}", None) for path in archive.found(folder / "05")[:200])
+    limits = argparse.Namespace(group=1000, group_bytes=1 << 30)
+    with disks.mounted(argparse.Namespace(out=archive.folder), archive.folder / "small", disks.small("256k")) as disk:
+        try:
+            _, group = verify_archive.fetch_group(waiting, str(disk.inside), limits)
+        except OSError as reason:
+            expect(reason.errno == errno.ENOSPC, f"{reason}")
+        else:
+            raise Failed(f"200 bundles fit: {group[-1]}")
 
 
 def scratch_space(archive):
@@ -163,4 +179,5 @@ def scratch_space(archive):
 
 
 TESTS = [("20,000 bundles, and killed workers", killed_workers), ("a killed job goes on", killed_job),
-         ("what cannot be fetched", not_fetched), ("groups by bytes and count", groups), ("scratch space", scratch_space)]
+         ("what cannot be fetched", not_fetched), ("groups by bytes and count", groups), ("a full disk", full_disk),
+         ("scratch space", scratch_space)]

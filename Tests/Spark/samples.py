@@ -20,7 +20,8 @@ def folder(archive):
     verdicts = collections.Counter(row["verdict"] for row in found.values())
     faults = collections.Counter(code for row in found.values() for code in row["faults"])
     devices = collections.Counter((row["key_id"], row["verdict"]) for row in found.values() if row["key_id"])
-    expect((verdicts, faults, devices) == (archive.verdicts, archive.faults, archive.devices), f"{verdicts}, {faults}, {devices}")
+    wanted = (archive.verdicts, archive.faults, archive.devices)
+    expect((verdicts, faults, devices) == wanted, f"{verdicts}, {faults}, {devices}, expected {wanted}")
     expect(not list((archive.folder / "scratch").iterdir()), "scratch was not emptied")
 
 

@@ -19,7 +19,8 @@ def throughput(archive):
     archive.listing(STORED, **env)
     words = [archive.binary, "verify", "--json", "--from0", "--trust", archive.trust]
     verifying = [verify_alone(archive, folder, words) for _ in range(turns)]
-    job = archive.start(ROOT / "Tests/Spark/turns.py", "list.parquet", archive.folder / "turns", str(turns), *words, "--jobs", "1", **env)
+    job = archive.start(ROOT / "Tests/Spark/turns.py", "list.parquet", archive.folder / "turns", str(turns), *words,
+                        "--jobs", "1", **env)
     done = archive.ended(job).must(0, about="turns.py")
     times = json.loads(done.out.splitlines()[-1])
     expect(all(one["bundles"] == [COUNT, COUNT] for one in times), f"{times}")

@@ -27,8 +27,8 @@ def stored(archive):
     if not folder.exists():
         archive.varied(folder, COUNT)
         filer = dict(zip((f"{name}{kind}" for name in seaweed.PORTS for kind in ("", ".grpc")), store.ports))
-        archive.call(PROGRAMS / "weed", "filer.copy", "-c", "16", folder, f"http://127.0.0.1:{filer['filer']}.{filer['filer.grpc']}"
-                     f"/buckets/{seaweed.BUCKET}/", seconds=600).must(0, about="filer.copy")
+        bucket = f"http://127.0.0.1:{filer['filer']}.{filer['filer.grpc']}/buckets/{seaweed.BUCKET}/"
+        archive.call(PROGRAMS / "weed", "filer.copy", "-c", "16", folder, bucket, seconds=600).must(0, about="filer.copy")
     return store.keys.environment | {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{store.port}"}, folder
 
 

@@ -37,8 +37,8 @@ class Archive(Home):
         self.bin = folder / "bin"
         self.bin.mkdir()
         (self.bin / "capbundle").symlink_to(binary)
-        self.env |= {"PATH": f"{self.bin}:{PROGRAMS}:{self.env['PATH']}", "TMPDIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1",
-                     "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(SAMPLES), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.env |= {"PATH": f"{self.bin}:{PROGRAMS}:{self.env['PATH']}", "TMPDIR": str(folder), "SPARK_LOCAL_DIRS": str(folder),
+                     "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(SAMPLES), "PYTHONDONTWRITEBYTECODE": "1"}
         self.key_ids = {name: self.make_key(name) for name in ("gate", "yard", "stranger", "stolen")}
         self.capbundle("trust", "revoke", "stolen", "--trust", self.trust)
         self.verdicts, self.faults, self.devices = (collections.Counter() for _ in range(3))

@@ -67,9 +67,10 @@ extension PackingRun {
         let (source, frame) = (frames.source, frames.source.frames[index])
         do throws(BundleError) {
             let path = folder.appending(try bundleName(source, frame))
+            let reading: Reading = { () throws(BundleError) -> RawCapture in try frames.read(index) }
             return Item(
                 raw: source.raw, frame: frame.name, output: replaces ? .replacing(path) : .file(path),
-                reading: .success { () throws(BundleError) in try frames.read(index) })
+                reading: .success(reading))
         } catch {
             return Item(raw: source.raw, frame: frame.name, output: .file(""), reading: .failure(error))
         }

@@ -8,7 +8,7 @@ import SystemPackage
 struct PackCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
-        _superCommandName: CapbundleCommand.toolName,
+        _superCommandName: "capbundle",
         abstract: "Pack raw captures into signed bundles.",
         usage: """
             capbundle pack RAW -o FILE [options]

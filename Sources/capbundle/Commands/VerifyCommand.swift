@@ -7,7 +7,7 @@ import SystemPackage
 struct VerifyCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        _superCommandName: CapbundleCommand.toolName,
+        _superCommandName: "capbundle",
         abstract: "Check that bundles are unchanged and that a trusted device signed them.",
         usage: """
             capbundle verify FILE... [options]

@@ -19,11 +19,15 @@ struct ScannerAppLayout: RawLayout {
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         let names = tree.names()
         let held = Set(names)
-        let numbers = names.compactMap(digits)
+        let numbers = names.compactMap(digits).sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }
         try FrameCount.check(numbers.count, in: tree)
-        let frames = numbers.map { frame($0, held: held, tree: tree) }
-            .sorted { ($0.frame.number ?? 0) < ($1.frame.number ?? 0) }
-        return try RawExport(frames: dated(frames), app: app(tree))
+        var clocks: [Clock] = []
+        var frames = numbers.map { digits in
+            clocks.append(Clock())
+            return frame(digits, &clocks[clocks.count - 1], held: held, tree: tree)
+        }
+        date(&frames, clocks)
+        return try RawExport(frames: frames, app: app(tree))
     }
 
     /// The digits in a name such as `frame_00003.json`; nil for any other name.
@@ -44,41 +48,40 @@ struct ScannerAppLayout: RawLayout {
 // MARK: - One frame
 
 extension ScannerAppLayout {
-    /// A frame, and the times in its file.
-    private struct Timed {
-        var frame: RawFrame
-        /// What is wrong with its file.
-        var fault: BundleError?
-        /// The clock of the device: seconds since the device was started.
+    /// The times in the file of a frame.
+    private struct Clock {
+        /// Seconds since the device was started.
         var uptime: Double?
         /// The time of the last position fix in seconds since 1970. It is never later than the frame.
         var fix: Double?
     }
 
-    private static func frame(_ digits: String, held: Set<FilePath.Component>, tree: RawTree) -> Timed {
+    private static func frame(
+        _ digits: String, _ clock: inout Clock, held: Set<FilePath.Component>, tree: RawTree
+    ) -> RawFrame {
         func path(_ name: String) -> FilePath? {
             FilePath.Component(name).flatMap { held.contains($0) ? FilePath(root: nil, components: $0) : nil }
         }
         let json = FilePath("frame_\(digits).json")
-        var timed = Timed(frame: RawFrame(name: digits, number: Int(digits), photo: path("frame_\(digits).jpg")))
-        timed.frame.depth = path("depth_\(digits).png").map { RawFrame.DepthFile(path: $0, scale: .millimetres) }
-        timed.frame.confidence = path("conf_\(digits).png")
-        timed.frame.carried = [json, infoFile]
+        var frame = RawFrame(name: digits, number: Int(digits), photo: path("frame_\(digits).jpg"))
+        frame.depth = path("depth_\(digits).png").map { RawFrame.DepthFile(path: $0, scale: .millimetres) }
+        frame.confidence = path("conf_\(digits).png")
+        frame.carried = [json, infoFile]
         do {
             let object = try ExportObject(reading: json, in: tree, limit: frameLimit)
-            timed.uptime = try time("time", object)
-            timed.frame.facts.intrinsics = try intrinsics(object)
-            timed.frame.facts.pose = try object.numbers("cameraPoseARFrame", count: 16).map {
+            clock.uptime = try time("time", object)
+            frame.facts.intrinsics = try intrinsics(object)
+            frame.facts.pose = try object.numbers("cameraPoseARFrame", count: 16).map {
                 matrix throws(BundleError) in try object.pose(matrix, name: "cameraPoseARFrame")
             }
             if case .bool(true) = object["hasGPS"] {
-                timed.fix = try time("gpsTime", object)
-                timed.frame.facts.location = try location(object)
+                clock.fix = try time("gpsTime", object)
+                frame.facts.location = try location(object)
             }
         } catch {
-            timed.fault = error
+            frame.problem = error
         }
-        return timed
+        return frame
     }
 
     /// The value of a member that is a number of seconds, from 0 to the end of the year 9999.
@@ -122,23 +125,21 @@ extension ScannerAppLayout {
 extension ScannerAppLayout {
     /// Gives each frame its time: the reading of the device's clock plus one offset for all frames. A fix is never later
     /// than its frame, so each `fix - uptime` is at most the true offset, and the largest of them is the best estimate.
-    private static func dated(_ frames: [Timed]) -> [RawFrame] {
-        let offset = frames.compactMap { frame in frame.fix.flatMap { fix in frame.uptime.map { fix - $0 } } }.max()
+    private static func date(_ frames: inout [RawFrame], _ clocks: [Clock]) {
+        let offset = clocks.compactMap { clock in clock.fix.flatMap { fix in clock.uptime.map { fix - $0 } } }.max()
         // Without a fix, times count from the first frame. If its file is broken, no frame has a time.
-        let fault = offset == nil ? frames.first?.fault : nil
-        let start = frames.lazy.compactMap(\.uptime).first
-        return frames.map { timed in
-            var frame = timed.frame
+        let fault = offset == nil ? frames.first?.problem : nil
+        let start = clocks.lazy.compactMap(\.uptime).first
+        for (index, clock) in clocks.enumerated() {
             // A frame without a photo is not packed, so it cannot fail.
-            if frame.photo != nil { frame.problem = timed.fault ?? fault }
-            guard let uptime = timed.uptime, let start else { return frame }
+            frames[index].problem = frames[index].photo == nil ? nil : frames[index].problem ?? fault
+            guard let uptime = clock.uptime, let start else { continue }
             if let offset {
                 let time = CaptureTime(milliseconds: Int(((uptime + offset) * 1000).rounded(.down)))
-                frame.facts.clock = time.map { .time($0.description) } ?? .none
+                frames[index].facts.clock = time.map { .time($0.description) } ?? .none
             } else {
-                frame.facts.clock = .elapsed(uptime - start)
+                frames[index].facts.clock = .elapsed(uptime - start)
             }
-            return frame
         }
     }
 }

@@ -40,6 +40,10 @@ extension Backup {
                 if let file = try sidecar(item) { files.append(file) }
                 result.captures += 1
             }
+            // Only now, so that the disk writes the files of a group together.
+            for new in files {
+                try onFile(target.incoming) { () throws(NativeError) in try new.file.handle.synchronize() }
+            }
             try spool.publish(files)
         }
     }
@@ -89,7 +93,7 @@ extension Backup {
         return (try copied(source, path), QueueFolder.shard(item.sha256), QueueFolder.sidecarName(item.sha256))
     }
 
-    /// Copies a file to one without a name, and syncs it.
+    /// Copies a file to one without a name.
     private func copied(_ source: FileHandle, _ path: FilePath) throws(QueueError) -> IncomingFile {
         let file = try spool.openIncoming()
         source.expectReading()
@@ -102,7 +106,6 @@ extension Backup {
                 try file.handle.write(buffer.span.extracting(first: count))
             }
         }
-        try onFile(target.incoming) { () throws(NativeError) in try file.handle.synchronize() }
         return file
     }
 

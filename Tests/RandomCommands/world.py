@@ -46,6 +46,7 @@ class World(Home):
         self.folder, self.bench, self.pool = folder, bench, bench.pool
         self.queue, self.own = self.folder / "data/capqueue", self.folder / "own"
         self.own.mkdir()
+        (self.own / "notes").touch()  # an empty folder counts as a disk that is not there (Spec/queue.md)
         self.disks = [self.folder / f"disk{number}" for number in range(DISKS)]
         for disk in self.disks:
             disk.mkdir()

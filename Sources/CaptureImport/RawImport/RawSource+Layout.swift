@@ -50,7 +50,7 @@ extension RawSource {
                 .rawLayout, wording: "is not \(words)\(other ?? "")", file: raw.string,
                 hints: [PatternProposal(tree)?.hint ?? .set(.photoPattern)])
         }
-        if tree.isFolder { return incomplete(raw) }
+        if tree.isFolder { return incomplete(raw, tree) }
         throw BundleError(
             .rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [.set(.photoPattern)])
     }

@@ -28,14 +28,11 @@ package struct RawSource: Sendable {
         _ raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
         switch (try? FileStatus.of(raw))?.kind {
-        case .folder: return try RawSource(raw, folder(raw), options)
+        case .folder:
+            return try RawSource(raw, RawTree(root: raw, storage: FolderStorage(listing: raw)), options)
         case .file: return try opening(file: raw, options, decoder)
         case .pipe, .link, .other, nil: return incomplete(raw)
         }
-    }
-
-    private static func folder(_ raw: FilePath) -> RawTree {
-        RawTree(root: raw, storage: FolderStorage(folder: raw))
     }
 
     private static func opening(
@@ -53,8 +50,8 @@ package struct RawSource: Sendable {
     }
 
     /// A RAW in which no layout is found.
-    static func incomplete(_ raw: FilePath) -> RawSource {
-        let tree = folder(raw)
+    static func incomplete(_ raw: FilePath, _ listed: RawTree? = nil) -> RawSource {
+        let tree = listed ?? RawTree(root: raw, storage: FolderStorage(folder: raw))
         let export = CapbundleLayout.export(tree)
         return RawSource(raw, tree, layout: CapbundleLayout.name, export, frames: export.frames, remarks: [])
     }

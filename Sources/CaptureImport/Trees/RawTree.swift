@@ -73,9 +73,20 @@ extension RawTreeStorage {
 
 struct FolderStorage: RawTreeStorage {
     let folder: FilePath
+    /// The names in the folder itself.
+    private var top: [FilePath.Component] = []
+
+    /// For a folder whose names are not needed.
+    init(folder: FilePath) { self.folder = folder }
+
+    /// - Throws: `input.unreadable` if the names cannot be read.
+    init(listing folder: FilePath) throws(BundleError) {
+        self.folder = folder
+        top = try native({ .reading(folder, $0) }) { () throws(NativeError) in try Folders.names(in: folder) }
+    }
 
     func names(in path: FilePath) -> [FilePath.Component] {
-        (try? Folders.names(in: folder.pushing(path))) ?? []
+        path.isEmpty ? top : (try? Folders.names(in: folder.pushing(path))) ?? []
     }
 
     func holds(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }

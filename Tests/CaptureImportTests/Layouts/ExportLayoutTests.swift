@@ -10,7 +10,7 @@ extension RawTree {
     /// A folder with these files, of which most are empty.
     static func making(_ files: [String: String], in folder: TemporaryFolder) throws -> RawTree {
         for (name, text) in files { try folder.write(text, to: name) }
-        return RawTree(root: folder.path(""), storage: FolderStorage(folder: folder.path("")))
+        return RawTree(root: folder.path(""), storage: try FolderStorage(listing: folder.path("")))
     }
 }
 

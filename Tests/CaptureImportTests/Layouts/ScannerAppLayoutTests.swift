@@ -34,7 +34,7 @@ struct ScannerAppLayoutTests {
             try folder.write("", to: "conf_\(frame.name).png")
         }
         for photo in photos { try folder.write("", to: "frame_\(photo).jpg") }
-        let tree = RawTree(root: folder.path(""), storage: FolderStorage(folder: folder.path("")))
+        let tree = RawTree(root: folder.path(""), storage: try FolderStorage(listing: folder.path("")))
         #expect(ScannerAppLayout.evidence(in: tree) == "info.json, frame_\(frames[0].name).json")
         return try ScannerAppLayout.export(tree)
     }

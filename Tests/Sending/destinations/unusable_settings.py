@@ -14,7 +14,7 @@ def blocked(bench):
     cases = {"a URL with the id, of an older version": ("put", shared, "{sha256}", "address"),
              "a setting of a newer version": ("put", good | {"priority": "7"}, "priority", "local"),
              "another kind": ("carrier-pigeon", {"loft": "roof"}, "carrier-pigeon", "local"),
-             "no URL": ("put", {"part": "photo"}, "--url", "local"),
+             "no URL": ("put", {"part": "photo"}, "url-command", "local"),
              "a fragment": ("put", {"url": good["url"] + "#x"}, "#", "local"),
              "no number": ("put", good | {"concurrency": "many"}, "concurrency", "local"),
              "a header": ("s3", {"url": "http://127.0.0.1:9/b", "header": "nothing"}, "header", "local"),

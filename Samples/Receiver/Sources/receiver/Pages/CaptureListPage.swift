@@ -1,3 +1,4 @@
+import CaptureBundle
 import CapturePages
 
 /// The operator's list: 50 captures on a page, the latest arrival first.

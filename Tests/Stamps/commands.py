@@ -186,7 +186,7 @@ def faulty_lines(bench):
     """A line whose bytes are not a certificate is found before any authority is asked."""
     rig = rig_with(bench)
     good, kept = rig.trust.read_text(), rig.out / "kept"
-    for line, word in (("tsa tsa MAMCAQE=\n", "the line tsa with tsa has no certificate"), ("tsa tsa MAAB\n", "line 2")):
+    for line, word in (("tsa tsa MAMCAQE=\n", "the tsa line tsa does not hold an X.509"), ("tsa tsa MAAB\n", "line 2")):
         rig.trust.write_text(good + line)
         for more in ((), ("--tsa-ca", rig.root)):
             result = rig.run("stamp", "x.bundle", "--with", f"touch {kept}; exit 1", *more).must(78, about=line)
@@ -196,7 +196,7 @@ def faulty_lines(bench):
     rig.run("stamp", "x.bundle", "--query", "q").must(0)
     (rig.out / "reply").write_bytes(b"junk")
     rig.trust.write_text(good + "tsa tsa MAMCAQE=\n")
-    rig.run("stamp", "x.bundle", "--query", "q", "--reply", "reply").must(78).naming("no certificate")
+    rig.run("stamp", "x.bundle", "--query", "q", "--reply", "reply").must(78).naming("X.509 certificate")
 
 
 def without_temporary_folder(bench):

@@ -89,7 +89,7 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
     func parsed() throws(BundleError) -> Certificate {
         let parsed = try native { () throws(NativeError) in try Certificate(der: certificate) }
         guard let parsed else {
-            throw BundleError(.trustFile, "the line \(name) with tsa has no certificate in it", file: file)
+            throw BundleError(.trustFile, "the tsa line \(name) does not hold an X.509 certificate", file: file)
         }
         return parsed
     }

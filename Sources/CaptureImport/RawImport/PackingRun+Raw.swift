@@ -91,7 +91,7 @@ extension PackingRun {
     }
 }
 
-/// The frames of a RAW. All items of it share one, so that there is only one copy of each frame in memory.
+/// The frames of a RAW. All items of one RAW share one instance, so that only one copy of each frame is in memory.
 private final class SourceFrames: Sendable {
     let source: RawSource
     private let options: RawCaptureOptions

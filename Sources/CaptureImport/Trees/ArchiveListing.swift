@@ -1,11 +1,11 @@
 import CaptureNative
 import SystemPackage
 
-/// The files of an archive, and where each lies in the temporary file. It is kept small: an archive can have a million
-/// files.
+/// The files of an archive, and where each lies in the temporary file. It is kept small: an archive can have up to
+/// 100,000 files.
 struct ArchiveListing {
     private struct File {
-        /// In `names`.
+        /// Where the path is in `names`.
         var name: Range<Int>
         var place: Range<Int>
     }

@@ -16,7 +16,7 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Whether both have the same bytes. `==` compares one byte after the other.
+    /// Whether both have the same bytes. Compares with `memcmp`, which is faster than `==`.
     package func hasBytes(of other: [UInt8]) -> Bool {
         unsafe count == other.count && memcmp(self, other, count) == 0
     }

@@ -208,7 +208,7 @@ package final class ResultWriter: Sendable {
         if case .success(let stored) = stored, hasThread { stored.claimed.forEach(layOut) }
     }
 
-    /// Computes the layout of an upload body while the lane still sends another. A lane that waits does it itself.
+    /// Computes the layout of an upload body while the lane still sends another. An idle lane computes its own.
     private func layOut(_ lane: Int, _ claim: Claim) {
         guard state.withLock({ $0.lanes[lane]?.isSending ?? false }),
             let layout = SendJob(claim, now: 0, queue).layoutAhead(for: claim.destination)

@@ -11,7 +11,7 @@ struct CaptureRoutes: Sendable {
     /// The maximum number of samples on a side of a depth map.
     let depthSide: Int
 
-    /// The limit of the upload contract in bytes.
+    /// The most bytes a body may have.
     private static let bodyLimit = 20 << 20
 
     /// `POST`: receives a body, verifies it, and keeps its bundle. Only then does it answer 202.

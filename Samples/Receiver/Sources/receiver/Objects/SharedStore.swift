@@ -52,7 +52,7 @@ extension ReceiverFolder {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let bytes = Array(try encoder.encode(DestinationSettings.s3(settings).texts))
         guard try WholeFile.create(sharedStore, bytes) || sharedSettings() == settings else {
-            throw Unusable("\(sharedStore) has other settings; to change the store, delete it first")
+            throw Unusable("\(sharedStore) has other settings; to use another store, delete this file first")
         }
         return devices
     }

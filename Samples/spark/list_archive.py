@@ -3,7 +3,8 @@
 
     spark-submit list_archive.py s3://archive/2026 list.parquet
 
-Spark lists the folders directly below the first one side by side.
+Spark lists the folders directly below the first one side by side. Links are not followed. A folder that cannot be read ends
+the job, because its bundles would be missing in the list.
 """
 import argparse
 import os
@@ -33,9 +34,10 @@ def main():
         parser.error(f"{arguments.archive} is not a folder, or cannot be read")
     found = files.ls(root, detail=True)
     folders = [one["name"] for one in found if one["type"] == "directory"]
+    strict = {"on_error": "raise"} if "file" in files.protocol else {}  # other stores always raise errors
     spark = SparkSession.builder.appName("list archive").getOrCreate()
     inside = spark.sparkContext.parallelize(folders, max(1, len(folders))).flatMap(
-        lambda folder: bundles(files, files.find(folder, detail=True).values()))
+        lambda folder: bundles(files, files.find(folder, detail=True, **strict).values()))
     rows = inside.union(spark.sparkContext.parallelize(bundles(files, found)))
     spark.createDataFrame(rows, "url string, size long").write.parquet(arguments.list)
 

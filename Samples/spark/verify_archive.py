@@ -30,6 +30,7 @@ SCHEMA = ("url string, verdict string, faults array<string>, error string, bytes
           "key_id string, report string")
 FINISHED = {0, 1, 2, 3, 4, 66, 74}  # a verdict, or a file that could not be read, which the report mentions
 STREAMS = 16  # bundles that a task fetches at a time
+OURS = "verify-archive-"  # the names of the folders that tasks make, and remove, begin so
 
 
 @contextlib.contextmanager
@@ -49,10 +50,11 @@ def scratch_folder(parent):
     os.makedirs(parent, mode=0o700, exist_ok=True)
     with contextlib.ExitStack() as ours:
         with locked(parent):
-            for left in pathlib.Path(parent).iterdir():
-                with contextlib.suppress(BlockingIOError), locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            for left in pathlib.Path(parent).glob(f"{OURS}*"):
+                # Another task may be deleting its own at this moment.
+                with contextlib.suppress(BlockingIOError, FileNotFoundError), locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
                     shutil.rmtree(left)
-            folder = tempfile.mkdtemp(dir=parent)
+            folder = tempfile.mkdtemp(prefix=OURS, dir=parent)
             ours.enter_context(locked(folder))
             ours.callback(shutil.rmtree, folder)
         yield folder
@@ -147,17 +149,24 @@ def verify_list(spark, limits, command):
     return count
 
 
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"is {number}, expected at least 1")
+    return number
+
+
 def main():
     parser = argparse.ArgumentParser(description="Verifies an archive of bundles with Spark.",
                                      epilog="Options of capbundle verify follow after --.")
     parser.add_argument("list", help="Parquet with a column url or path, and perhaps size")
     parser.add_argument("reports", help="the folder of Parquet files; bundles that have a row in it are left out")
-    parser.add_argument("scratch", help="a folder on each worker's own disk, for this job alone")
+    parser.add_argument("scratch", help="a folder on each worker's own disk")
     parser.add_argument("--capbundle", default="capbundle", help="the tool, under its name on the workers")
-    parser.add_argument("--group", type=int, default=1000, help="bundles that are fetched ahead (default: 1000)")
-    parser.add_argument("--group-bytes", type=int, default=256 << 20, help="or bytes (default: 256 MiB)")
-    parser.add_argument("--part", type=int, default=10_000, help="bundles of a task and file (default: 10000)")
-    parser.add_argument("--part-bytes", type=int, default=32 << 30, help="or bytes (default: 32 GiB)")
+    parser.add_argument("--group", type=positive, default=1000, help="bundles that are fetched ahead (default: 1000)")
+    parser.add_argument("--group-bytes", type=positive, default=256 << 20, help="or bytes (default: 256 MiB)")
+    parser.add_argument("--part", type=positive, default=10_000, help="bundles of a task and file (default: 10000)")
+    parser.add_argument("--part-bytes", type=positive, default=32 << 30, help="or bytes (default: 32 GiB)")
     end = (sys.argv + ["--"]).index("--")
     limits = parser.parse_args(sys.argv[1:end])
     limits.scratch = os.path.abspath(limits.scratch)

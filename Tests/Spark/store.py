@@ -159,8 +159,10 @@ def full_disk(archive):
 
 
 def scratch_space(archive):
-    """A task removes the folders of killed tasks, and no others."""
+    """A task removes the folders of killed tasks, and nothing else that is there."""
     place = archive.folder / "own-scratch"
+    (place / "photos").mkdir(parents=True)
+    (place / "notes").touch()
     program = ("import sys, time, verify_archive\nwith verify_archive.scratch_folder(sys.argv[1]) as folder:\n"
                "    open(f'{folder}/x', 'w').close()\n    print(folder, flush=True)\n    time.sleep(1000)\n")
     tasks = [subprocess.Popen([sys.executable, "-c", program, place], env=archive.env, stdout=subprocess.PIPE, text=True)
@@ -170,8 +172,10 @@ def scratch_space(archive):
         tasks[0].kill()
         tasks[0].wait()
         with verify_archive.scratch_folder(place) as ours:
-            expect(sorted(place.iterdir()) == sorted([pathlib.Path(ours), folders[1]]), f"{list(place.iterdir())}")
-        expect(list(place.iterdir()) == [folders[1]] and list(folders[1].iterdir()), "another task lost its files")
+            wanted = sorted([place / "notes", place / "photos", pathlib.Path(ours), folders[1]])
+            expect(sorted(place.iterdir()) == wanted, f"{list(place.iterdir())}")
+        wanted.remove(pathlib.Path(ours))
+        expect(sorted(place.iterdir()) == wanted and list(folders[1].iterdir()), "another task lost its files")
     finally:
         for task in tasks:
             task.kill()

@@ -43,9 +43,10 @@ final class ArchiveStorage: RawTreeStorage {
         listing.finish()
         (self.temporary, self.listing) = (temporary, listing)
         guard listing.place(of: "manifest.json") == nil || listing.place(of: "assertion.cbor") == nil else {
+            let isGzip = FileKind(file: path)?.family == .compressed
             throw BundleError(
                 .rawArchive, "holds a capture bundle, which is packed already", file: path,
-                hints: ["to unpack it: gzip -dc \(ShellWord.quote(path)) > cap.bundle"])
+                hints: isGzip ? ["to unpack it: gzip -dc \(ShellWord.quote(path)) > cap.bundle"] : [])
         }
     }
 

@@ -58,13 +58,8 @@ extension Row {
         return value
     }
 
-    func time(_ column: String) throws -> CaptureTime? {
-        guard let value = try integer(column) else { return nil }
-        guard let time = CaptureTime(milliseconds: value) else {
-            throw QueueError.corruptRecord("\(column) is not a time")
-        }
-        return time
-    }
+    /// The nearest moment that the calendar has: a time that only an editor can have written stops no command.
+    func time(_ column: String) throws -> CaptureTime? { try integer(column).map { CaptureTime(clamping: $0) } }
 
     func needTime(_ column: String) throws -> CaptureTime { try need(time(column), column) }
 

@@ -182,7 +182,7 @@ def lies(tools):
         f"({good}) | '{sys.executable}' -c '{flip}'": "stamp is wrong",
         f"cat {refusal}": r"token: no\nforged \u{1B}[1m line",
         instead("sha1", "-digest", digest[:40], "-sha1"): "status 2",
-        instead("other", "-digest", digest[::-1], "-sha256"): "that of another signature",
+        instead("other", "-digest", digest[::-1], "-sha256"): "for another signature",
         instead("nonce", "-digest", digest, "-sha256"): "nonce",
         tsa.authorities.openssl("forged", tsa.authorities.forged, []): "trusted authority",
         tsa.authorities.commands["RSA"]: "trusted authority",

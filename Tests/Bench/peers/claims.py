@@ -14,7 +14,8 @@ import time
 LEASE = 600_000
 OWNER = f"{'0' * 8}-0000-4000-8000-{'0' * 12} {os.getpid()} 1"
 NEXT = """SELECT id, capture, state, priority, due, attempts FROM deliveries
-    WHERE destination = 1 AND state IN ('pending', 'failed') AND due <= ? ORDER BY priority DESC, due, id LIMIT 1"""
+    WHERE destination = 1 AND state IN ('pending', 'failed') AND tried_at IS NULL AND due <= ?
+    ORDER BY priority DESC, due, id LIMIT 1"""
 CHANGE = "INSERT INTO transitions (delivery, at, from_state, to_state, event) VALUES (?, ?, ?, ?, ?)"
 
 

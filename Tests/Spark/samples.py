@@ -70,6 +70,6 @@ def parallel_fails(archive):
 
 
 TESTS = [("spark: a folder", folder), ("spark: a list with paths", list_with_paths),
-         ("spark: a broken trust file fails the job", broken_trust), ("spark: a missing folder is told", no_folder),
+         ("spark: a broken trust file fails the job", broken_trust), ("spark: a missing folder is named", no_folder),
          ("parallel: counts of verdicts and faults", parallel_counts),
-         ("parallel: a missing trust file is told", parallel_fails)]
+         ("parallel: a missing trust file is named", parallel_fails)]

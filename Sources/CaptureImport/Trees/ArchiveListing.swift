@@ -43,7 +43,7 @@ struct ArchiveListing {
         }
     }
 
-    /// The place of a file in the temporary file; nil if there is no file at this path.
+    /// Where the file at a path lies in the temporary file; nil if the archive has no such file.
     func place(of path: FilePath) -> Range<Int>? {
         let bytes = Self.bytes(path)
         let index = firstIndex(from: bytes)

@@ -53,7 +53,7 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 
     /// - Parameter attempts: the number of attempts so far; 0 before the first.
-    /// - Returns: the time until the next attempt, without jitter; nil if there is no further attempt.
+    /// - Returns: the wait before the next attempt, without jitter; nil after the last attempt.
     public func delay(afterAttempt attempts: Int) -> Duration? {
         delays.indices.contains(attempts) ? delays[attempts] : nil
     }

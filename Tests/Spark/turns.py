@@ -32,7 +32,7 @@ def main():
     spark = SparkSession.builder.config("spark.hadoop.mapreduce.fileoutputcommitter.algorithm.version", "2").getOrCreate()
     times = []
     for turn in range(int(turns)):  # the first turn, in which Python starts, begins with what should be fast
-        limits = argparse.Namespace(list=listed, reports=f"{folder}/reports{turn}", scratch=f"{folder}/scratch", group=250,
+        limits = argparse.Namespace(list=listed, reports=f"{folder}/reports{turn}", scratch=f"{folder}/scratch", group=1000,
                                     group_bytes=256 << 20, part=2500, part_bytes=32 << 30)
         both = {"fetch": lambda: fetch_list(spark, limits), "both": lambda: verify_archive.verify_list(spark, limits, command)}
         took = {"bundles": []}

@@ -31,7 +31,8 @@ func write(_ frame: Frame, to folder: URL) throws {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     let metadata = Metadata(
-        capturedAt: frame.time.ISO8601Format(), deviceModel: "Rig 4",
+        // With milliseconds: two frames of one second are two captures.
+        capturedAt: frame.time.ISO8601Format(.init(includingFractionalSeconds: true)), deviceModel: "Rig 4",
         depthMapDimensions: ["width": frame.width, "height": frame.height])
     let floats = frame.depth.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian, Array.init) }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 import time
+import uuid
 
 from Kit.outcomes import ROOT, Failed, Result, expect
 
@@ -93,11 +94,12 @@ class Machine:
 @contextlib.contextmanager
 def booted(suite, folder):
     """Boots a copy of a system; its init gets a process of its own, and the network of this machine."""
-    place = folder / suite
+    name = f"{suite}-{uuid.uuid4().hex[:8]}"  # two tests may boot copies of one system at the same time
+    place = folder / name
     subprocess.run(["cp", "-a", "--reflink=auto", made(suite), place], check=True)
-    command = ["systemd-nspawn", "--keep-unit", "--register=no", "--quiet", f"--machine={suite}", "--resolv-conf=replace-host",
+    command = ["systemd-nspawn", "--keep-unit", "--register=no", "--quiet", f"--machine={name}", "--resolv-conf=replace-host",
                "--console=pipe", "-D", place, "-b"]
-    with open(folder / f"{suite}.console", "w+b") as console:
+    with open(folder / f"{name}.console", "w+b") as console:
         nspawn = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=console, stderr=console,
                                   env=os.environ | {"SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"})
         try:

@@ -30,8 +30,7 @@ public final class UploadQueue: Sendable {
     ///   `queue.unusable`, `io.failed`.
     public init(
         at folder: QueueFolder, createIfMissing: Bool = false, freesReserve: Bool = false,
-        signers: RequestSigners = .none,
-        clock: QueueClock = .system
+        signers: RequestSigners = .none, clock: QueueClock = .system
     ) throws(QueueError) {
         self.folder = folder
         self.clock = clock
@@ -62,19 +61,8 @@ public final class UploadQueue: Sendable {
     /// Deleting what was sent, looking for damage, and the disk.
     public var upkeep: Upkeep { Upkeep(queue: self) }
 
-    public struct Captures: Sendable {
-        let queue: UploadQueue
-    }
-
-    public struct Destinations: Sendable {
-        let queue: UploadQueue
-    }
-
-    public struct Sessions: Sendable {
-        let queue: UploadQueue
-    }
-
-    public struct Upkeep: Sendable {
-        let queue: UploadQueue
-    }
+    public struct Captures: Sendable { let queue: UploadQueue }
+    public struct Destinations: Sendable { let queue: UploadQueue }
+    public struct Sessions: Sendable { let queue: UploadQueue }
+    public struct Upkeep: Sendable { let queue: UploadQueue }
 }

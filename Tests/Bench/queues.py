@@ -33,6 +33,9 @@ CREATE TEMP TABLE made AS
         iif(seq % 20 = 0, seq / 20 % 21 - 10, 0) AS priority, 1500000 + seq * 7919 % 200000 AS bytes,
         substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-4' || substr(hex, 14, 3) || '-8' || substr(hex, 18, 3) || '-'
             || substr(hex, 21, 12) AS id FROM times;
+CREATE TEMP TABLE firsts AS
+    SELECT session, min(seq) AS seq FROM made WHERE session IS NOT NULL AND state IN ('pending', 'failed') GROUP BY session;
+CREATE INDEX temp.firsts_session ON firsts (session);
 INSERT INTO sessions (id, name, opened_at, ended_at)
     SELECT session, 'session-' || session, min(pushed), iif(session % 2, min(pushed) + {HOUR}, NULL)
     FROM made WHERE session IS NOT NULL GROUP BY session;
@@ -42,9 +45,10 @@ INSERT INTO captures (seq, id, identity, sha256, manifest_sha256, bytes, capture
         pushed, made.session, made.priority, iif(kind < {REMOVED}, 'removed', 'spool'), made.state, done,
         iif(kind < {REMOVED}, done + 8 * {DAY}, NULL), pushed, randomblob(32)
     FROM made, captures AS first WHERE first.seq = 1 ORDER BY made.seq;
-INSERT INTO deliveries (id, capture, destination, session, state, priority, due, elapsed_from, attempts, completed_at,
-        receipt, idempotency_key, error_code, error_message)
-    SELECT seq, seq, destinations.id, session, state, priority, ended, 0,
+INSERT INTO deliveries (id, capture, destination, session, is_behind, state, priority, due, elapsed_from, attempts,
+        completed_at, receipt, idempotency_key, error_code, error_message)
+    SELECT seq, seq, destinations.id, session,
+        coalesce(seq <> (SELECT seq FROM firsts WHERE firsts.session = made.session), 0), state, priority, ended, 0,
         CASE WHEN done THEN 1 WHEN state = 'failed' THEN 3 WHEN state = 'permanently_failed' THEN 10 ELSE 0 END, done,
         iif(done, json_object('bytes', bytes, 'kind', 'folder', 'path', '/mnt/disk/captures/' || made.id || '.bundle',
             'sha256', hex || hex, 'verified_at', done), NULL),

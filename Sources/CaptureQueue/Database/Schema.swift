@@ -7,9 +7,9 @@ enum Schema {
     /// "capq", by which `file` and other tools recognise the database.
     static let applicationID = 0x6361_7071
 
-    /// The only version. Versions 1 to 8 were never in a release.
-    static let version = "v9"
-    private static let unreleased = (1...8).map { "v\($0)" }
+    /// The only version. Versions 1 to 9 were never in a release.
+    static let version = "v10"
+    private static let unreleased = (1...9).map { "v\($0)" }
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()

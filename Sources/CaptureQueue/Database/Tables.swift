@@ -3,7 +3,8 @@ import GRDB
 /// The tables of the database (Spec/queue.md section 3).
 enum Tables {
     static func make(_ db: Database) throws {
-        for part in [settings, captures, deliveries, history, counts] + Counts.all { try db.execute(sql: part) }
+        let tables = [settings, captures, deliveries, history, counts]
+        for part in tables + SessionOrder.all + Counts.all { try db.execute(sql: part) }
     }
 
     private static let settings = """
@@ -62,12 +63,13 @@ enum Tables {
         CREATE INDEX captures_detailed ON captures (removed_at) WHERE holding = 'removed' AND is_condensed = 0;
         """
 
-    /// The session is a copy of the capture's, so that a claim finds earlier members by one index search.
+    /// A claim is one search of an index: `session` is a copy of the capture's, and `is_behind` is kept by `SessionOrder`.
     private static let deliveries = """
         CREATE TABLE deliveries (
             id INTEGER PRIMARY KEY,
             capture INTEGER NOT NULL REFERENCES captures (seq), destination INTEGER REFERENCES destinations (id),
-            session INTEGER REFERENCES sessions (id), state TEXT NOT NULL, priority INTEGER NOT NULL,
+            session INTEGER REFERENCES sessions (id), is_behind INTEGER NOT NULL DEFAULT 0,
+            state TEXT NOT NULL, priority INTEGER NOT NULL,
             due INTEGER NOT NULL, not_before INTEGER, span_until INTEGER, elapsed_from INTEGER NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0, was_tried INTEGER NOT NULL DEFAULT 0, tried_at INTEGER,
             in_doubt INTEGER NOT NULL DEFAULT 0, polls INTEGER NOT NULL DEFAULT 0,
@@ -76,9 +78,9 @@ enum Tables {
             place BLOB, place_sha256 BLOB, place_status INTEGER);
         CREATE UNIQUE INDEX deliveries_capture ON deliveries (capture, coalesce(destination, 0));
         CREATE INDEX deliveries_untried ON deliveries (destination, priority DESC, due, id)
-            WHERE state IN ('pending', 'failed') AND tried_at IS NULL;
+            WHERE state IN ('pending', 'failed') AND tried_at IS NULL AND is_behind = 0;
         CREATE INDEX deliveries_tried ON deliveries (destination, due, id)
-            WHERE state IN ('pending', 'failed') AND tried_at IS NOT NULL;
+            WHERE state IN ('pending', 'failed') AND tried_at IS NOT NULL AND is_behind = 0;
         CREATE INDEX deliveries_session ON deliveries (destination, session, capture)
             WHERE session IS NOT NULL AND state IN ('pending', 'failed', 'uploading');
         CREATE INDEX deliveries_waiting ON deliveries (destination, capture)

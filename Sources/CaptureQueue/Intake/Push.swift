@@ -104,13 +104,3 @@ extension PushOptions {
         destinations.isEmpty ? destination.isDefault : destinations.contains(destination.name)
     }
 }
-
-extension Database {
-    /// - Throws: `session.ended`.
-    fileprivate func requireOpen(_ session: String) throws {
-        guard try integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session]) != nil else {
-            return
-        }
-        throw QueueError(.sessionEnded, "the session has ended", of: session, hints: [.reopenSession])
-    }
-}

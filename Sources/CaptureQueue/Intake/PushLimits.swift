@@ -44,7 +44,7 @@ final class PushLimits: Sendable {
         if try shortage(promising: size, isWritten: isWritten) == 0 { return size }
         if try isHeld() { return 0 }
         if evictsUploaded {
-            if isWritten, try evict(promising: size) { return size }
+            if isWritten, try evict(for: size, { try shortage(promising: size, isWritten: true) }) { return size }
             if !isWritten, try mayFindRoom(for: size) { return 0 }
         }
         let now = promised.withLock(\.self)
@@ -62,10 +62,7 @@ final class PushLimits: Sendable {
 
     /// The push has failed, and its file is gone.
     func giveBack(_ reserved: Int) {
-        promised.withLock { promised in
-            promised.used -= reserved
-            promised.unwritten -= reserved
-        }
+        promised.withLock { ($0.used, $0.unwritten) = ($0.used - reserved, $0.unwritten - reserved) }
     }
 
     /// Promises the bytes if there is room for them.
@@ -87,11 +84,6 @@ final class PushLimits: Sendable {
         max(
             settings.limit.map { promised.used - $0 } ?? 0,
             room.floor.map { $0 - (room.free - promised.unwritten) } ?? 0, 0)
-    }
-
-    /// - Returns: whether there was room then, and the bytes are promised.
-    private func evict(promising size: Int) throws -> Bool {
-        try evict(for: size) { try shortage(promising: size, isWritten: true) }
     }
 
     /// Whether a file can be written before anything is deleted for it, and deleting will then be enough.

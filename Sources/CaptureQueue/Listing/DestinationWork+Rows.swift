@@ -21,13 +21,16 @@ extension DestinationWork {
 
     /// By the number of the destination.
     private static func absent(_ db: Database) throws -> [Int: Int] {
-        let rows = try db.rows(
+        try counted(
+            db,
             """
-            SELECT coalesce(destination, 0) AS destination, count(*) AS deliveries
-            FROM deliveries INDEXED BY deliveries_absent
-            WHERE error_code = 'source.absent' AND state IN ('pending', 'failed') GROUP BY 1
+            deliveries INDEXED BY deliveries_absent WHERE error_code = 'source.absent' AND state IN ('pending', 'failed')
             """)
-        return try rows.reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("deliveries") }
+    }
+
+    private static func counted(_ db: Database, _ deliveries: String) throws -> [Int: Int] {
+        try db.rows("SELECT coalesce(destination, 0) AS destination, count(*) AS number FROM \(deliveries) GROUP BY 1")
+            .reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("number") }
     }
 
     private static func work(
@@ -51,15 +54,13 @@ extension DestinationWork {
     /// By the number of the destination.
     private static func heldBySalvage(_ db: Database, isNeeded: Bool) throws -> [Int: Int] {
         guard isNeeded else { return [:] }
-        let rows = try db.rows(
+        return try counted(
+            db,
             """
-            SELECT coalesce(destination, 0) AS destination, count(*) AS deliveries
-            FROM transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
+            transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
             WHERE cause = 'salvaged' AND to_state = 'held' AND state = 'held' AND NOT EXISTS
                 (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
-            GROUP BY 1
             """)
-        return try rows.reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("deliveries") }
     }
 
     private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {

@@ -7,18 +7,21 @@ extension Database {
     /// Returns the session with that name, and opens it if there is none.
     func session(_ name: String, reopens: Bool, at now: Int) throws -> Int {
         try QueueName.require(name, "a session")
-        if let row = try row("SELECT id, ended_at FROM sessions WHERE name = ?", [name]) {
-            let id = try row.needInteger("id")
-            if try row.integer("ended_at") != nil {
-                guard reopens else {
-                    throw QueueError(.sessionEnded, "the session has ended", of: name, hints: [.reopenSession])
-                }
-                try run("UPDATE sessions SET ended_at = NULL, incomplete = 0, marker = NULL WHERE id = ?", [id])
-            }
+        if !reopens { try requireOpen(name) }
+        if let id = try integer("SELECT id FROM sessions WHERE name = ?", [name]) {
+            let reopening = "UPDATE sessions SET ended_at = NULL, incomplete = 0, marker = NULL"
+            try run("\(reopening) WHERE id = ? AND ended_at IS NOT NULL", [id])
             return id
         }
         try run("INSERT INTO sessions (name, opened_at) VALUES (?, ?)", [name, now])
         return Int(lastInsertedRowID)
+    }
+
+    /// - Throws: `session.ended`.
+    func requireOpen(_ session: String) throws {
+        if try integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session]) != nil {
+            throw QueueError(.sessionEnded, "the session has ended", of: session, hints: [.reopenSession])
+        }
     }
 
     func destination(_ name: String) throws -> Int {
@@ -153,11 +156,8 @@ enum QueueName {
 
     /// Returns the smallest and the largest hash that begin with these hex digits.
     static func hashRange(_ digits: String) -> (low: Digest, high: Digest)? {
-        guard digits.utf8.count <= 64 else { return nil }
-        let missing = 64 - digits.utf8.count
-        guard let low = Digest(hex: digits + String(repeating: "0", count: missing)),
-            let high = Digest(hex: digits + String(repeating: "f", count: missing))
-        else { return nil }
+        let filled = { Digest(hex: digits + String(repeating: $0, count: max(0, 64 - digits.utf8.count))) }
+        guard let low = filled("0"), let high = filled("f") else { return nil }
         return (low, high)
     }
 }

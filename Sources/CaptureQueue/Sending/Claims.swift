@@ -54,13 +54,13 @@ package struct Claims {
 
     /// Whether a claim may still begin: nobody has changed its delivery, and none that comes before it has become due.
     func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
-        try queue.store.read { db in
-            guard try claim.held(db) != nil else { return false }
-            let isTried = "SELECT tried_at IS NOT NULL FROM deliveries WHERE id = ?"
-            guard let number = try Self.first(for: claim.destination, due: min(before ?? now, now), db),
-                let other = try DeliveryRecord.one(db, number), try db.integer(isTried, [number]) == 0
-            else { return true }
-            return try db.integer(isTried, [claim.delivery.number]) == 0 && other.priority <= claim.delivery.priority
+        let sql = """
+            SELECT 1 FROM deliveries WHERE \(Self.untried) AND due <= ? AND priority >
+                (SELECT iif(tried_at IS NULL, priority, \(Priority.range.lowerBound - 1)) FROM deliveries WHERE id = ?) LIMIT 1
+            """
+        let due = min(before ?? now, now)
+        return try queue.store.read { db in
+            try claim.held(db) != nil && db.integer(sql, [claim.destination.number, due, claim.delivery.number]) == nil
         }
     }
 
@@ -73,20 +73,15 @@ package struct Claims {
         return nil
     }
 
-    /// The SQL condition that no earlier member of the session waits for the same destination or is being sent there.
-    private static let isFirstOfSession = """
-        (session IS NULL OR NOT EXISTS (SELECT 1 FROM deliveries AS earlier INDEXED BY deliveries_session
-            WHERE earlier.destination = deliveries.destination AND earlier.session = deliveries.session
-            AND earlier.capture < deliveries.capture AND earlier.state IN ('pending', 'failed', 'uploading')))
-        """
-
-    private static let untried = "destination = ? AND state IN ('pending', 'failed') AND tried_at IS NULL"
-    private static let tried = "destination = ? AND state IN ('pending', 'failed') AND tried_at IS NOT NULL"
+    /// What waits for a destination and no earlier member of its session (SessionOrder).
+    private static let waiting = "destination = ? AND state IN ('pending', 'failed') AND is_behind = 0"
+    private static let untried = "\(waiting) AND tried_at IS NULL"
+    private static let tried = "\(waiting) AND tried_at IS NOT NULL"
 
     /// Finds the first due delivery of the highest priority that has one. If all were tried before, the one that has
     /// been due for longest comes next, whatever its priority.
     private static func first(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
-        let isNext = "due <= ? AND \(isFirstOfSession) ORDER BY due, id LIMIT 1"
+        let isNext = "due <= ? ORDER BY due, id LIMIT 1"
         return try byPriority(destination, db) { priority in
             try db.integer(
                 "SELECT id FROM deliveries WHERE \(untried) AND priority = ? AND \(isNext)",

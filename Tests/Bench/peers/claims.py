@@ -14,7 +14,7 @@ import time
 LEASE = 600_000
 OWNER = f"{'0' * 8}-0000-4000-8000-{'0' * 12} {os.getpid()} 1"
 NEXT = """SELECT id, capture, state, priority, due, attempts FROM deliveries
-    WHERE destination = 1 AND state IN ('pending', 'failed') AND tried_at IS NULL AND due <= ?
+    WHERE destination = 1 AND state IN ('pending', 'failed') AND tried_at IS NULL AND is_behind = 0 AND due <= ?
     ORDER BY priority DESC, due, id LIMIT 1"""
 CHANGE = "INSERT INTO transitions (delivery, at, from_state, to_state, event) VALUES (?, ?, ?, ?, ?)"
 

@@ -156,8 +156,8 @@ enum QueueName {
 
     /// Returns the smallest and the largest hash that begin with these hex digits.
     static func hashRange(_ digits: String) -> (low: Digest, high: Digest)? {
-        let filled = { Digest(hex: digits + String(repeating: $0, count: max(0, 64 - digits.utf8.count))) }
-        guard let low = filled("0"), let high = filled("f") else { return nil }
+        let hash = { (end: String) in Digest(hex: digits + String(repeating: end, count: 64 - digits.utf8.count)) }
+        guard let low = hash("0"), let high = hash("f") else { return nil }
         return (low, high)
     }
 }

@@ -55,6 +55,22 @@ def references(bench):
         rig.run("run").must(0, about=f"{name}: run with the file")
 
 
+def session(bench):
+    """A run does not wait for members of a session behind one that is absent, and sends them once it is there again."""
+    rig = bench.rig()
+    rig.to_folder()
+    card = rig.out / "card"
+    card.mkdir()
+    (card / "a.bundle").write_bytes(bench.stock[0].data)
+    rig.run("push", "--reference", card / "a.bundle", "--session", "monday").must(0, about="push --reference")
+    rig.push(bench.stock[1], options=("--session", "monday"))
+    card.rename(rig.out / "away")
+    rig.run("run", "--until-empty").must(15, about="run without the disk")
+    (rig.out / "away").rename(card)
+    rig.run("check").must(0, about="check with the disk")
+    rig.run("run", "--until-empty").must(0, about="run with the disk")
+
+
 def changed(bench):
     """A reference that is there again with other bytes has not come back: check says that it was changed."""
     rig = bench.rig()
@@ -130,6 +146,7 @@ def named(bench):
 
 TESTS = [
     ("references on a disk that is not mounted wait, and check takes them back", references),
+    ("a run does not wait for a session behind a reference that is absent", session),
     ("a reference that is there again with other bytes is reported as changed", changed),
     ("without its spool a queue changes nothing until it is there again", spool),
     ("a named folder without a queue: only init, dest add and config make one", named),

@@ -36,6 +36,7 @@ class Scene:
         self.api.answer(Answer(gate=self.gate, reads=self.reads))
         self.rig.http(self.api.url, *self.options)
         self.rig.push(*self.bundles)
+        self.prepare()
         self.running = self.rig.start(*self.words)
         wait_until(self.is_in_flight, "the first upload is under way")
         return self
@@ -44,6 +45,9 @@ class Scene:
         self.running.kill()
         self.gate.set()
         self.api.__exit__()
+
+    def prepare(self):
+        """What else the queue holds before the run."""
 
     def is_in_flight(self):
         expect(self.running.is_alive, f"the run has ended: {self.running.err.read_text()[-300:]!r}")

@@ -98,7 +98,8 @@ package final class ResultWriter: Sendable {
     /// Removes a lane that is retired and waits for nothing.
     func leave(_ lane: Int) { state.withLock { $0.lanes[lane] = nil } }
 
-    /// Takes the delivery that was claimed ahead. It waits until the results of the lane are stored, if none was.
+    /// Takes the delivery that was claimed ahead, or one that was claimed for another lane, which still sends. It waits until
+    /// the results of the lane are stored, if none was.
     ///
     /// - Throws: the error for which the writer could not store a result.
     func takeNext(_ lane: Int) throws -> Ahead? {
@@ -107,8 +108,10 @@ package final class ResultWriter: Sendable {
                 guard let known = state.lanes[lane] else { return .success(nil) }
                 if let fault = known.fault { return .failure(fault) }
                 guard known.next != nil && !known.lacksBytes || known.served == known.asked else { return nil }
-                state.lanes[lane]?.next = nil
-                return .success(known.next)
+                let busy = state.lanes.filter { $1.isSending && !$1.lacksBytes && $1.destination == known.destination }
+                let giver = known.next == nil ? busy.first { $1.next != nil }?.key ?? lane : lane
+                defer { state.lanes[giver]?.next = nil }
+                return .success(state.lanes[giver]?.next)
             }
         }.get()
     }

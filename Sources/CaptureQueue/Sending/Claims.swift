@@ -52,21 +52,19 @@ package struct Claims {
         try queue.store.read { db in try Self.first(for: destination, due: min(before ?? now, now), db) != nil }
     }
 
-    /// Whether a claim may still begin: nobody has changed its delivery, and none that comes before it has become due.
+    /// Whether a claim may still begin: nobody has changed its delivery, and none that comes before it (`next`) is due now.
     func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
-        let sql = """
-            SELECT 1 FROM deliveries WHERE \(Self.untried) AND due <= ? AND priority >
-                (SELECT iif(tried_at IS NULL, priority, \(Priority.range.lowerBound - 1)) FROM deliveries WHERE id = ?) LIMIT 1
-            """
-        let due = min(before ?? now, now)
+        let own = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = 0 AND id = ?"
         return try queue.store.read { db in
-            try claim.held(db) != nil && db.integer(sql, [claim.destination.number, due, claim.delivery.number]) == nil
+            guard try claim.held(db) != nil, let own = try db.integer(own, [claim.delivery.number])
+            else { return false }
+            return try Self.byPriority(claim.destination, db) { priority in
+                try priority > own ? Self.first(priority, claim.destination, min(before ?? now, now), db) : nil
+            } == nil
         }
     }
 
-    func next(
-        for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database
-    ) throws -> Claim? {
+    func next(for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database) throws -> Claim? {
         while let number = try Self.first(for: destination, due: min(before ?? now.wall, now.wall), db) {
             if let claim = try take(number, destination, at: now.stamp, db) { return claim }
         }
@@ -77,16 +75,19 @@ package struct Claims {
     private static let waiting = "destination = ? AND state IN ('pending', 'failed') AND is_behind = 0"
     private static let untried = "\(waiting) AND tried_at IS NULL"
     private static let tried = "\(waiting) AND tried_at IS NOT NULL"
+    private static let undecided = "destination = ? AND state = 'processing'"
 
     /// Finds the first due delivery of the highest priority that has one. If all were tried before, the one that has
     /// been due for longest comes next, whatever its priority.
     private static func first(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
-        let isNext = "due <= ? ORDER BY due, id LIMIT 1"
-        return try byPriority(destination, db) { priority in
-            try db.integer(
-                "SELECT id FROM deliveries WHERE \(untried) AND priority = ? AND \(isNext)",
-                [destination.number, priority, due])
-        } ?? db.integer("SELECT id FROM deliveries WHERE \(tried) AND \(isNext)", [destination.number, due])
+        let sql = "SELECT id FROM deliveries WHERE \(tried) AND due <= ? ORDER BY due, id LIMIT 1"
+        return try byPriority(destination, db) { try first($0, destination, due, db) }
+            ?? db.integer(sql, [destination.number, due])
+    }
+
+    private static func first(_ priority: Int, _ destination: Destination, _ due: Int, _ db: Database) throws -> Int? {
+        let sql = "SELECT id FROM deliveries WHERE \(untried) AND priority = ? AND due <= ? ORDER BY due, id LIMIT 1"
+        return try db.integer(sql, [destination.number, priority, due])
     }
 
     /// Calls `find` for each priority of a delivery that was not tried, the highest first, until it finds something.
@@ -108,9 +109,7 @@ package struct Claims {
         try queue.store.read { db in
             let next = "due > ? ORDER BY due LIMIT 1"
             var found = [
-                try db.integer(
-                    "SELECT min(due) FROM deliveries WHERE destination = ? AND state = 'processing'",
-                    [destination.number]),
+                try db.integer("SELECT min(due) FROM deliveries WHERE \(Self.undecided)", [destination.number]),
                 try db.integer(
                     "SELECT due FROM deliveries WHERE \(Self.tried) AND \(next)", [destination.number, now]),
             ]
@@ -157,14 +156,12 @@ package struct Claims {
         )
     }
 
-    /// Whether a destination has deliveries that are still to be sent or decided. Those whose file is absent need the
-    /// user.
+    /// Whether deliveries to a destination can still be sent or decided. What is absent, or behind it, needs the user.
     func hasWork(for destination: Destination) throws -> Bool {
         try queue.store.read { db in
             let isThere = "error_code IS NOT '\(Absence.code)'"
-            return try ["state IN ('pending', 'failed') AND \(isThere)", "state = 'processing'"].contains { state in
-                try db.integer(
-                    "SELECT 1 FROM deliveries WHERE destination = ? AND \(state) LIMIT 1", [destination.number]) != nil
+            return try ["\(Self.untried) AND \(isThere)", "\(Self.tried) AND \(isThere)", Self.undecided].contains {
+                try db.integer("SELECT 1 FROM deliveries WHERE \($0) LIMIT 1", [destination.number]) != nil
             }
         }
     }

@@ -21,6 +21,13 @@ class Ahead(Scene):
         row = self.rig.delivery(self.bundles[1])
         expect((row.attempts, row.in_doubt, row.tried_at) == (0, 0, None), f"{about}: it counts as a try: {row}")
 
+    def is_noticed(self):
+        """Waits until the run knows of all changes: it has then told of a later one."""
+        self.rig.http(self.api.url, name="other")
+        for command, event in ("pause", "paused"), ("resume", "resumed"):
+            self.rig.run(command, "--dest", "other").must(0, about=command)
+            wait_until(lambda: self.running.saw(event, destination="other"), event)
+
     def sent(self):
         """The order in which the server got the bundles."""
         digests = {self.bench.photo(bundle): bundle.id for bundle in self.bundles}
@@ -37,6 +44,14 @@ def only_one(bench):
         for bundle in scene.bundles:
             row, tries = scene.rig.delivery(bundle), scene.rig.tries(bundle)
             expect((row.attempts, len(tries)) == (1, 1), f"{row.attempts} attempts, {len(tries)} tries")
+
+
+def handed_over(bench):
+    """What was claimed ahead for a lane that still sends goes to a lane that has nothing to send."""
+    with Scene(bench, count=6, options=("--concurrency", "2")) as scene:
+        wait_until(lambda: sorted(scene.states()) == ["completed"] * 5 + ["uploading"], "all others are sent beside the first")
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
 
 
 def shared(bench):
@@ -100,15 +115,32 @@ def overtaken(bench):
         urgent = bench.stock[9]
         scene.rig.push(urgent, options=("--priority", "9"))
         scene.bundles.append(urgent)
-        # A run that tells of a later change has seen the push.
-        scene.rig.http(scene.api.url, name="other")
-        for command, event in ("pause", "paused"), ("resume", "resumed"):
-            scene.rig.run(command, "--dest", "other").must(0, about=command)
-            wait_until(lambda: scene.running.saw(event, destination="other"), event)
+        scene.is_noticed()
         scene.gate.set()
         scene.running.end().must(0, about="the run")
         first, second, third, _ = (bundle.id for bundle in scene.bundles)
         expect(scene.sent() == [first, urgent.id, second, third], f"the order is {scene.sent()}")
+
+
+class Held(Ahead):
+    """Behind the first upload there is a session whose first member is held."""
+
+    def prepare(self):
+        members = self.bench.stock[1:3]
+        self.rig.push(*members, options=("--session", "monday"))
+        self.rig.run("hold", members[0].id).must(0, about="hold")
+        self.bundles += [members[1], members[0]]
+
+
+def released(bench):
+    """A member of a session that is released meanwhile is sent before the next one, which was claimed ahead."""
+    with Held(bench, count=1, words=("run", "--until-empty", "--json")) as scene:
+        first, second, earlier = (bundle.id for bundle in scene.bundles)
+        scene.rig.run("release", earlier).must(0, about="release")
+        scene.is_noticed()
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        expect(scene.sent() == [first, earlier, second], f"the order is {scene.sent()}")
 
 
 def session(bench):
@@ -159,6 +191,8 @@ def restarted(bench):
 TESTS = [
     ("one delivery is claimed ahead", only_one),
     ("nothing is claimed ahead while another transfer has nothing to send", shared),
+    ("a lane sends what was claimed ahead for another one", handed_over),
+    ("a member that is released overtakes the next one, which was claimed ahead", released),
     ("pause gives the claim ahead back at once", functools.partial(given_back, ("pause",))),
     ("pause --dest gives the claim ahead back at once", functools.partial(given_back, ("pause", "--dest", "api"))),
     ("dest set gives the claim ahead back at once", changed_destination),

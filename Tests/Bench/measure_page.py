@@ -18,7 +18,7 @@ def verify(rig):
         page = Page(browser, rig.binary, rig.folder, None)
         for what, raw in ("a photo", large.large_photo), ("floats", large.large_depth):
             bundle = page.bundle(f"{what}.bundle", raw(rig.folder))
-            large.measured(page, bundle)
+            large.choose(page, bundle)
             rows += rig.compare({
                 "page": lambda _: of_browser(browser),
                 "capbundle": lambda _: of_command(rig, "verify", "--quiet", bundle),

@@ -146,7 +146,7 @@ def named(bench):
 
 TESTS = [
     ("references on a disk that is not mounted wait, and check takes them back", references),
-    ("a run does not wait for a session behind a reference that is absent", session),
+    ("run --until-empty does not wait for members of a session behind an absent reference", session),
     ("a reference that is there again with other bytes is reported as changed", changed),
     ("without its spool a queue changes nothing until it is there again", spool),
     ("a named folder without a queue: only init, dest add and config make one", named),

@@ -5,7 +5,7 @@ import shutil
 from Kit.outcomes import expect, long
 from VerifyPage.samples import RAW
 
-# What the page says of a file that is chosen in the box of measured().
+# The page's verdict on the chosen file.
 ASK = ("const done = arguments[0], file = document.getElementById('measured').files[0];"
        "verifyBundle(file, new Uint8Array(0), {allowsWithheld: false, required: []}).then(report => done(report.verdict))")
 
@@ -21,13 +21,13 @@ def floats(page):
 def says(page, bundle):
     """The page says what capbundle says."""
     page.capbundle("verify", "--quiet", bundle, codes=(3,))
-    measured(page, bundle)
+    choose(page, bundle)
     verdict = page.browser.ask_async(ASK)
     expect(verdict == "unknown-device", f"the verdict is {verdict}")
 
 
-def measured(page, bundle):
-    """Opens the page with a box of its own that holds a bundle."""
+def choose(page, bundle):
+    """Opens the page, adds a file input, and chooses the bundle in it."""
     page.open()
     page.ask("document.body.append(Object.assign(document.createElement('input'), {type: 'file', id: 'measured'}))")
     page.browser.choose("measured", [bundle])

@@ -13,8 +13,8 @@ package enum DepthMapCodec {
     static let fixedHeader: [UInt8] = [0x1f, 0x8b, 0x08, 0, 0, 0, 0, 0]
     static let headerLength = 10
     static let trailerLength = 8
-    /// On LiDAR depth maps of 256 x 192 samples, libdeflate's level 1 takes half the time of level 4 and gives 5 to 35 % more
-    /// bytes, which is 0.2 to 0.5 % of a bundle with its photo.
+    /// On ten depth maps of phones, libdeflate's level 1 takes half the time of level 4 and gives 5 to 36 % more bytes, at
+    /// most 2 % of a bundle with its photo.
     private static let level: Int32 = 1
 
     /// Depth maps with more bytes of floats are compressed in pieces, to a temporary file.

@@ -17,7 +17,7 @@ final class DepthMapFile {
         file = try OutputTarget.temporary()
         deflater = try native { () throws(NativeError) in try Deflater(level: Self.level) }
         hash = try DigestStream()
-        // XFL and OS are 0 and 255, as libdeflate writes them at level 6.
+        // XFL 0 and OS 255; readers accept any values.
         try write((DepthMapCodec.fixedHeader + [0, 255]).span)
     }
 

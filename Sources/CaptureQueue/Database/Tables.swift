@@ -63,7 +63,7 @@ enum Tables {
         CREATE INDEX captures_detailed ON captures (removed_at) WHERE holding = 'removed' AND is_condensed = 0;
         """
 
-    /// A claim is one search of an index: `session` is a copy of the capture's, and `is_behind` is kept by `SessionOrder`.
+    /// `SessionOrder` keeps `is_behind`, so a claim is one index search a priority. `session` is a copy of the capture's.
     private static let deliveries = """
         CREATE TABLE deliveries (
             id INTEGER PRIMARY KEY,

@@ -98,8 +98,8 @@ package final class ResultWriter: Sendable {
     /// Removes a lane that is retired and waits for nothing.
     func leave(_ lane: Int) { state.withLock { $0.lanes[lane] = nil } }
 
-    /// Takes the delivery that was claimed ahead, or one that was claimed for another lane, which still sends. It waits until
-    /// the results of the lane are stored, if none was.
+    /// Takes what was claimed ahead for the lane. If nothing was, it waits until the lane's results are stored, and may then
+    /// take what was claimed for a lane that still sends.
     ///
     /// - Throws: the error for which the writer could not store a result.
     func takeNext(_ lane: Int) throws -> Ahead? {
@@ -238,7 +238,7 @@ package final class ResultWriter: Sendable {
                     batch.returned.append(next.claim)
                     state.lanes[number]?.next = nil
                 }
-                // What is claimed ahead waits for its lane, so first each lane has something to send.
+                // A lane that has nothing to send claims for itself, so nothing is claimed ahead before all are busy.
                 let busy = state.lanes.values.count { $0.destination == lane.destination && !$0.isIdle }
                 guard maySend, hasRoom, busy >= lane.destination.pace.concurrency, lane.next == nil,
                     lane.asked > lane.served

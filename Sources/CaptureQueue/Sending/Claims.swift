@@ -52,11 +52,11 @@ package struct Claims {
         try queue.store.read { db in try Self.first(for: destination, due: min(before ?? now, now), db) != nil }
     }
 
-    /// Whether a claim may still begin: nobody has changed its delivery, and none that comes before it (`next`) is due now.
+    /// Whether a claim may still begin: nobody has changed its delivery, it is not behind, and no other comes before it.
     func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
-        let own = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = 0 AND id = ?"
+        let ownPriority = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = 0 AND id = ?"
         return try queue.store.read { db in
-            guard try claim.held(db) != nil, let own = try db.integer(own, [claim.delivery.number])
+            guard try claim.held(db) != nil, let own = try db.integer(ownPriority, [claim.delivery.number])
             else { return false }
             return try Self.byPriority(claim.destination, db) { priority in
                 try priority > own ? Self.first(priority, claim.destination, min(before ?? now, now), db) : nil
@@ -71,7 +71,7 @@ package struct Claims {
         return nil
     }
 
-    /// What waits for a destination and no earlier member of its session (SessionOrder).
+    /// What waits for a destination and is not behind an earlier member of its session (SessionOrder).
     private static let waiting = "destination = ? AND state IN ('pending', 'failed') AND is_behind = 0"
     private static let untried = "\(waiting) AND tried_at IS NULL"
     private static let tried = "\(waiting) AND tried_at IS NOT NULL"
@@ -156,7 +156,7 @@ package struct Claims {
         )
     }
 
-    /// Whether deliveries to a destination can still be sent or decided. What is absent, or behind it, needs the user.
+    /// Whether deliveries can be sent or decided without the user, whom absent files and members behind them need.
     func hasWork(for destination: Destination) throws -> Bool {
         try queue.store.read { db in
             let isThere = "error_code IS NOT '\(Absence.code)'"

@@ -21,8 +21,8 @@ class Ahead(Scene):
         row = self.rig.delivery(self.bundles[1])
         expect((row.attempts, row.in_doubt, row.tried_at) == (0, 0, None), f"{about}: it counts as a try: {row}")
 
-    def is_noticed(self):
-        """Waits until the run knows of all changes: it has then told of a later one."""
+    def wait_until_noticed(self):
+        """Makes a later change, and waits until the run reports it: it then knows of all earlier ones."""
         self.rig.http(self.api.url, name="other")
         for command, event in ("pause", "paused"), ("resume", "resumed"):
             self.rig.run(command, "--dest", "other").must(0, about=command)
@@ -115,7 +115,7 @@ def overtaken(bench):
         urgent = bench.stock[9]
         scene.rig.push(urgent, options=("--priority", "9"))
         scene.bundles.append(urgent)
-        scene.is_noticed()
+        scene.wait_until_noticed()
         scene.gate.set()
         scene.running.end().must(0, about="the run")
         first, second, third, _ = (bundle.id for bundle in scene.bundles)
@@ -129,6 +129,7 @@ class Held(Ahead):
         members = self.bench.stock[1:3]
         self.rig.push(*members, options=("--session", "monday"))
         self.rig.run("hold", members[0].id).must(0, about="hold")
+        # The held one last: the second of the bundles is claimed ahead.
         self.bundles += [members[1], members[0]]
 
 
@@ -137,7 +138,7 @@ def released(bench):
     with Held(bench, count=1, words=("run", "--until-empty", "--json")) as scene:
         first, second, earlier = (bundle.id for bundle in scene.bundles)
         scene.rig.run("release", earlier).must(0, about="release")
-        scene.is_noticed()
+        scene.wait_until_noticed()
         scene.gate.set()
         scene.running.end().must(0, about="the run")
         expect(scene.sent() == [first, earlier, second], f"the order is {scene.sent()}")

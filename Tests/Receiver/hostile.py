@@ -13,7 +13,7 @@ def cut_bodies(tools):
     with besieged(tools) as siege:
         body = siege.body()
         data, request = body.data, siege.honest_upload(body)
-        framing = [position + shift for position in range(0, len(data), max(1, len(data) // 12)) for shift in (0, 1)]
+        framing = [position + shift for position in range(0, len(data) - 1, max(1, len(data) // 12)) for shift in (0, 1)]
         for number, size in enumerate([*framing, len(data) - 1, len(data) - 2]):
             with siege.link() as link:
                 link.send(request + data[:size])

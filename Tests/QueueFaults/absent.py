@@ -55,14 +55,20 @@ def references(bench):
         rig.run("run").must(0, about=f"{name}: run with the file")
 
 
-def session(bench):
-    """A run does not wait for members of a session behind one that is absent, and sends them once it is there again."""
+def on_a_card(bench, *options):
+    """A queue with one reference, to a bundle in a folder of its own; returns the folder too."""
     rig = bench.rig()
     rig.to_folder()
     card = rig.out / "card"
     card.mkdir()
     (card / "a.bundle").write_bytes(bench.stock[0].data)
-    rig.run("push", "--reference", card / "a.bundle", "--session", "monday").must(0, about="push --reference")
+    rig.run("push", "--reference", card / "a.bundle", *options).must(0, about="push --reference")
+    return rig, card
+
+
+def session(bench):
+    """A run does not wait for members of a session behind one that is absent, and sends them once it is there again."""
+    rig, card = on_a_card(bench, "--session", "monday")
     rig.push(bench.stock[1], options=("--session", "monday"))
     card.rename(rig.out / "away")
     rig.run("run", "--until-empty").must(15, about="run without the disk")
@@ -73,12 +79,7 @@ def session(bench):
 
 def changed(bench):
     """A reference that is there again with other bytes has not come back: check says that it was changed."""
-    rig = bench.rig()
-    rig.to_folder()
-    card = rig.out / "card"
-    card.mkdir()
-    (card / "a.bundle").write_bytes(bench.stock[0].data)
-    rig.run("push", "--reference", card / "a.bundle").must(0, about="push --reference")
+    rig, card = on_a_card(bench)
     card.rename(rig.out / "away")
     rig.run("run").must(15, about="run without the disk")
     said = rig.run("get", bench.stock[0].id, "-o", "x").must(66, about="get without the disk").text

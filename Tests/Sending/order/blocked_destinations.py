@@ -30,7 +30,7 @@ def wrong_url(bench):
         expect(len(sent(server)) < 10, f"{len(sent(server))} transfers to a server that refuses all")
         place = rig.destination("web")
         expect(place.blocked_reason == "refusing" and "400" in place.blocked_message, f"{place.blocked_message!r}")
-        expect("web: the destination refused all" in result.text, f"there is no message about it: {result.text!r}")
+        expect("web: the destination refused all" in result.text, f"the run does not say why it sends nothing: {result.text!r}")
         result = rig.run("status", "--check").must(15, about="status --check")
         says = b"12 captures cannot be sent, because web is blocked (refusing): "
         expect(result.out.startswith(says), f"status --check says {result.out!r}")

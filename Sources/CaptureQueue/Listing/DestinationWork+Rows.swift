@@ -22,13 +22,12 @@ extension DestinationWork {
     /// By the number of the destination.
     private static func absent(_ db: Database) throws -> [Int: Int] {
         try counted(
-            db,
             """
             deliveries INDEXED BY deliveries_absent WHERE error_code = 'source.absent' AND state IN ('pending', 'failed')
-            """)
+            """, db)
     }
 
-    private static func counted(_ db: Database, _ deliveries: String) throws -> [Int: Int] {
+    private static func counted(_ deliveries: String, _ db: Database) throws -> [Int: Int] {
         try db.rows("SELECT coalesce(destination, 0) AS destination, count(*) AS number FROM \(deliveries) GROUP BY 1")
             .reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("number") }
     }
@@ -55,12 +54,11 @@ extension DestinationWork {
     private static func heldBySalvage(_ db: Database, isNeeded: Bool) throws -> [Int: Int] {
         guard isNeeded else { return [:] }
         return try counted(
-            db,
             """
             transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
             WHERE cause = 'salvaged' AND to_state = 'held' AND state = 'held' AND NOT EXISTS
                 (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
-            """)
+            """, db)
     }
 
     private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {

@@ -54,6 +54,7 @@ package struct Claims {
 
     /// Whether a claim may still begin: nobody has changed its delivery, it is not behind, and no other comes before it.
     func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
+        // -100 is below all priorities, because what was tried before comes after all that was not.
         let ownPriority = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = 0 AND id = ?"
         return try queue.store.read { db in
             guard try claim.held(db) != nil, let own = try db.integer(ownPriority, [claim.delivery.number])

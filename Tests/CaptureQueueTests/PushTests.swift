@@ -54,6 +54,19 @@ struct PushTests {
         #expect(pushed.outcome == .heldAlready && FileManager.default.fileExists(atPath: twin))
         #expect(!pushed.notes.isEmpty)
     }
+
+    @Test func aChangedReferenceDoesNotCountAsHeld() throws {
+        // Whoever is told that the capture is held may delete the other file.
+        let options = PushOptions.with { $0.isByReference = true }
+        let path = try room.bundle("a")
+        let bytes = try path.bytes
+        for name in ["second", "third"] { try room.folder.write(bytes, to: name) }
+        let first = try queue.push(path, options)
+        #expect(try queue.push(room.path("second"), options).outcome == .heldAlready)
+        try room.folder.write(bytes.dropLast() + [~bytes[bytes.count - 1]], to: "a.bundle")
+        #expect(try queue.push(room.path("third"), options).outcome == .stored)
+        #expect(try queue.captures.find(first.id).reference == room.path("third"))
+    }
 }
 
 /// A list of names from which several threads take the next one.

@@ -116,6 +116,21 @@ struct OnlyCopyTests {
         #expect(try queue.captures.find(id).state == .pending)
     }
 
+    @Test func salvagePrefersItsOwnCopyToALeftoverReference() throws {
+        // What a killed push leaves: the sidecar of a reference to the same capture, signed again.
+        let other = try QueueRoom()
+        let twin = try other.queue.push(room.bundle("a", name: "twin"), .with { $0.isByReference = true })
+        let name = "\(twin.sha256).json"
+        let leftover = try FilePath(other.room.path("queue/spool/\(name.prefix(2))/\(name)")).bytes
+        manual.jump(1000)
+        let id = try queues.push("a")
+        let own = try queue.captures.find(id).sha256
+        try room.folder.write(leftover, to: "queue/spool/\(name.prefix(2))/\(name)")
+        _ = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in }
+        #expect(own != twin.sha256)
+        #expect(try queue.captures.find(id).sha256 == own && queue.captures.find(id).holding == .spool)
+    }
+
     @Test func aPruneWithNothingToDoRemembersTheClock() throws {
         let id = try queues.push("a")
         _ = try queue.run()

@@ -72,7 +72,7 @@ def _check(model, read_data):
     for capture in model.captures.values():
         if capture.holding == "missing" and not capture.reference and model.strays.pop(capture.bundle.sha256, None):
             capture.regain_bytes(capture.bundle, None)
-        if capture.holding in HELD and capture.file in ("gone", "aside", "cut", "flipped" if read_data else ""):
+        if capture.holding in HELD and capture.file in ("gone", "cut", "flipped" if read_data else ""):
             capture.lose_bytes()
             found.add(capture.id)
     return found
@@ -161,10 +161,9 @@ def salvage(world, dice):
         old = before[world.pool.by_sha256[record["sha256"]].identity]
         _salvaged(world, record, old, "pending" if "--release" in release else "held")
     expect(sorted(ended.lines) == sorted(model.captures), f"{ended.words}: prints {ended.lines}")
-    holdings = {record["holding"] for record in records}
-    # Bytes that were set aside before may be reported as missing or as damaged. Bytes without a sidecar are set aside
-    # without a row, so a second salvage does not know about them.
-    codes = {74} if "missing" in holdings else {1, 74} if "quarantined" in holdings else {1} if damaged else {0}
+    # Bytes that were set aside before are missing. Bytes without a sidecar are set aside without a row, so a second
+    # salvage does not know about them.
+    codes = {74} if "missing" in {record["holding"] for record in records} else {1} if damaged else {0}
     ended.must(*codes | ({0} if again and codes == {1} else set()))
 
 
@@ -212,8 +211,8 @@ def _salvaged(world, record, old, state):
     name = old.id if sidecar else record["id"]
     expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is not an id of {old.bundle.id}")
     whole = old.holding in HELD and old.file == "whole"
-    aside = old.holding == "quarantined" or (old.holding == "spool" and old.file in ("cut", "flipped", "aside"))
-    lost = "quarantined" if aside and record["holding"] == "quarantined" else "missing"
+    damaged = old.holding == "spool" and old.file in ("cut", "flipped")
+    lost = "quarantined" if damaged and record["holding"] == "quarantined" else "missing"
     capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else lost, sidecar=sidecar,
                       reference=old.reference if whole or sidecar else None, pushed_to=old.pushed_to if sidecar else ())
     if sidecar:

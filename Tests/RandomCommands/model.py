@@ -42,7 +42,7 @@ class Capture:
     priority: int
     deliveries: list
     holding: str = "spool"
-    file: str = "whole"  # the bytes on the disk: whole, flipped (same length), cut, gone, or set aside by a kill
+    file: str = "whole"  # the bytes on the disk: whole, flipped (same length), cut or gone
     reference: str | None = None  # the path of the user's own file
     sidecar: bool = True
     pushed_to: tuple = ()  # the destinations in the sidecar: those of the first push

@@ -141,8 +141,7 @@ def files_after_kill(world, before, after):
         if capture.holding in HELD and (old is None or old.file == "whole" and old.holding in HELD):
             moved = old and after.captures[capture.id].holding not in ("removed", *HELD)
             expect(there == "whole" or moved, f"after the kill the bytes of {capture.id} are {there}")
-        aside = there == "gone" and old and old.file in ("cut", "flipped", "aside")
-        capture.file = "aside" if aside else there  # a kill after the rename, before the commit of the row
+        capture.file = there
         capture.sidecar = capture.holding != "removed" and world.spool(capture.bundle, ".json").exists()
     named = {capture.bundle.sha256 for capture in model.captures.values() if capture.holding in ("spool", "removing")}
     model.strays = {}

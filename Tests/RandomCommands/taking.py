@@ -169,7 +169,7 @@ def adopt(world, dice):
 def _wanted(model, bundle):
     """Whether the queue lacks the bundle or its bytes; a capture that was released does not count as lost."""
     held = model.by_identity(bundle)
-    unseen = held is not None and held.holding in HELD and held.file in ("gone", "aside", "cut")
+    unseen = held is not None and held.holding in HELD and held.file in ("gone", "cut")
     return held is None or held.holding in ("missing", "quarantined") or unseen
 
 

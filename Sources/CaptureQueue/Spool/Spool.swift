@@ -143,11 +143,6 @@ struct Spool: Sendable {
         return try ifThere(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
     }
 
-    /// Whether damaged bytes of this bundle are in quarantine.
-    func isSetAside(_ sha256: Digest) throws(QueueError) -> Bool {
-        try names(in: folder.quarantine).contains { $0.bytes.starts(with: "\(sha256).".utf8) }
-    }
-
     /// Moves damaged bytes to `quarantine/`. They are never deleted.
     ///
     /// - Returns: the new path; nil if there was no file.

@@ -106,12 +106,8 @@ struct Salvage {
             threads: Thread.processors, next: { work.withLock { $0.next() } },
             work: { Self.look(at: $0, spool) },
             deliver: { (found: Found) throws(any Error) -> Bool in
-                var found = found
                 switch found.holding {
-                case .missing?:
-                    // An earlier salvage may have set the bytes aside and been killed then.
-                    if try spool.isSetAside(found.sha256) { found.holding = .quarantined }
-                    result.missing += [found.facts?.bundleID].compactMap(\.self)
+                case .missing?: result.missing += [found.facts?.bundleID].compactMap(\.self)
                 case .quarantined?:
                     if let aside = try spool.quarantine(found.sha256) { result.damaged.append(aside) }
                 case nil: result.unreadable.append(folder.bundlePath(found.sha256))
@@ -141,7 +137,9 @@ struct Salvage {
                 }
             }
         }
-        return found.sorted {
+        // A push by reference that was killed may have left the sidecar of a capture whose bytes are in the spool.
+        let stored = Set(found.lazy.filter(\.hasBundle).compactMap { $0.sidecar?.facts.identity })
+        return found.filter { $0.hasBundle || $0.sidecar.map { stored.contains($0.facts.identity) } != true }.sorted {
             ($0.sidecar?.pushedAt.milliseconds ?? .max, $0.sha256.description)
                 < ($1.sidecar?.pushedAt.milliseconds ?? .max, $1.sha256.description)
         }

@@ -37,12 +37,8 @@ struct StoredBytesCheck: Sendable {
 
     private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
         let path = spool.folder.bundlePath(record.sha256)
-        guard !FileStatus.isMissing(path) else {
-            // A check may have been killed after it renamed the file and before it changed the row.
-            return try spool.isSetAside(record.sha256)
-                ? .wrong(.damaged, "was set aside by a check that was interrupted")
-                : .wrong(.missing, "the file is missing")
-        }
+        // Also if a check was killed after it set the damaged file aside and before it changed the row.
+        guard !FileStatus.isMissing(path) else { return .wrong(.missing, "the file is missing") }
         guard let status = try spool.bundleStatus(record.sha256) else {
             return .wrong(.damaged, "is not a regular file")
         }

@@ -6,9 +6,9 @@ package import SystemPackage
 
 /// A way to send captures to a destination. Calls block; only one thread at a time uses a transport.
 ///
-/// The contract: `send` may be called again for the same delivery after any outcome but `completed`. It never makes the
-/// destination store a second copy if the destination can detect that. It returns `completed` only with a receipt that
-/// names the bundle's hash. It returns `blocked` and `parked` only if the delivery is neither proven nor refused. It
+/// The contract: `send` may be called again for the same delivery after any outcome. It never makes the destination store
+/// a second copy if the destination can detect that. It returns `completed` only with a receipt that names the
+/// bundle's hash. It returns `blocked` and `parked` only if the delivery is neither proven nor refused. It
 /// never throws: every failure is an outcome. It writes nothing to the queue.
 package protocol UploadTransport: AnyObject {
     /// A block that is known without a request, such as a folder that is not mounted. It is checked before each claim.

@@ -30,7 +30,7 @@ struct CounterRecords {
         for file in files.values { try file.synchronize() }
     }
 
-    /// Sets the records that were written back to zero, as far as the disk allows it.
+    /// Overwrites the new records with zeros, as far as the disk allows it.
     func undo() {
         for (file, counter) in written { file.forget(counter) }
     }

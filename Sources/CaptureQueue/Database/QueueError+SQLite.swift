@@ -36,7 +36,7 @@ extension QueueError {
         default:
             // For example a missing table or a violated constraint. Our own statements cannot cause these.
             QueueError(
-                .damaged, "the database was changed by another program (SQLite code \(error.resultCode.rawValue))",
+                .damaged, "another program may have changed the database (SQLite code \(error.resultCode.rawValue))",
                 of: path,
                 hints: [.salvage])
         }

@@ -17,7 +17,7 @@ extension UploadQueue.Destinations {
         }
     }
 
-    /// Adds a destination. The first one becomes the default, and gets the captures that were pushed before.
+    /// Adds a destination. If there is no default, it becomes the default, and gets deliveries without a destination.
     ///
     /// A folder is marked, so that an empty mount point is not mistaken for it. Paths of files are made absolute.
     ///
@@ -75,7 +75,7 @@ extension UploadQueue.Destinations {
     }
 
     /// Removes a destination without deliveries. A destination with deliveries stays, because their receipts name it.
-    /// If the default is removed, the oldest destination becomes the default.
+    /// If the default is removed, the oldest one that is not retired becomes the default.
     ///
     /// - Throws: `destination.unknown`, `destination.used`.
     public func remove(_ name: String) throws {

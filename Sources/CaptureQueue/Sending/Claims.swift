@@ -54,7 +54,7 @@ package struct Claims {
 
     /// Whether a claim may still begin: nobody has changed its delivery, it is not behind, and no other comes before it.
     func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
-        // -100 is below all priorities, because what was tried before comes after all that was not.
+        // -100 is below all priorities, because deliveries that were tried come after all others.
         let ownPriority = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = 0 AND id = ?"
         return try queue.store.read { db in
             guard try claim.held(db) != nil, let own = try db.integer(ownPriority, [claim.delivery.number])
@@ -157,7 +157,7 @@ package struct Claims {
         )
     }
 
-    /// Whether deliveries can be sent or decided without the user, whom absent files and members behind them need.
+    /// Whether deliveries can be sent or decided without the user. Absent files, and members behind them, cannot.
     func hasWork(for destination: Destination) throws -> Bool {
         try queue.store.read { db in
             let isThere = "error_code IS NOT '\(Absence.code)'"

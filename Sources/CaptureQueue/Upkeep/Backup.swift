@@ -164,7 +164,7 @@ struct Backup {
         }
         try onFile(newDatabase) { () throws(NativeError) in try DatabaseFile.reading(newDatabase).synchronize() }
         if target.exists {
-            // The log of the last backup must not meet another database, and a damaged one is replaced.
+            // The new database must not get the old log. Errors do not matter: the old one is replaced.
             try? QueueStore.connect(target.database).close()
             for end in ["-wal", "-shm"] { _ = target.remove(FilePath.Component("queue.sqlite").adding(end)) }
         }

@@ -104,7 +104,7 @@ struct CapturePictures: Sendable {
             view.report.manifestSHA256 == record.manifestSHA256, view.isSound
         else {
             (pictures, model) = ([], nil)
-            reason = record.holding.hasBytes ? "the stored bytes differ from the bytes that were pushed" : nil
+            reason = record.holding.hasBytes ? "the bytes are missing, or not those that were pushed" : nil
             return
         }
         model = view.report.metadata?.deviceModel

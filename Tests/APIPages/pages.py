@@ -36,7 +36,8 @@ class Server:
                 return super().translate_path(inside)
 
             def send_error(self, code, *words):
-                missing.append(f"{self.path}: {code}")
+                if not base or self.path != "/favicon.ico":  # a browser asks for it while it leaves a page
+                    missing.append(f"{self.path}: {code}")
                 super().send_error(code, *words)
 
             def log_message(self, *_):

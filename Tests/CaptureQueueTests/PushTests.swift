@@ -55,17 +55,23 @@ struct PushTests {
         #expect(!pushed.notes.isEmpty)
     }
 
-    @Test func aChangedReferenceDoesNotCountAsHeld() throws {
-        // Whoever is told that the capture is held may delete the other file.
+    @Test func ofTwoReferencesTheNewerCounts() throws {
+        // The older file may have changed, and whoever is told that the capture is held may delete the other one.
         let options = PushOptions.with { $0.isByReference = true }
         let path = try room.bundle("a")
-        let bytes = try path.bytes
-        for name in ["second", "third"] { try room.folder.write(bytes, to: name) }
-        let first = try queue.push(path, options)
-        #expect(try queue.push(room.path("second"), options).outcome == .heldAlready)
-        try room.folder.write(bytes.dropLast() + [~bytes[bytes.count - 1]], to: "a.bundle")
-        #expect(try queue.push(room.path("third"), options).outcome == .stored)
-        #expect(try queue.captures.find(first.id).reference == room.path("third"))
+        try room.folder.write(path.bytes, to: "second")
+        let id = try queue.push(path, options).id
+        func push(_ name: String) throws -> Pushed {
+            let pushed = try queue.push(room.path(name), options)
+            let record = try queue.captures.find(id)
+            #expect(record.reference == room.path(name) && record.sha256 == pushed.sha256)
+            #expect(pushed.notes.contains { $0.words.contains("do not delete \(room.path(name) as String)") })
+            return pushed
+        }
+        #expect(try push("second").outcome == .stored)
+        #expect(try push("second").outcome == .heldAlready)
+        try room.folder.write(room.bundle("a", name: "twin").bytes, to: "second")
+        #expect(try push("second").outcome == .stored)
     }
 }
 

@@ -67,17 +67,11 @@ extension UploadQueue.Captures {
         return left.withLock(\.self)
     }
 
-    /// Whether a capture with this identity (Spec/queue.md section 3) need not be pushed.
+    /// Whether the bytes of the capture with this identity (Spec/queue.md section 3) are there, or were released.
     package func holds(_ identity: Digest) throws -> Bool {
         guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
-        return try isSafe(record)
-    }
-
-    /// Whether the capture need not be pushed again: its bytes are there, or were released.
-    private func isSafe(_ record: CaptureRecord) throws -> Bool {
-        switch record.holding {
-        case .spool: try queue.spool.bundleStatus(record.sha256)?.size == record.byteCount
-        case .reference: SourceCheck.isThere(record)
+        return switch record.holding {
+        case .spool, .reference: StoredBytesCheck(spool: queue.spool).judge(record, reads: false).fault == nil
         // A capture that the user cancelled and released stays released.
         case .removing, .removed: true
         case .quarantined, .missing: false

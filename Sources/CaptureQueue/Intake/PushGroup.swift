@@ -140,10 +140,8 @@ struct PushGroup {
         // The user may delete the other copy when told that this one is held, so its bytes are checked.
         case .spool: return try !SpoolReader(queue.spool).matches(record.sha256, knowing: arrival.hashed)
         case .reference:
-            // Bytes in the spool are better than a reference. The same file again was read just now.
-            guard let reference = arrival.reference else { return true }
-            return reference != record.reference
-                && StoredBytesCheck(spool: queue.spool).judge(record, reads: true).fault != nil
+            // Bytes in the spool are better than a reference, and the file that was read just now than an older one.
+            return arrival.reference != record.reference || arrival.facts.sha256 != record.sha256
         case .removing, .removed: return !push.skips(record)
         }
     }

@@ -39,9 +39,10 @@ extension PushWriter {
             isNoted
             ? Self.note(after, isStoredAgain: needsBytes)
             : after.state == .held ? Pushed.Note(words: "it is held", advice: .release(after.id)) : nil
+        let last = after.holding == .reference && after.state != .completed ? after.reference.map(Self.noteToKeep) : nil
         return pushed(
             arrival, record.id, outcome, after.sha256, after.byteCount,
-            [first].compactMap(\.self) + notes.map { Pushed.Note(words: $0) })
+            [first].compactMap(\.self) + notes.map { Pushed.Note(words: $0) } + [last].compactMap(\.self))
     }
 
     private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> Pushed.Note {

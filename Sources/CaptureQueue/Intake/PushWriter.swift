@@ -69,11 +69,12 @@ struct PushWriter {
             destinations: destinations, start: start, at: now,
             cause: arrival.reference == nil ? "stored" : "by reference",
             tag: arrival.tag, body: arrival.body)
-        let notes = arrival.reference.map { reference in
-            Pushed.Note(
-                words: "the queue keeps only the hash of this file: do not delete \(reference) before it is uploaded")
-        }
-        return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, [notes].compactMap(\.self))
+        let note = arrival.reference.map(Self.noteToKeep)
+        return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, [note].compactMap(\.self))
+    }
+
+    static func noteToKeep(_ reference: String) -> Pushed.Note {
+        .init(words: "the queue keeps only the hash of this file: do not delete \(reference) before it is uploaded")
     }
 
     func pushed(

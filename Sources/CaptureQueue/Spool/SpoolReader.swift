@@ -52,12 +52,3 @@ struct SpoolReader: Sendable {
         }
     }
 }
-
-/// Checks the user's own file of a reference.
-enum SourceCheck {
-    /// Whether there is still a plain file of the right size. Its bytes are compared when they are used.
-    static func isThere(_ record: CaptureRecord) -> Bool {
-        guard let path = record.reference, let status = try? FileStatus.of(FilePath(path)) else { return false }
-        return status.kind == .file && status.size == record.byteCount
-    }
-}

@@ -113,22 +113,93 @@ struct OnlyCopyTests {
         #expect(result.missing == [id])
         #expect(try queue.captures.find(id).holding == .missing)
         #expect(try queue.push(room.path("away"), options).outcome == .restored)
-        #expect(try queue.captures.find(id).state == .pending)
+        // The user may have cancelled it before.
+        #expect(try queue.captures.find(id).state == .held)
     }
 
-    @Test func salvagePrefersItsOwnCopyToALeftoverReference() throws {
-        // What a killed push leaves: the sidecar of a reference to the same capture, signed again.
+    /// Salvages a queue that has a copy of a capture, and before it got the sidecar of a reference to the same capture
+    /// under another signature, which a killed push may leave.
+    private func salvage(_ change: (_ own: FilePath, _ reference: FilePath) throws -> Void) throws -> CaptureRecord {
         let other = try QueueRoom()
-        let twin = try other.queue.push(room.bundle("a", name: "twin"), .with { $0.isByReference = true })
-        let name = "\(twin.sha256).json"
-        let leftover = try FilePath(other.room.path("queue/spool/\(name.prefix(2))/\(name)")).bytes
+        let twin = try room.bundle("a", name: "twin")
+        let sha256 = try other.queue.push(twin, .with { $0.isByReference = true }).sha256
+        let sidecar = "queue/spool/\("\(sha256)".prefix(2))/\(sha256).json"
         manual.jump(1000)
         let id = try queues.push("a")
-        let own = try queue.captures.find(id).sha256
-        try room.folder.write(leftover, to: "queue/spool/\(name.prefix(2))/\(name)")
+        try room.folder.write(FilePath(other.room.path(sidecar)).bytes, to: sidecar)
+        try change(spoolPath(id), twin)
         _ = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in }
-        #expect(own != twin.sha256)
-        #expect(try queue.captures.find(id).sha256 == own && queue.captures.find(id).holding == .spool)
+        let record = try queue.captures.find(id)
+        #expect(record.state == .held && (record.holding == .reference) == (record.sha256 == sha256))
+        return record
+    }
+
+    @Test func salvagePrefersItsOwnCopyToAReference() throws {
+        #expect(try salvage { _, _ in }.holding == .spool)
+        #expect(try salvage { _, twin in try Data([0]).write(to: URL(filePath: twin)) }.holding == .spool)
+    }
+
+    @Test func salvagePrefersAWholeReferenceToDamage() throws {
+        #expect(try salvage { own, _ in try Data([0]).write(to: URL(filePath: own)) }.holding == .reference)
+    }
+
+    @Test func salvagePrefersAWholeReferenceToAnAbsentOne() throws {
+        let options = PushOptions.with { $0.isByReference = true }
+        let whole = try room.bundle("a", name: "twin")
+        try room.folder.write(room.bundle("a").bytes, to: "card/a.bundle")
+        for (first, second) in [("card/a.bundle", "twin.bundle"), ("twin.bundle", "card/a.bundle")] {
+            let (one, two) = try (QueueRoom(), QueueRoom())
+            let id = try one.queue.push(room.path(first), options).id
+            two.manual.jump(1000)
+            let sidecar = try two.queue.push(room.path(second), options).sha256.description
+            let name = "queue/spool/\(sidecar.prefix(2))/\(sidecar).json"
+            try one.room.folder.write(FilePath(two.room.path(name)).bytes, to: name)
+            try FileManager.default.moveItem(atPath: room.path("card/a.bundle"), toPath: room.path("away"))
+            _ = try UploadQueue.salvage(one.queue.folder, releases: false, isForced: true) { _ in }
+            #expect(try one.queue.captures.find(id).reference == whole.string)
+            try FileManager.default.moveItem(atPath: room.path("away"), toPath: room.path("card/a.bundle"))
+        }
+    }
+
+    @Test func aLinkInThePlaceOfAMissingFileStopsNoCheck() throws {
+        let paths = try [spoolPath(queues.push("a")), spoolPath(queues.push("b"))]
+        let away = room.path("away") as String
+        try FileManager.default.moveItem(atPath: paths[0].string, toPath: away)
+        #expect(try queue.upkeep.check { _ in }.open == [.missing: 1])
+        try FileManager.default.createSymbolicLink(atPath: paths[0].string, withDestinationPath: away)
+        try FileManager.default.removeItem(atPath: paths[1])
+        #expect(try queue.upkeep.check { _ in }.open[.missing] == 2)
+    }
+
+    @Test func salvageKeepsAReferenceOnADiskThatIsNotMounted() throws {
+        try room.folder.write(room.bundle("a").bytes, to: "card/a.bundle")
+        let id = try queue.push(room.path("card/a.bundle"), .with { $0.isByReference = true }).id
+        try FileManager.default.removeItem(atPath: room.path("card/a.bundle"))
+        let result = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in
+        }
+        #expect(result.missing.isEmpty)
+        #expect(try queue.captures.find(id).holding == .reference)
+    }
+
+    @Test func salvageNamesASidecarThatItCannotRead() throws {
+        let id = try queue.push(room.bundle("a"), .with { $0.isByReference = true }).id
+        let sidecar = try spoolPath(id).string.replacing(".bundle", with: ".json")
+        try Data(FilePath(sidecar).bytes.prefix(300)).write(to: URL(filePath: sidecar))
+        let result = try UploadQueue.salvage(queue.folder, releases: false, isForced: true, clock: manual.clock) { _ in
+        }
+        #expect(result.unreadable.map(\.string) == [sidecar] && result.captures == 0)
+    }
+
+    @Test func aMissingFileIsTakenBackAfterItsUploadToo() throws {
+        let id = try queues.push("a")
+        let path = try spoolPath(id)
+        let bytes = try path.bytes
+        try FileManager.default.removeItem(atPath: path)
+        _ = try queue.upkeep.check { _ in }
+        _ = try queue.captures.markUploaded(id, receipt: queue.captures.find(id).sha256.description)
+        try Data(bytes).write(to: URL(filePath: path))
+        #expect(try queue.upkeep.check { _ in }.open.isEmpty)
+        #expect(try queue.captures.find(id).holding == .spool)
     }
 
     @Test func aPruneWithNothingToDoRemembersTheClock() throws {

@@ -70,11 +70,14 @@ def _check(model, read_data):
     """Applies a check to the model, of all bytes or of existence and length; returns ids of damaged captures."""
     found = set()
     for capture in model.captures.values():
-        if capture.holding == "missing" and not capture.reference and model.strays.pop(capture.bundle.sha256, None):
+        is_lost = capture.holding in ("missing", "quarantined") and not capture.reference
+        if is_lost and model.strays.pop(capture.bundle.sha256, None):
             capture.regain_bytes(capture.bundle, None)
         if capture.holding in HELD and capture.file in ("gone", "cut", "flipped" if read_data else ""):
             capture.lose_bytes()
             found.add(capture.id)
+        if capture.holding == "quarantined":  # a check that was killed may have left the damaged file in place
+            capture.file = "gone"
     return found
 
 
@@ -126,7 +129,7 @@ def _unnamed_sidecars(world, model):
 
 def mend(world, dice):
     """Brings a missing file back, as from a backup; the next check takes it back."""
-    captures = [each for each in world.model.captures.values() if each.holding == "missing"]
+    captures = [each for each in world.model.captures.values() if each.holding == "missing" and not each.referred]
     if captures:
         bundle = dice.choice(captures).bundle
         path = world.spool(bundle)
@@ -146,7 +149,8 @@ def salvage(world, dice):
     before = {each.bundle.identity: each for each in model.captures.values() if _known_to_spool(world, each)}
     if not world.exists or model.strays or not before or _strange(world, model):
         return  # salvage would also find files without rows
-    damaged = any(each.holding == "spool" and each.file in ("cut", "flipped") for each in model.captures.values())
+    damaged = any(each.holding in ("spool", "quarantined") and each.file in ("cut", "flipped")
+                  for each in model.captures.values())
     release = ["--release"] if dice.random() < 0.3 else []
     release += _lose(world, dice.choice(("gone", "damaged", "sound")))
     ended = world.write("salvage", *release)
@@ -174,10 +178,8 @@ def _known_to_spool(world, capture):
 
 
 def _strange(world, model):
-    """Whether there are sidecars of captures that were never acknowledged, or are released."""
-    known = {each.bundle.identity for each in model.captures.values() if each.holding not in ("removed", "removing")}
-    there = [world.pool.by_sha256[name].identity for name in _unnamed_sidecars(world, model)]
-    return any(each.holding == "removing" for each in model.captures.values()) or not set(there) <= known
+    """Whether there are sidecars of pushes that were never acknowledged, or captures that are being released."""
+    return any(each.holding == "removing" for each in model.captures.values()) or bool(_unnamed_sidecars(world, model))
 
 
 def _lose(world, how):
@@ -211,14 +213,16 @@ def _salvaged(world, record, old, state):
     name = old.id if sidecar else record["id"]
     expect(name.partition(".")[0] == old.bundle.id, f"salvage: {name} is not an id of {old.bundle.id}")
     whole = old.holding in HELD and old.file == "whole"
-    damaged = old.holding == "spool" and old.file in ("cut", "flipped")
+    damaged = old.holding in ("spool", "quarantined") and old.file in ("cut", "flipped")
     lost = "quarantined" if damaged and record["holding"] == "quarantined" else "missing"
     capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else lost, sidecar=sidecar,
-                      reference=old.reference if whole or sidecar else None, pushed_to=old.pushed_to if sidecar else ())
+                      reference=old.reference if whole or sidecar else None, referred=old.referred,
+                      pushed_to=old.pushed_to if sidecar else ())
     if sidecar:
         capture.session, capture.priority = old.session, old.priority
     later = old.deliveries[0].later and sidecar
-    capture.deliveries = [model.delivery(each, capture.priority, later, state if whole else "quarantined")
+    state = state if whole or state == "held" else "quarantined"
+    capture.deliveries = [model.delivery(each, capture.priority, later, state)
                           for each in capture.pushed_to or [model.default]]
     if capture.session:
         model.sessions[capture.session] = "open"

@@ -44,7 +44,9 @@ class Capture:
     holding: str = "spool"
     file: str = "whole"  # the bytes on the disk: whole, flipped (same length), cut or gone
     reference: str | None = None  # the path of the user's own file
+    referred: int = 0  # the step of the push that named this file, also if it is missing now
     sidecar: bool = True
+    sidecar_names: str | None = None  # the reference of a push that was killed before it wrote the row
     pushed_to: tuple = ()  # the destinations in the sidecar: those of the first push
 
     @property
@@ -65,6 +67,7 @@ class Capture:
         """Applies the discovery of damage; a referenced file of the user is never set aside."""
         apart = self.holding == "spool" and self.file != "gone"
         self.holding, self.reference = "quarantined" if apart else "missing", None
+        self.file = "gone" if apart else self.file
         self.apply("damage")
 
     def regain_bytes(self, bundle, reference):
@@ -151,7 +154,7 @@ class Model:
         capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries,
                           pushed_to=tuple(name for name in names if name))
         if reference:
-            capture.holding, capture.reference = "reference", reference
+            capture.holding, capture.reference, capture.referred = "reference", reference, self.step
         else:
             self.strays.pop(bundle.sha256, None)
         self.captures[capture.id] = capture
@@ -172,11 +175,13 @@ class Model:
             if not reference:
                 self.strays.pop(bundle.sha256, None)
             held.regain_bytes(bundle, reference)
+            held.referred = self.step if reference else 0
         return outcome
 
     def _outcome(self, held, reference):
-        """Returns the outcome of a push of a known bundle, which is stored if the queue has no own copy."""
-        if held.holding == "reference" and not reference:
+        """Returns the outcome of a push of a known bundle, which is stored if the queue has no own copy. Of references
+        the newest counts, but of one push the first."""
+        if held.holding == "reference" and not (reference and held.referred == self.step):
             return "stored"
         if held.holding in ("removing", "removed"):
             return "stored"

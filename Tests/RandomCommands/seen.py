@@ -1,4 +1,5 @@
 """Reads the queue's output to compare it with the model, and decides which states are allowed after a kill."""
+import dataclasses
 import hashlib
 import json
 
@@ -56,6 +57,10 @@ def _text(receipt):
 
 
 # After a kill:
+
+# A damaged file is renamed after its row was changed.
+LEFT_IN_PLACE = [("quarantined", file) for file in ("cut", "flipped")]
+
 
 def after_kill(world):
     """Returns the records, or none if the queue acknowledged nothing and does not exist."""
@@ -124,6 +129,8 @@ def _sessions(world, before, after):
 def _matching(record, old, new, between):
     view = of_record(record)
     if old and new and view == of_capture(old) == of_capture(new):
+        if new.reference != old.reference and record["path"] == old.reference:  # the sidecar may name the new one
+            return dataclasses.replace(old, sidecar_names=new.reference), "same"
         return new, "same"
     if new and view == of_capture(new):
         return new, "after"
@@ -143,7 +150,8 @@ def files_after_kill(world, before, after):
             expect(there == "whole" or moved, f"after the kill the bytes of {capture.id} are {there}")
         capture.file = there
         capture.sidecar = capture.holding != "removed" and world.spool(capture.bundle, ".json").exists()
-    named = {capture.bundle.sha256 for capture in model.captures.values() if capture.holding in ("spool", "removing")}
+    named = {capture.bundle.sha256 for capture in model.captures.values()
+             if capture.holding in ("spool", "removing") or (capture.holding, capture.file) in LEFT_IN_PLACE}
     model.strays = {}
     for path in (world.queue / "spool").glob("*/*.bundle") if (world.queue / "spool").exists() else ():
         if path.stem not in named:

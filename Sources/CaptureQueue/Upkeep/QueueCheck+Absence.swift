@@ -30,14 +30,17 @@ extension QueueCheck {
         try tell(.absent, record, "the file is there again", isRepaired: true)
     }
 
-    /// Takes a missing file back that is there again, with the right bytes.
-    mutating func restore(_ record: CaptureRecord, _ kind: CheckFinding.Kind) throws -> Bool {
-        guard record.holding == .missing, !options.isDryRun else { return false }
+    /// Takes a file back that is there again; returns whether it did. It sets aside what a killed check left in place.
+    mutating func restore(_ record: CaptureRecord) throws -> Bool {
+        guard [.missing, .quarantined].contains(record.holding), !options.isDryRun else { return false }
         let path = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
-        guard let handle = try? FileHandle.readingPlainFile(path), try SpoolReader.hash(handle, path) == record.sha256
+        guard let handle = try? FileHandle.readingPlainFile(path, followsLinks: record.reference != nil),
+            let isWhole = try? SpoolReader.hash(handle, path) == record.sha256
         else { return false }
         let isBack = try queue.store.turn { turn in
             guard try queue.captures.read(record) == record else { return false }
+            if !isWhole && record.holding == .quarantined { _ = try? queue.spool.quarantine(record.sha256) }
+            guard isWhole else { return false }
             if record.reference == nil { try queue.spool.settle([record.sha256]) }
             try turn.write { db in
                 let now = try queue.clock.look(db)
@@ -46,6 +49,7 @@ extension QueueCheck {
             }
             return true
         }
+        let kind: CheckFinding.Kind = record.reference == nil ? .missing : .source
         if isBack { try tell(kind, record, "the file is there again", isRepaired: true) }
         return isBack
     }

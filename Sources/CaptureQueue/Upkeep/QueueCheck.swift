@@ -156,7 +156,7 @@ struct QueueCheck {
         case .unreadable(let error): try tell(.unreadable, record, error.message)
         case .wrong(let kind, let message): try settle(record, kind, message)
         }
-        if let kind = Self.openDamage(record), try !restore(record, kind) {
+        if try !restore(record), let kind = Self.openDamage(record) {
             try tell(kind, record, "the damage was found earlier; push the bundle again")
         }
         if record.holding == .removing {
@@ -236,10 +236,9 @@ struct QueueCheck {
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
         // The sidecar of missing or quarantined bytes stays, because the bytes may be pushed again.
-        let places =
-            isBundle ? "('spool', 'removing')" : "('spool', 'removing', 'reference', 'missing', 'quarantined')"
+        let places = "'spool', 'removing', 'quarantined'" + (isBundle ? "" : ", 'reference', 'missing'")
         return try queue.store.read {
-            try $0.integer("SELECT 1 FROM captures WHERE sha256 = ? AND holding IN \(places)", [sha256.data]) != nil
+            try $0.integer("SELECT 1 FROM captures WHERE sha256 = ? AND holding IN (\(places))", [sha256.data]) != nil
         }
     }
 

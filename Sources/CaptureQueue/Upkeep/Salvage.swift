@@ -89,6 +89,8 @@ struct Salvage {
         let hasBundle: Bool
         /// The state of the bytes; nil if they were not read, or the disk cannot read them.
         var holding: Holding?
+        /// Whether the user's file could not be read, as on a disk that is not mounted.
+        var isAbsent = false
         /// nil for a damaged bundle without a sidecar, which gets no row.
         var facts: CaptureFacts?
     }
@@ -96,18 +98,18 @@ struct Salvage {
     func run(_ deliver: (String) throws -> Void) throws -> SalvageResult {
         try removeLeftovers()
         var result = SalvageResult()
+        let everything = try everything(&result)
         let database = try QueueStore.connect(newDatabase)
         try Schema.migrator.migrate(database)
         try database.write { try SettingsCopy.restore(from: folder, into: $0) }
         var batch: [Found] = []
-        let work = Mutex(try everything().makeIterator())
+        let work = Mutex(everything.makeIterator())
         let spool = spool
         try OrderedWork.run(
             threads: Thread.processors, next: { work.withLock { $0.next() } },
             work: { Self.look(at: $0, spool) },
             deliver: { (found: Found) throws(any Error) -> Bool in
                 switch found.holding {
-                case .missing?: result.missing += [found.facts?.bundleID].compactMap(\.self)
                 case .quarantined?:
                     if let aside = try spool.quarantine(found.sha256) { result.damaged.append(aside) }
                 case nil: result.unreadable.append(folder.bundlePath(found.sha256))
@@ -118,13 +120,15 @@ struct Salvage {
                 return true
             })
         try write(&batch, to: database, &result, deliver)
+        let missing = "SELECT id FROM captures WHERE holding = 'missing' ORDER BY seq"
+        result.missing = try database.read { try String.fetchAll($0, sql: missing) }
         try database.close()
         result.oldDatabase = try replaceDatabase()
         return result
     }
 
     /// Finds all captures in the spool, in the order in which they were pushed.
-    private func everything() throws -> [Found] {
+    private func everything(_ result: inout SalvageResult) throws -> [Found] {
         var found: [Found] = []
         for shard in try spool.shards() {
             let names = Set(try spool.names(inShard: shard))
@@ -132,38 +136,36 @@ struct Salvage {
                 let hasSidecar = names.contains(QueueFolder.sidecarName(sha256))
                 let sidecar = hasSidecar ? StoredBundle.sidecar(sha256, folder) : nil
                 let hasBundle = names.contains(QueueFolder.bundleName(sha256))
+                if hasSidecar && sidecar == nil { result.unreadable.append(folder.sidecarPath(sha256)) }
                 if hasBundle || sidecar != nil {
                     found.append(Found(sha256: sha256, sidecar: sidecar, hasBundle: hasBundle))
                 }
             }
         }
-        // A push by reference that was killed may have left the sidecar of a capture whose bytes are in the spool.
-        let stored = Set(found.lazy.filter(\.hasBundle).compactMap { $0.sidecar?.facts.identity })
-        return found.filter { $0.hasBundle || $0.sidecar.map { stored.contains($0.facts.identity) } != true }.sorted {
+        return found.sorted {
             ($0.sidecar?.pushedAt.milliseconds ?? .max, $0.sha256.description)
                 < ($1.sidecar?.pushedAt.milliseconds ?? .max, $1.sha256.description)
         }
     }
 
     private static func look(at found: Found, _ spool: Spool) -> Found {
-        var seen = found
+        var (seen, bytesRead) = (found, 0)
         seen.facts = found.sidecar?.facts
         do {
             if found.hasBundle {
                 let facts = try StoredBundle.facts(found.sha256, spool)
                 (seen.facts, seen.holding) = (facts ?? seen.facts, facts == nil ? .quarantined : .spool)
-            } else if let path = found.sidecar?.reference.map({ FilePath($0) }),
-                let handle = try? FileHandle.readingPlainFile(path)
-            {
-                // Check whether the user's file still has the pushed bytes.
-                seen.holding = try SpoolReader.hash(handle, path) == found.sha256 ? .reference : .missing
+            } else if let facts = seen.facts, let path = found.sidecar?.reference.map({ FilePath($0) }) {
+                (seen.holding, seen.isAbsent) = (.reference, true)
+                let fault = try StoredBytesCheck.sourceFault(
+                    path, facts.byteCount, found.sha256, reads: true, &bytesRead)
+                if case .wrong? = fault { seen.holding = .missing }
+                seen.isAbsent = fault != nil
             } else {
                 seen.holding = .missing
             }
-            return seen
-        } catch {
-            return found
-        }
+        } catch {}  // What could not be read stays a reference, or is told.
+        return seen
     }
 
     private func write(
@@ -178,15 +180,23 @@ struct Salvage {
 
     private func insert(_ found: Found, _ db: Database) throws -> String? {
         guard let facts = found.facts, let holding = found.holding else { return nil }
-        // A capture whose bytes were damaged and pushed again may be there twice. The one that was pushed first counts.
-        guard try CaptureRecord.one(db, identity: facts.identity) == nil else { return nil }
+        let reference = found.hasBundle ? nil : found.sidecar?.reference
+        if let known = try CaptureRecord.one(db, identity: facts.identity) {
+            // The same capture under another signature. Whole bytes count, those in the spool before a reference.
+            let isBetter = holding == .spool || known.holding != .reference || !found.isAbsent
+            if holding.hasBytes && known.holding != .spool && isBetter {
+                let now = try clock.look(db)
+                try db.setBytes(facts, reference: reference, ofCapture: known.sequence, at: now.stamp)
+                try db.restore(known.deliveries, at: now, cause: "found in the spool")
+            }
+            return nil
+        }
         let wanted = found.sidecar?.id ?? facts.bundleID
         let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
         let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
         try db.insertFound(
-            facts, found.sidecar, id: id, holding: holding,
-            reference: found.hasBundle ? nil : found.sidecar?.reference,
-            state: !holding.hasBytes ? .quarantined : releases ? .pending : .held, at: clock.look(db))
+            facts, found.sidecar, id: id, holding: holding, reference: reference,
+            state: !releases ? .held : holding.hasBytes ? .pending : .quarantined, at: clock.look(db))
         return id
     }
 

@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import QueueModel
 import SystemPackage
@@ -25,10 +26,12 @@ struct StoredBytesCheck: Sendable {
         guard record.holding.hasBytes else { return verdict }
         verdict.lacksSidecar = !FileStatus.exists(spool.folder.sidecarPath(record.sha256))
         do throws(QueueError) {
-            verdict.fault =
-                try record.holding == .spool
-                ? spoolFault(record, reads: reads, &verdict.bytesRead)
-                : sourceFault(record, reads: reads, &verdict.bytesRead)
+            if record.holding == .spool {
+                verdict.fault = try spoolFault(record, reads: reads, &verdict.bytesRead)
+            } else if let path = record.reference {
+                verdict.fault = try Self.sourceFault(
+                    FilePath(path), record.byteCount, record.sha256, reads: reads, &verdict.bytesRead)
+            }
         } catch {
             verdict.fault = .unreadable(error)
         }
@@ -37,7 +40,6 @@ struct StoredBytesCheck: Sendable {
 
     private func spoolFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault? {
         let path = spool.folder.bundlePath(record.sha256)
-        // Also if a check was killed after it set the damaged file aside and before it changed the row.
         guard !FileStatus.isMissing(path) else { return .wrong(.missing, "the file is missing") }
         guard let status = try spool.bundleStatus(record.sha256) else {
             return .wrong(.damaged, "is not a regular file")
@@ -52,19 +54,20 @@ struct StoredBytesCheck: Sendable {
         return found == record.sha256 ? nil : .wrong(.damaged, "its SHA-256 is \(found), not the one that was pushed")
     }
 
-    private func sourceFault(_ record: CaptureRecord, reads: Bool, _ bytesRead: inout Int) throws(QueueError) -> Fault?
-    {
-        guard let path = record.reference.map({ FilePath($0) }) else { return nil }
+    /// The fault of the user's own file of a reference.
+    static func sourceFault(
+        _ path: FilePath, _ byteCount: Int, _ sha256: Digest, reads: Bool, _ bytesRead: inout Int
+    ) throws(QueueError) -> Fault? {
         if let root = Absence.root(of: path) { return .absent(root) }
-        if FileStatus.isMissing(path) { return .wrong(.source, "the user's file is missing") }
-        let status = try onFile(path) { () throws(NativeError) in try FileStatus.of(path) }
-        guard status.kind == .file, status.size == record.byteCount else {
+        guard let status = try ifThere(path, { () throws(NativeError) in try FileStatus.of(path) }) else {
+            return .wrong(.source, "the user's file is missing")
+        }
+        guard status.kind == .file, status.size == byteCount else {
             return .wrong(.source, "the user's file was replaced")
         }
         guard reads else { return nil }
         let handle = try onFile(path) { () throws(NativeError) in try FileHandle.reading(path) }
-        bytesRead += record.byteCount
-        return try SpoolReader.hash(handle, path) == record.sha256
-            ? nil : .wrong(.source, "the user's file was changed")
+        bytesRead += byteCount
+        return try SpoolReader.hash(handle, path) == sha256 ? nil : .wrong(.source, "the user's file was changed")
     }
 }

@@ -89,9 +89,8 @@ def _repair(world, model):
             known = json.loads(sidecar.read_bytes())
         held, sessions = model.by_identity(bundle), dict(model.sessions)
         if held and (held.holding != "spool" or held.file != "whole"):
-            stale = known.get("id") != held.id or known.get("reference")
             held.regain_bytes(bundle, None)  # only the bytes return, because no push has named destinations
-            held.pushed_to = held.bound if stale else held.pushed_to
+            held.pushed_to = held.bound
         elif not held:
             name, _ = model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
                                  "not_before" in known)

@@ -46,10 +46,8 @@ struct StrayFile {
                     facts, sidecar, id: db.freeID(facts.bundleID), holding: .spool, state: .held, at: now)
                 return .held
             }
-            if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
-                sidecar?.id != record.id || sidecar?.reference != nil
-            {
-                // Without this, a salvage would trust the sidecar of another push, or find none.
+            if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }) {
+                // Without this, a salvage would trust the sidecar of the push that was killed, or find none.
                 try queue.spool.remove(RetentionPolicy.permitToReplaceSidecar(sha256))
                 try queue.writeSidecar(of: record)
             }

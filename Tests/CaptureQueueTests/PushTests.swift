@@ -56,7 +56,7 @@ struct PushTests {
     }
 
     @Test func ofTwoReferencesTheNewerCounts() throws {
-        // The older file may have changed, and whoever is told that the capture is held may delete the other one.
+        // The older file may have changed. A push that said "held already" would let its user delete the newer one.
         let options = PushOptions.with { $0.isByReference = true }
         let path = try room.bundle("a")
         try room.folder.write(path.bytes, to: "second")

@@ -17,7 +17,7 @@ extension UploadQueue.Destinations {
         }
     }
 
-    /// Adds a destination. If there is no default, it becomes the default, and gets deliveries without a destination.
+    /// Adds a destination. If there is no default, this becomes it, and gets what was pushed without a destination.
     ///
     /// A folder is marked, so that an empty mount point is not mistaken for it. Paths of files are made absolute.
     ///

@@ -235,7 +235,7 @@ struct QueueCheck {
     }
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
-        // The sidecar of missing or quarantined bytes stays, because the bytes may be pushed again.
+        // A sidecar is needed if the bytes are pushed again. After a kill, damage may not have been renamed yet.
         let places = "'spool', 'removing', 'quarantined'" + (isBundle ? "" : ", 'reference', 'missing'")
         return try queue.store.read {
             try $0.integer("SELECT 1 FROM captures WHERE sha256 = ? AND holding IN (\(places))", [sha256.data]) != nil

@@ -164,7 +164,7 @@ struct Salvage {
             } else {
                 seen.holding = .missing
             }
-        } catch {}  // What could not be read stays a reference, or is told.
+        } catch {}  // A reference stays one. A bundle that the disk cannot read gets no holding.
         return seen
     }
 

@@ -120,7 +120,8 @@ class Play:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            while thread.is_alive():  # a wait without end may miss a signal that comes just before it
+                thread.join(0.2)
         if self.error:
             raise self.error
 

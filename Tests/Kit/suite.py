@@ -141,7 +141,10 @@ def play(suite, words):
         try:
             with module.bench(options, pathlib.Path(folder).resolve()) as bench:
                 with concurrent.futures.ThreadPoolExecutor(getattr(module, "LANES", 1)) as pool:
-                    for done in [pool.submit(_play_family, lines, tests, bench) for tests in chosen]:
+                    playing = [pool.submit(_play_family, lines, tests, bench) for tests in chosen]
+                    while concurrent.futures.wait(playing, 0.2).not_done:  # as Play.run waits
+                        pass
+                    for done in playing:
                         done.result()
         except Failed as reason:
             lines.say("FAIL", "what the tests need is made", time.monotonic(), str(reason))

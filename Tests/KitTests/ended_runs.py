@@ -1,4 +1,5 @@
 """Runs that a signal or a closed pipe ends: nothing that they started runs on. And suites that end in odd ways."""
+import ctypes
 import os
 import signal
 import subprocess
@@ -51,12 +52,16 @@ def suite_of(folder, test, more="", name="Fake"):
 
 
 def ended(folder, program, number, **how):
-    """Begins a program, waits for the tool that it starts, sends a signal, and returns (exit code, output, tool)."""
+    """Begins a program, waits for the tool that it starts, sends a signal, and returns (exit code, output, tool).
+
+    The signal goes to the newest thread: the main thread then has to notice it without being woken, as it does when a
+    signal comes just before it begins to wait.
+    """
     with begun(program, folder, **how) as run:
         end = time.monotonic() + 60
         while not ((folder / "pid").exists() and (folder / "pid").read_text()) and time.monotonic() < end:
             time.sleep(0.02)
-        os.kill(run.pid, number)
+        ctypes.CDLL(None).tgkill(run.pid, max(map(int, os.listdir(f"/proc/{run.pid}/task"))), number)
         said = run.communicate(timeout=60)[0]
         return run.returncode, said, int((folder / "pid").read_text())
 

@@ -46,6 +46,12 @@ class Row:
     def missed(self):
         return self.value is None or (self.must is not None and self.value > self.must)
 
+    @property
+    def failed(self):
+        """Whether the bench fails: memory counts. A time depends on the machine, so a limit that it misses is shown."""
+        is_time = self.spread is not None or self.unit == "s"
+        return self.value is None or self.missed and not is_time
+
     def verdict(self, judged=True):
         if self.value is None:
             return "FAILED"

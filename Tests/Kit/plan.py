@@ -57,7 +57,10 @@ def everything():
         *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
           ("Sending", "Faults", "Stamps", "Judges", "Hardware", "ReportPages", "VerifyPage", "Installed", "Python",
            "Released")),
+        # The longest first, so that no lane waits for the last one.
         suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
+        program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),
         suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
@@ -70,12 +73,10 @@ def everything():
                 needs=("release build",), case=("--only", "{}")),
         program("the sessions of the documents", "Documents", *tools, RECEIVER, needs=("release build", "receiver build")),
         suite("API pages", "APIPages", needs=("build",)),
-        program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
-        Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
-              limit=HOURS * 3600 + 100 * int(seconds)),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
               needs=("release build",)),
+        Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
+              limit=HOURS * 3600 + 100 * int(seconds)),
         program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
                 python="Bench", alone=True, reads=outputs.command),
     ]

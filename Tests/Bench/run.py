@@ -25,7 +25,7 @@ from Bench import results
 from Bench.bench import Bench
 from Kit.outcomes import ROOT, Failed
 
-FAMILIES = ["measure_bundles", "measure_queue", "measure_send", "measure_receive", "measure_page"]
+FAMILIES = ["measure_bundles", "measure_queue", "measure_send", "measure_receive", "measure_page", "measure_python"]
 CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 16 << 30, 0.5
 

@@ -17,7 +17,7 @@ extension UploadQueue.Destinations {
         }
     }
 
-    /// Adds a destination. If there is no default, this becomes it, and gets what was pushed without a destination.
+    /// Adds a destination. If the queue has no default, this one becomes the default and gets the captures that wait.
     ///
     /// A folder is marked, so that an empty mount point is not mistaken for it. Paths of files are made absolute.
     ///

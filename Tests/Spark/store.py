@@ -1,6 +1,7 @@
 """An archive in SeaweedFS: 20,000 bundles while workers are killed, what cannot be fetched, groups and scratch space."""
 import argparse
 import collections
+import contextlib
 import errno
 import os
 import pathlib
@@ -66,7 +67,9 @@ def killed_workers(archive):
 
 def killed_at_work(pid, scratch):
     """Kills a worker or an executor if its task is not finished: it is stopped first, so that this stays true."""
-    try:
+    if pid is None:
+        return None
+    with contextlib.suppress(OSError):  # the process, or one of its threads, has ended
         os.kill(pid, signal.SIGSTOP)
         threads = pathlib.Path(f"/proc/{pid}/task")
         while any(stat.read_text().rpartition(") ")[2][0] not in "TZ" for stat in threads.glob("*/stat")):  # not stopped yet
@@ -74,8 +77,7 @@ def killed_at_work(pid, scratch):
         works = holder_of(scratch, pid)
         os.kill(pid, signal.SIGKILL if works else signal.SIGCONT)
         return works
-    except (TypeError, OSError):  # there is no such process, or not any more
-        return None
+    return None  # and the next try finds it stopped
 
 
 def holder_of(scratch, leader):

@@ -68,6 +68,19 @@ static inline int capture_encryption_policy(int file) {
     return ioctl(file, 0xc0096616, &answer);
 }
 
+// statfs(2) is in sys/vfs.h, which is not part of Glibc's module either. The result is f_type, the first field of the
+// structure, for an open file or, if there is a path, for the path; on failure it is -1 with errno set.
+static inline long capture_file_system(int file, const char *path) {
+    extern int fstatfs(int, void *);
+    extern int statfs(const char *, void *);
+    union {
+        long type;
+        char whole[256];
+    } status;
+    int code = path ? statfs(path, &status) : fstatfs(file, &status);
+    return code == 0 ? (long)(unsigned int)status.type : -1;
+}
+
 // Calls the variadic ioctl(2) with TIOCGWINSZ of asm-generic/ioctls.h. The result is the number of rows (0) or columns (1)
 // of the terminal; 0 if the file is not a terminal.
 static inline int capture_window(int file, int side) {

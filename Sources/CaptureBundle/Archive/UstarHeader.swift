@@ -1,7 +1,7 @@
 extension BundleError.Code {
     static let containerTruncated = Self("container.truncated")
     static let containerMagic = Self("container.magic")
-    static let containerVersion = Self("container.version")
+    package static let containerVersion = Self("container.version")
     static let containerHeader = Self("container.header")
     static let containerPadding = Self("container.padding")
     static let containerEnd = Self("container.end")

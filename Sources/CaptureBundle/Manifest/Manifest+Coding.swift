@@ -2,7 +2,7 @@ import CaptureNative
 
 extension BundleError.Code {
     static let manifestCanonical = Self("manifest.canonical")
-    static let manifestVersion = Self("manifest.version")
+    package static let manifestVersion = Self("manifest.version")
     static let manifestKey = Self("manifest.key")
     static let manifestValue = Self("manifest.value")
     static let manifestDevice = Self("manifest.device")

@@ -115,7 +115,7 @@ public struct PackingRun: Sendable {
             },
             pack: { written in
                 let failures = FinishedFile.commit(
-                    written.map(\.1), in: made.handle, stopsAtFailure: stopsAtFailure)
+                    written.map(\.1), stopsAtFailure: stopsAtFailure)
                 return CaptureGroups.Outcome(
                     results: zip(written, failures).map { written, failure in
                         failure.map { .failure($0) } ?? .success(written.0)

@@ -3,27 +3,44 @@ package import Glibc
 import Synchronization
 package import SystemPackage
 
-/// A file that appears under its name either complete or not at all.
+/// A file that appears under its name either complete or not at all, and is still there after a power cut.
 ///
-/// The bytes go to a file without a name (`O_TMPFILE`), which disappears if the process crashes. `commit` syncs the
-/// bytes, links the name and syncs the folder. Replacing a file needs a hidden temporary name, and so do file systems
-/// without `O_TMPFILE`. A killed process can leave that name behind: see `TemporaryName`.
+/// The bytes go to a file without a name (`O_TMPFILE`), which disappears if the process crashes. Replacing a file needs a
+/// hidden name, and so do file systems without `O_TMPFILE`. A killed process can leave that name behind: see
+/// `TemporaryName`.
+///
+/// `commit` is the only function that publishes a file on which a promise rests (Spec/queue.md section 7.2).
 package final class AtomicFile: Sendable {
     package enum Existing: Sendable { case refuse, replace }
 
-    /// How to choose the hidden name that a file briefly has before it replaces another one.
+    /// How to choose the hidden name that a file briefly has before it gets its own.
     package enum TemporaryName: Sendable {
         /// A name that nobody else uses. A process that is killed at the wrong moment leaves the file behind.
         case random
         /// Always the same name, for callers that hold a lock. The next write removes what a killed process left
-        /// behind.
+        /// behind, or uses a random name if that could damage the file itself.
         case fixed
     }
 
+    /// A file, and the name that it gets.
+    package struct Naming: Sendable {
+        package let file: AtomicFile
+        let name: FilePath.Component
+        let folder: FolderHandle
+        let existing: Existing
+
+        package init(_ file: AtomicFile, as name: FilePath.Component, in folder: FolderHandle, _ existing: Existing) {
+            (self.file, self.name, self.folder, self.existing) = (file, name, folder, existing)
+        }
+
+        /// Gives the file its name without any sync.
+        func give() throws(NativeError) { try file.give(name, in: folder, existing) }
+    }
+
     package let handle: FileHandle
+    /// The name for which the file was made, and its folder. The folder is opened at once, so that a folder that cannot
+    /// be synced is refused before anything is written.
     private let name: FilePath.Component
-    /// The folder in which the file appears. It is opened at once, so that a folder that cannot be synced is refused
-    /// before anything is written.
     private let folder: FolderHandle
     /// The name that the file has before it gets its own, if it needs one.
     package let hiddenName: FilePath.Component
@@ -44,21 +61,38 @@ package final class AtomicFile: Sendable {
     }
 
     /// - Parameter folder: The folder in which the file appears, even if that folder is moved meanwhile.
-    package init(
+    package convenience init(
         _ name: FilePath.Component, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random,
         allowsUnnamed: Bool = true
     ) throws(NativeError) {
-        self.name = name
-        self.folder = folder
-        hiddenName = Self.hiddenName(for: name, temporaryName)
-        if temporaryName == .fixed { folder.remove(hiddenName) }
+        var hidden = Self.hiddenName(for: name, temporaryName)
+        if temporaryName == .fixed, !folder.removeLeftover(hidden, of: name) {
+            hidden = Self.hiddenName(for: name, .random)
+        }
+        try self.init(name, hidden, in: folder, mode: mode, allowsUnnamed: allowsUnnamed)
+    }
+
+    /// Makes a file whose name and folder are known only later: they are given to `Naming`.
+    ///
+    /// - Parameters:
+    ///   - hiddenName: The name that the file has in `folder` until then, if the file system needs one.
+    package convenience init(
+        hiddenName: FilePath.Component, in folder: FolderHandle, mode: mode_t
+    ) throws(NativeError) {
+        try self.init(hiddenName, hiddenName, in: folder, mode: mode, allowsUnnamed: true)
+    }
+
+    private init(
+        _ name: FilePath.Component, _ hiddenName: FilePath.Component, in folder: FolderHandle, mode: mode_t,
+        allowsUnnamed: Bool
+    ) throws(NativeError) {
+        (self.name, self.hiddenName, self.folder) = (name, hiddenName, folder)
         if allowsUnnamed, let unnamed = try folder.openUnnamed(mode: mode) {
             handle = unnamed
-            self.temporaryName = Mutex(nil)
+            temporaryName = Mutex(nil)
         } else {
-            let name = hiddenName
-            handle = try folder.open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-            self.temporaryName = Mutex(name)
+            handle = try folder.open(hiddenName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            temporaryName = Mutex(hiddenName)
         }
     }
 
@@ -66,38 +100,82 @@ package final class AtomicFile: Sendable {
         if let name = temporaryName.withLock(\.self), !isKept.withLock(\.self) { folder.remove(name) }
     }
 
-    /// Syncs the bytes, gives the file its name and syncs the folder. Once it has returned, the file survives a power
-    /// cut.
+    /// The name for which the file was made.
+    package func naming(_ existing: Existing) -> Naming { Naming(self, as: name, in: folder, existing) }
+
+    /// Gives the file the name for which it was made. Once the call has returned, the file survives a power cut.
     ///
     /// - Throws: `EEXIST` if the name is taken and `existing` is `.refuse`; nothing is changed then.
     package func commit(_ existing: Existing) throws(NativeError) {
-        try handle.synchronize()
-        try publish(existing)
-        try folder.synchronize()
+        for case .some(let error) in Self.commit([naming(existing)]) { throw error }
     }
 
-    /// Gives the file its name without any sync. It is for callers that sync many files first and their folder once
-    /// afterwards.
-    package func publish(_ existing: Existing) throws(NativeError) {
+    /// Gives files their names so that a power cut takes neither away: all bytes are synced, then all names are given,
+    /// then the files are synced again under their names, then the folders. The order shares the waits for the disk.
+    ///
+    /// - Parameters:
+    ///   - areSynced: Whether the caller has synced all bytes already.
+    ///   - stopsAtFailure: Whether files after a failed one get no name.
+    /// - Returns: For each file up to the one at which it stopped, the error, or nil if it is on the disk under its name.
+    package static func commit(
+        _ namings: [Naming], areSynced: Bool = false, stopsAtFailure: Bool = false
+    ) -> [NativeError?] {
+        var errors = [NativeError?](repeating: nil, count: namings.count)
+        if !areSynced {
+            if namings.count > 1 { for naming in namings { naming.file.handle.startWriting(from: 0, count: 0) } }
+            for (index, naming) in namings.enumerated() {
+                errors[index] = NativeError.of { () throws(NativeError) in try naming.file.handle.synchronize() }
+            }
+        }
+        let moved = namings.filter { $0.file.hasHiddenName && $0.folder !== $0.file.folder }
+        for (index, naming) in namings.enumerated() {
+            if errors[index] == nil {
+                errors[index] = NativeError.of { () throws(NativeError) in try naming.give() }
+            }
+            if errors[index] != nil && stopsAtFailure {
+                errors.removeSubrange((index + 1)...)
+                break
+            }
+        }
+        let named = errors.indices.filter { errors[$0] == nil }
+        for places in Dictionary(grouping: named, by: { ObjectIdentifier(namings[$0].folder) }).values {
+            let error = NativeError.of { () throws(NativeError) in
+                try namings[places[0]].folder.synchronize(naming: places.map { namings[$0].file.handle })
+            }
+            for place in places { errors[place] = error }
+        }
+        if let folder = moved.first?.file.folder, !named.isEmpty,
+            let error = NativeError.of({ () throws(NativeError) in try folder.synchronize() })
+        {
+            for place in named { errors[place] = errors[place] ?? error }
+        }
+        return errors
+    }
+
+    private var hasHiddenName: Bool { temporaryName.withLock { $0 != nil } }
+
+    private func give(
+        _ name: FilePath.Component, in target: FolderHandle, _ existing: Existing
+    ) throws(NativeError) {
         let known = temporaryName.withLock(\.self)
         switch existing {
         case .refuse:
             if let known {
-                try folder.move(known, to: folder, as: name)
+                try folder.move(known, to: target, as: name)
             } else {
-                try folder.link(handle, as: name)
+                try target.link(handle, as: name)
             }
         case .replace:
             if known == nil { try publishHidden() }
-            try folder.rename(known ?? hiddenName, to: name)
+            try folder.rename(known ?? hiddenName, to: target, as: name)
         }
         temporaryName.withLock { $0 = nil }
     }
 
     /// Gives the file its hidden name, if it does not have one yet. The name is removed with this object, unless `keep`
-    /// is called.
+    /// is called. Nothing is synced: see `FolderHandle.synchronize(naming:)`.
     package func publishHidden() throws(NativeError) {
-        guard temporaryName.withLock({ $0 == nil }) else { return }
+        guard !hasHiddenName else { return }
         try folder.link(handle, as: hiddenName)
         temporaryName.withLock { $0 = hiddenName }
     }
@@ -118,14 +196,26 @@ package final class AtomicFile: Sendable {
     package static func writeUnsynced(_ bytes: [UInt8], to path: FilePath, mode: mode_t) throws(NativeError) {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
-        try file.publish(.replace)
+        try file.naming(.replace).give()
     }
 
     /// Shortens the name, because file systems allow 255 bytes for the whole hidden name.
-    private static func hiddenName(for name: FilePath.Component, _ kind: TemporaryName) -> FilePath.Component {
+    package static func hiddenName(for name: FilePath.Component, _ kind: TemporaryName) -> FilePath.Component {
         var generator = SystemRandomNumberGenerator()
         let suffix = kind == .fixed ? "new" : String(generator.next(), radix: 36)
         let bytes = Array(".".utf8) + name.bytes.prefix(180) + Array(".\(suffix).tmp".utf8)
         return FilePath.Component(bytes) ?? ".capture.tmp"
+    }
+}
+
+extension NativeError {
+    /// The error of a step; nil if it succeeds.
+    fileprivate static func of(_ step: () throws(NativeError) -> Void) -> NativeError? {
+        do {
+            try step()
+            return nil
+        } catch {
+            return error
+        }
     }
 }

@@ -64,9 +64,12 @@ package final class FolderHandle: Sendable {
         }
     }
 
-    package func rename(_ name: FilePath.Component, to other: FilePath.Component) throws(NativeError) {
+    /// Moves a file of this folder to another folder of the same file system, where it replaces a file of that name.
+    package func rename(
+        _ name: FilePath.Component, to folder: FolderHandle, as other: FilePath.Component
+    ) throws(NativeError) {
         let code = unsafe name.native { old in
-            unsafe other.native { unsafe renameat(handle.descriptor, old, handle.descriptor, $0) }
+            unsafe other.native { unsafe renameat(handle.descriptor, old, folder.handle.descriptor, $0) }
         }
         guard code == 0 else { throw .system("rename") }
     }
@@ -85,7 +88,23 @@ package final class FolderHandle: Sendable {
         return false
     }
 
-    /// Moves a file to another folder of the same file system; throws `EEXIST` if the name is taken there.
+    /// Removes the hidden file that a killed process left, unless it may share its bytes with the file of that name: after a
+    /// power cut both names may exist where a rename is not one step, and removing one then breaks the other.
+    ///
+    /// - Returns: whether the hidden name is free now.
+    func removeLeftover(_ hidden: FilePath.Component, of name: FilePath.Component) -> Bool {
+        guard let left = try? status(of: hidden) else { return true }
+        if let known = try? status(of: name) {
+            // ext2, and ext4 without a journal, then have two names for an inode that counts one.
+            let mayShare = left.isSameFile(as: known) ? left.links < 2 : !fileSystem.renamesInOneStep
+            if mayShare { return false }
+        }
+        remove(hidden)
+        return true
+    }
+
+    /// Moves a file to another folder of the same file system; throws `EEXIST` if the name is taken there. Where the file
+    /// system can neither rename without replacing nor link, another program may take the name meanwhile and lose it.
     package func move(
         _ name: FilePath.Component, to folder: FolderHandle, as other: FilePath.Component
     ) throws(NativeError) {
@@ -94,10 +113,11 @@ package final class FolderHandle: Sendable {
             unsafe name.native { old in unsafe other.native { unsafe body(old, $0) } }
         }
         if (unsafe call { unsafe renameat2(source, $0, target, $1, capture_rename_no_replace) }) == 0 { return }
-        // Some file systems do not support the flag. Linking and removing does the same in two steps.
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename") }
-        guard (unsafe call { unsafe linkat(source, $0, target, $1, 0) }) == 0 else { throw .system("link") }
-        remove(name)
+        if (unsafe call { unsafe linkat(source, $0, target, $1, 0) }) == 0 { return remove(name) }
+        guard [EPERM, EIO, EOPNOTSUPP, ENOSYS].contains(errno) else { throw .system("link") }
+        guard try folder.status(of: other) == nil else { throw .system("rename", EEXIST) }
+        try rename(name, to: folder, as: other)
     }
 
     /// The status of the file with this name, without following a link; nil if the name does not exist.
@@ -115,7 +135,24 @@ package final class FolderHandle: Sendable {
     /// Whether fscrypt encrypts the files in this folder.
     package var hasEncryptionPolicy: Bool { capture_encryption_policy(handle.descriptor) == 0 }
 
-    /// Waits until the folder's entries (for example a new name or a rename) are on the disk.
+    /// The kind of the file system; of an unknown kind if it cannot be asked.
+    package var fileSystem: FileSystemKind { (try? FileSystemKind.of(handle)) ?? .unknown }
+
+    /// Waits until files that have just got names in this folder are on the disk under them (Spec/queue.md section 7.2).
+    /// They were synced before: this second sync writes what the file system knows of the name.
+    package func synchronize(naming files: [FileHandle]) throws(NativeError) {
+        if !fileSystem.keepsNamesOfSyncedFiles { for file in files { try file.synchronize() } }
+        try synchronize()
+    }
+
+    /// Does the same with files that got their names by a rename.
+    package func synchronize(renamed names: FilePath.Component...) throws(NativeError) {
+        var files: [FileHandle] = []
+        for name in names { files.append(try open(name, FileHandle.existingFile)) }
+        try synchronize(naming: files)
+    }
+
+    /// Waits until the folder's entries (for example a removed name) are on the disk.
     package func synchronize() throws(NativeError) {
         // Some file systems cannot sync a folder and report EINVAL. Nothing better can be done there.
         guard fsync(handle.descriptor) == 0 || errno == EINVAL else { throw .system("fsync") }

@@ -16,9 +16,9 @@ struct Arrival: Sendable {
     let name: String
     let facts: CaptureFacts
     /// The copy of the bundle; nil for a reference.
-    let file: IncomingFile?
+    let file: AtomicFile?
     var trustFault: BundleError?
-    var sidecar: (content: Sidecar, file: IncomingFile)?
+    var sidecar: (content: Sidecar, file: AtomicFile)?
     var source: Source?
     /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.
     var tag: BytesTag?

@@ -65,7 +65,7 @@ struct Intake: Sendable {
     }
 
     func arrival(
-        _ name: String, _ report: VerificationReport, _ sha256: Digest, _ tag: BytesTag?, _ file: IncomingFile?
+        _ name: String, _ report: VerificationReport, _ sha256: Digest, _ tag: BytesTag?, _ file: AtomicFile?
     ) throws -> Arrival {
         let facts = try CaptureFacts(report, sha256, name)
         var arrival = Arrival(name: name, facts: facts, file: file)
@@ -136,7 +136,7 @@ struct Intake: Sendable {
     }
 
     private func read(
-        _ handle: FileHandle, _ name: String, size: Int, into file: IncomingFile?
+        _ handle: FileHandle, _ name: String, size: Int, into file: AtomicFile?
     ) throws -> (VerificationReport, Digest, BytesTag?, BodyHash?) {
         // A clone shares its blocks with the source and copies nothing. The clone is verified, not the source.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)

@@ -74,12 +74,12 @@ struct Push: Sendable {
         arrival.sidecar = (sidecar, file)
     }
 
-    func synchronize(_ file: IncomingFile) throws(QueueError) {
+    func synchronize(_ file: AtomicFile) throws(QueueError) {
         try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.synchronize() }
     }
 
     /// Writes bytes of a bundle to its copy.
-    func write(_ piece: Span<UInt8>, to file: IncomingFile) throws(BundleError) {
+    func write(_ piece: Span<UInt8>, to file: AtomicFile) throws(BundleError) {
         do throws(NativeError) { try file.handle.write(piece) } catch {
             var failure = BundleError(
                 .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool)

@@ -155,7 +155,7 @@ struct PushGroup {
     }
 
     private func giveNames(_ plans: inout [Plan]) throws -> [Given] {
-        var files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)] = []
+        var files: [Spool.NewFile] = []
         var given: [Given] = []
         var used: [Digest] = []
         for index in plans.indices {

@@ -19,35 +19,45 @@ struct Spool: Sendable {
     }
 
     /// Opens a file for new bytes, which has no name in the spool yet.
-    func openIncoming() throws(QueueError) -> IncomingFile {
-        try onFile(folder.incoming) { () throws(NativeError) in
-            try IncomingFile(in: FolderHandle(folder.incoming, followsLinks: false))
+    func openIncoming() throws(QueueError) -> AtomicFile {
+        var generator = SystemRandomNumberGenerator()
+        let name = FilePath.Component(digits: (0..<8).map { _ in generator.next() }).adding(".tmp")
+        return try onFile(folder.incoming) { () throws(NativeError) in
+            let file = try AtomicFile(
+                hiddenName: name, in: FolderHandle(folder.incoming, followsLinks: false), mode: 0o600)
+            // The lock shows that a push is using the file. It ends with the process.
+            _ = file.handle.lockIfFree()
+            return file
         }
     }
 
-    /// Gives several files their names. All names are given before the folders are synced, because the first sync waits
-    /// for the disk and the others then find their work done.
+    /// A synced file, and its place in the spool.
+    typealias NewFile = (file: AtomicFile, shard: FilePath.Component, name: FilePath.Component)
+
+    /// Gives several synced files their names.
     ///
     /// - Throws: an error for the whole group. Names that were given stay, because their bytes were synced before.
-    func publish(_ files: [(file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)])
-        throws(QueueError)
-    {
+    func publish(_ files: [NewFile]) throws(QueueError) {
         guard !files.isEmpty else { return }
-        let byShard = Dictionary(grouping: files, by: \.shard)
         let spool = try handle(folder.spool)
-        for (shard, files) in byShard {
+        var shards: [FilePath.Component: FolderHandle] = [:]
+        for shard in Set(files.map(\.shard)) {
             let path = folder.spool.appending(shard)
             let target = try onFile(path) { () throws(NativeError) in
                 try spool.subfolderUnsynced(shard, mode: 0o700).folder
             }
             try QueueFolder.requirePrivate(path, onFile(path) { () throws(NativeError) in try target.status() })
-            try onFile(path) { () throws(NativeError) in
-                for (file, _, name) in files { try file.publish(in: target, as: name) }
-            }
+            shards[shard] = target
+        }
+        let namings = files.compactMap { new in
+            shards[new.shard].map { AtomicFile.Naming(new.file, as: new.name, in: $0, .refuse) }
+        }
+        let errors = AtomicFile.commit(namings, areSynced: true)
+        for (new, error) in zip(files, errors) {
+            if let error { throw QueueError.file(folder.spool.appending(new.shard), error) }
         }
         // This is needed even if the shard existed: the process that made it may have been killed before its sync.
         try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
-        for shard in byShard.keys { try synchronize(shard: shard) }
     }
 
     /// Syncs bundles that were in the spool already, because the process that stored them may have been killed before.
@@ -115,11 +125,24 @@ struct Spool: Sendable {
         return try onFile(folder.incoming) { () throws(NativeError) in
             let incoming = try FolderHandle(folder.incoming, followsLinks: false)
             var swept: [FilePath.Component] = []
-            for name in names where try IncomingFile.isAbandoned(name, in: incoming) {
+            for name in names where try Self.isAbandoned(name, in: incoming) {
                 // A push does not leave folders, for example; those stay.
                 if isDryRun || (try? incoming.removeFile(name)) ?? false { swept.append(name) }
             }
             return swept
+        }
+    }
+
+    /// Whether the process that wrote the file has ended.
+    private static func isAbandoned(
+        _ name: FilePath.Component, in incoming: FolderHandle
+    ) throws(NativeError) -> Bool {
+        do throws(NativeError) {
+            return try incoming.open(name, FileHandle.existingFile).lockIfFree()
+        } catch  where error.isMissing {
+            return false
+        } catch  where error.isLoop {
+            return true
         }
     }
 
@@ -157,7 +180,7 @@ struct Spool: Sendable {
                 let other = FilePath.Component(digits: sha256.bytes).adding(".\(number).bundle")
                 do throws(NativeError) {
                     try source.move(name, to: target, as: other)
-                    try target.synchronize()
+                    try target.synchronize(renamed: other)
                     try source.synchronize()
                     return folder.quarantine.appending(other)
                 } catch  where error.isExisting {

@@ -14,8 +14,6 @@ extension Backup {
         let isSpooled: Bool
     }
 
-    private typealias NewFile = (file: IncomingFile, shard: FilePath.Component, name: FilePath.Component)
-
     /// Copies what the folder does not have yet.
     ///
     /// - Parameter isAlone: whether no other process can change the queue meanwhile.
@@ -26,7 +24,7 @@ extension Backup {
             let items = try QueueStore.converting(target) { try copy.read { try Self.items($0, after: last) } }
             guard let end = items.last else { return true }
             last = end.sequence
-            var files: [NewFile] = []
+            var files: [Spool.NewFile] = []
             for item in items {
                 if item.isSpooled, try spool.bundleStatus(item.sha256)?.size != item.bytes {
                     if let file = try bundle(item) {
@@ -68,7 +66,7 @@ extension Backup {
     }
 
     /// - Returns: nil if the queue does not have the bytes.
-    private mutating func bundle(_ item: Item) throws -> NewFile? {
+    private mutating func bundle(_ item: Item) throws -> Spool.NewFile? {
         let path = queue.folder.bundlePath(item.sha256)
         guard let source = try queue.spool.open(item.sha256),
             try onFile(path, { () throws(NativeError) in try source.status().size }) == item.bytes
@@ -81,7 +79,7 @@ extension Backup {
     }
 
     /// - Returns: nil if there is none, or the folder has it.
-    private func sidecar(_ item: Item) throws -> NewFile? {
+    private func sidecar(_ item: Item) throws -> Spool.NewFile? {
         let path = queue.folder.sidecarPath(item.sha256)
         let source = try ifThere(path) { () throws(NativeError) in try FileHandle.reading(path, followsLinks: false) }
         guard let source else { return nil }
@@ -94,7 +92,7 @@ extension Backup {
     }
 
     /// Copies a file to one without a name.
-    private func copied(_ source: FileHandle, _ path: FilePath) throws(QueueError) -> IncomingFile {
+    private func copied(_ source: FileHandle, _ path: FilePath) throws(QueueError) -> AtomicFile {
         let file = try spool.openIncoming()
         source.expectReading()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)

@@ -170,8 +170,8 @@ struct Backup {
         }
         try onFile(target.database) { () throws(NativeError) in
             let home = try FolderHandle(target.path)
-            try home.rename("queue.sqlite.new", to: "queue.sqlite")
-            try home.synchronize()
+            try home.rename("queue.sqlite.new", to: home, as: "queue.sqlite")
+            try home.synchronize(renamed: "queue.sqlite")
         }
     }
 

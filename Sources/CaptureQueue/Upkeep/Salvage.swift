@@ -229,7 +229,7 @@ struct Salvage {
                 isThere = true
             }
             try home.move("queue.sqlite.new", to: home, as: name)
-            try home.synchronize()
+            try home.synchronize(renamed: name)
             return isThere ? folder.path.appending(damaged(number)) : nil
         }
     }

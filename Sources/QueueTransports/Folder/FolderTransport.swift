@@ -83,12 +83,12 @@ package final class FolderTransport: UploadTransport {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil {
                 let outcome = try compare(job, target, folder, source)
-                guard case .conflict = outcome, job.mayRepair(), try isDamagedCopy(name, folder, source) else {
-                    return outcome
-                }
+                guard case .conflict = outcome, let copy = try openOther(name, folder, source) else { return outcome }
+                if let refusal = try refusal(of: copy, job, target) { return refusal }
                 try setAside(name, folder)
             }
-            let file = try AtomicFile(name, in: folder, mode: 0o644)
+            let file = try AtomicFile(
+                name, in: folder, mode: 0o644, temporaryName: isWritten(name, folder, now: job.now) ? .random : .fixed)
             control.began(bytes: job.capture.byteCount)
             guard let agrees = try copy(source, to: file.handle, job.capture.expectedBytes, control) else {
                 return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
@@ -103,17 +103,29 @@ package final class FolderTransport: UploadTransport {
             guard try copy(file.handle, to: nil, .sha256(job.capture.sha256)) == true else {
                 return .failed(code: "folder.readback", message: "\(target) differs from what was written to it")
             }
-            do throws(NativeError) {
-                try file.publish(.refuse)
-            } catch  where error.isExisting {
+            for case .some(let error) in AtomicFile.commit([file.naming(.refuse)], areSynced: true) {
+                guard error.isExisting else { throw error }
                 return try compare(job, target, folder, source)
             }
-            try folder.synchronize()
-            return completed(job, target)
+            return try lookAgain(job, target, folder, source, written: file.handle.status())
         } catch  where error.isDiskFull {
             return .blocked(Block(.full, "\(path): \(error.text)"))
         } catch {
             return .failed(code: "folder.io", message: "\(path): \(error.call): \(error.text)")
+        }
+    }
+
+    /// Opens the name once more after the last sync, because some mounts say that a file was written and have another.
+    private func lookAgain(
+        _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle, written: FileStatus
+    ) throws(NativeError) -> SendOutcome {
+        do throws(NativeError) {
+            let there = try folder.open(Self.name(of: job), FileHandle.existingFile).status()
+            if there.isSameFile(as: written), there.size == written.size { return completed(job, target) }
+            // CIFS and some FUSE mounts give a file another number when it is opened again.
+            return try compare(job, target, folder, source)
+        } catch  where error.isMissing {
+            return completed(job, target, note: "the file was gone when its name was opened again")
         }
     }
 
@@ -138,28 +150,70 @@ package final class FolderTransport: UploadTransport {
         return completed(job, target)
     }
 
-    /// Whether there is a plain file under the name of the capture, which is not the bundle itself.
-    private func isDamagedCopy(
+    /// Opens the plain file that has the name of the capture; nil if there is none, or if it is the bundle itself.
+    private func openOther(
         _ name: FilePath.Component, _ folder: FolderHandle, _ source: FileHandle
-    ) throws(NativeError) -> Bool {
-        guard try folder.status(of: name)?.kind == .file else { return false }
-        return try !folder.open(name, FileHandle.existingFile).status().isSameFile(as: source.status())
+    ) throws(NativeError) -> FileHandle? {
+        guard try folder.status(of: name)?.kind == .file else { return nil }
+        let file = try folder.open(name, FileHandle.existingFile)
+        return try file.status().isSameFile(as: source.status()) ? nil : file
+    }
+
+    /// Why a file with other bytes is not set aside; nil if it is what a power cut can leave of a copy: it has not changed for
+    /// a while, and is neither a sound bundle nor one of a later version.
+    private func refusal(
+        of copy: FileHandle, _ job: SendJob, _ target: FilePath
+    ) throws(NativeError) -> SendOutcome? {
+        if job.mayRepair() { return nil }
+        let report: VerificationReport
+        do {
+            try copy.seekToStart()
+            report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: copy, name: target.string))
+        } catch let error as NativeError {
+            throw error
+        } catch {
+            return .failed(code: "folder.io", message: "\(error)")
+        }
+        let isLater = report.faults.contains { [.containerVersion, .manifestVersion].contains($0.code) }
+        guard !isLater, [.altered, .malformed].contains(report.verdict) else {
+            return .conflict(message: "\(target) exists and has other content")
+        }
+        guard try Self.isSettled(copy.status(), now: job.now) else {
+            return .failed(
+                code: "folder.unsettled", message: "\(target) is not a whole bundle, and was changed a moment ago")
+        }
+        return nil
+    }
+
+    /// Whether another queue may be writing a copy under the hidden name that ours would have.
+    private func isWritten(_ name: FilePath.Component, _ folder: FolderHandle, now: Int) -> Bool {
+        let hidden = AtomicFile.hiddenName(for: name, .fixed)
+        return (try? folder.status(of: hidden)).map { !Self.isSettled($0, now: now) } ?? false
+    }
+
+    /// Whether a file has not changed for a minute.
+    private static func isSettled(_ status: FileStatus, now: Int) -> Bool {
+        now - max(status.modified, status.changed) / 1_000_000 >= 60_000
     }
 
     /// Renames a damaged copy. It is never deleted, since others may have written it.
     private func setAside(_ name: FilePath.Component, _ folder: FolderHandle) throws(NativeError) {
         for number in 1... {
-            let ending = number == 1 ? ".damaged" : ".damaged.\(number)"
+            let other = name.adding(number == 1 ? ".damaged" : ".damaged.\(number)")
             do throws(NativeError) {
-                return try folder.move(name, to: folder, as: name.adding(ending))
+                try folder.move(name, to: folder, as: other)
+                return try folder.synchronize(renamed: other)
             } catch  where error.isExisting {
                 continue
             }
         }
     }
 
-    private func completed(_ job: SendJob, _ target: FilePath) -> SendOutcome {
-        .completed(receipt: job.receipt(.folder, ["path": .string(target.string)]), remoteID: nil, remoteURL: nil)
+    private func completed(_ job: SendJob, _ target: FilePath, note: String? = nil) -> SendOutcome {
+        let members: KeyValuePairs<String, JSONValue?> = [
+            "path": .string(target.string), "name_synced": .bool(true), "note": note.map { .string($0) },
+        ]
+        return .completed(receipt: job.receipt(.folder, members), remoteID: nil, remoteURL: nil)
     }
 
     private static func name(of job: SendJob) -> FilePath.Component {

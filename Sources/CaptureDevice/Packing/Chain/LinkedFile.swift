@@ -35,7 +35,10 @@ struct LinkedFile {
         try self.plan.write(assertion: nil, to: finished.file.handle, name: finished.name)
     }
 
-    func startWriting() { finished.file.handle.startWriting(from: 0, count: 0) }
+    var handle: FileHandle { finished.file.handle }
+    var naming: AtomicFile.Naming { finished.naming }
+
+    func startWriting() { handle.startWriting(from: 0, count: 0) }
 
     /// Syncs the unsigned bundle and gives it its hidden name.
     func publishHidden() throws(BundleError) {
@@ -58,18 +61,14 @@ struct LinkedFile {
         try writing { file throws(NativeError) in try file.handle.synchronize() }
     }
 
-    /// Gives the file its name without syncing the folder.
-    func publish() throws(BundleError) {
-        do {
-            try finished.file.publish(finished.existing)
-        } catch {
-            guard error.isExisting, let files = pending.files else { throw .writing(name, error) }
-            throw BundleError(
-                .outputExists,
-                "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
-                file: name,
-                hints: [.finishLinkElsewhere])
-        }
+    /// The error for a file that did not get its name.
+    func publishingFailure(_ error: NativeError) -> BundleError {
+        guard error.isExisting, let files = pending.files else { return .writing(name, error) }
+        return BundleError(
+            .outputExists,
+            "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
+            file: name,
+            hints: [.finishLinkElsewhere])
     }
 
     private func writing(_ body: (AtomicFile) throws(NativeError) -> Void) throws(BundleError) {

@@ -70,7 +70,7 @@ struct LinkedGroup {
             }
         }
         try native({ .writing(files.first?.file.name ?? "", $0) }) { () throws(NativeError) in
-            try folder.synchronize()
+            try folder.synchronize(naming: files.map(\.file.handle))
         }
     }
 
@@ -108,11 +108,10 @@ struct LinkedGroup {
 
     /// Gives the bundles their names.
     mutating func publish() {
-        for entry in files { attempt(entry) { file throws(BundleError) in try file.publish() } }
-        do {
-            try folder.synchronize()
-        } catch {
-            for entry in files { attempt(entry) { file throws(BundleError) in throw .writing(file.name, error) } }
+        let sound = files.filter { (try? outcomes[$0.index]?.get()) != nil }
+        for (entry, error) in zip(sound, AtomicFile.commit(sound.map(\.file.naming), areSynced: true)) {
+            guard let error else { continue }
+            attempt(entry) { file throws(BundleError) in throw file.publishingFailure(error) }
         }
     }
 

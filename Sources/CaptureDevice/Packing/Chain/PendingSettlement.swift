@@ -67,11 +67,11 @@ struct PendingSettlement {
         let replaces = try mayReplace(files.target, state)
         do throws(NativeError) {
             if replaces {
-                try folder.rename(hidden, to: name)
+                try folder.rename(hidden, to: folder, as: name)
             } else {
                 try folder.move(hidden, to: folder, as: name)
             }
-            try folder.synchronize()
+            try folder.synchronize(renamed: name)
         } catch {
             guard error.isExisting else { throw .writing(files.target, error) }
             throw BundleError(

@@ -20,6 +20,8 @@ package protocol UploadTransport: AnyObject {
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome
     /// Checks whether the destination still has a capture for which it gave a receipt.
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState
+    /// Looks at a copy that may have been lost although there is a receipt for it, and makes it durable.
+    func inspect(_ job: SendJob, _ control: SendControl) -> CopyFinding
     /// Writes the bundle into `target`, if the destination can return it.
     ///
     /// - Returns: the reason for a failure; nil if all bytes came and are those that were sent.
@@ -79,6 +81,8 @@ extension UploadTransport {
     package var absence: Block? { nil }
 
     package func reach(_ control: SendControl) -> Block? { absence }
+
+    package func inspect(_ job: SendJob, _ control: SendControl) -> CopyFinding { .beyondDoubt }
 
     package func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         .unclear(code: "poll", message: "this kind of destination decides at once")

@@ -64,10 +64,11 @@ struct LifeTests {
     @Test func tellsAConflictFromASuccess() throws {
         let path = try room.bundle("a")
         let id = try queue.push(path).id
-        try room.folder.write("something else", to: "disk/\(id).bundle")
+        let other = try room.bundle("b")
+        try FileManager.default.copyItem(atPath: other, toPath: room.path("disk/\(id).bundle"))
         _ = try queue.run()
         #expect(try queues.state(id) == .conflict)
-        #expect(try room.folder.bytes("disk/\(id).bundle") == Array("something else".utf8))
+        #expect(try room.folder.bytes("disk/\(id).bundle") == room.folder.bytes("b.bundle"))
         try FileManager.default.copyItem(atPath: path, toPath: room.path("disk/same"))
         try FileManager.default.removeItem(atPath: room.path("disk/\(id).bundle"))
         try FileManager.default.moveItem(atPath: room.path("disk/same"), toPath: room.path("disk/\(id).bundle"))

@@ -32,12 +32,12 @@ struct MigrationTests {
         }
     }
 
-    @Test(arguments: ["('v1'), ('v2'), ('v3')", "('v9')"])
-    func refusesAQueueFromBeforeTheFirstRelease(versions: String) throws {
+    @Test(arguments: ["('v1'), ('v2'), ('v3')", "('v9')", "('v10'), ('v11.0')"])
+    func refusesAQueueThatNoReleaseWrote(versions: String) throws {
         try UploadQueue(at: folder, createIfMissing: true).close()
         try execute("DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES \(versions)")
         let error = try #require(refusal())
-        #expect(error.code == .older && error.message.contains("before the first release"))
+        #expect(error.code == .older && error.message.contains("never released"))
         #expect(error.hints.contains(.salvage))
         _ = try UploadQueue.salvage(folder, releases: false) { _ in }
         #expect(refusal() == nil)
@@ -50,7 +50,7 @@ struct MigrationTests {
         let pushed = try queue.push(room.bundle("one"))
         queue.close()
         var next = Schema.migrator
-        next.registerMigration("v11") { try $0.execute(sql: "ALTER TABLE captures ADD COLUMN colour TEXT") }
+        next.registerMigration("v12") { try $0.execute(sql: "ALTER TABLE captures ADD COLUMN colour TEXT") }
         let database = try QueueStore.connect(folder.database)
         let run = try #require(try FileLock.take(folder.runLock, milliseconds: 0))
         #expect(throws: QueueError.self) { try QueueStore.migrate(database, folder, next) }

@@ -183,7 +183,7 @@ def older(bench):
         database.execute("UPDATE grdb_migrations SET identifier = 'v1'")
     for words in (["list"], ["push", bench.stock[30].path], ["run"], ["check", "--repair"]):
         result = refused(rig.run(*words), 11, about=" ".join(map(str, words)))
-        expect("before the first release" in result.text and "capqueue salvage" in result.text, f"says {result.text!r}")
+        expect("never released" in result.text and "capqueue salvage" in result.text, f"says {result.text!r}")
     rig.run("salvage").must(0, about="salvage of an older queue")
     holds(rig, *held, rows=rig.rows())
 

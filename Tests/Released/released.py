@@ -5,6 +5,11 @@ from Kit.outcomes import ROOT, expect
 from Released import make
 from Released.data import differences, releases, vectors
 
+# What a later version does otherwise on purpose: the difference, and why.
+CHANGED = {
+    "capqueue list --json --queue queue: .json[7].holding is spool, was removed":
+        "prune keeps what 1.0 sent to a folder until a run has read the copy: FAT and btrfs may have lost it",
+}
 NO_INPUT = {"capbundle key new", "capqueue init"}  # they read nothing that an earlier version wrote
 
 
@@ -15,7 +20,7 @@ def reads(tools):
         for step in json.loads((data / "results.json").read_text()):
             words = step.pop("run")
             today, done = tools.play(place, words)
-            found = list(differences(step, today))
+            found = [one for one in differences(step, today) if f"{' '.join(words)}: {one}" not in CHANGED]
             problems += [f"{' '.join(words)}: {'; '.join(found[:3])}: {done.text.strip()[:200]}"] if found else []
         expect(not problems, f"{data.name}, {len(problems)} commands: {' | '.join(problems[:4])}")
 

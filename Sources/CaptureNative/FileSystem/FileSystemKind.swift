@@ -51,6 +51,9 @@ package struct FileSystemKind: Hashable, Sendable {
     /// the file under its name (Spec/queue.md section 7.2).
     var keepsNamesOfSyncedFiles: Bool { self == .ext || self == .xfs || self == .tmpfs }
 
+    /// Whether a file kept its name through a power cut although release 1.0 did not sync it again.
+    package var keptNamesOfRelease1: Bool { [.ext, .xfs, .f2fs, .exfat].contains(self) }
+
     /// Whether a power cut during a rename leaves one of both names. Elsewhere, for example on FAT and exFAT, both may be
     /// there afterwards and share their bytes.
     package var renamesInOneStep: Bool { isMemory || [.ext, .xfs, .btrfs, .f2fs].contains(self) }

@@ -7,16 +7,17 @@ enum Schema {
     /// "capq", by which `file` and other tools recognise the database.
     static let applicationID = 0x6361_7071
 
-    /// The only version. Versions 1 to 9 were never in a release.
-    static let version = "v10"
-    private static let unreleased = (1...9).map { "v\($0)" }
+    /// The version of release 1.0.0.
+    private static let first = "v10"
+    private static let unreleased = (1...9).map { "v\($0)" } + Migration11.unreleased
 
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
-        migrator.registerMigration(version) { db in
+        migrator.registerMigration(first) { db in
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
             try Tables.make(db)
         }
+        migrator.registerMigration(Migration11.name, migrate: Migration11.apply)
         return migrator
     }
 
@@ -79,11 +80,11 @@ enum Schema {
         guard tables > 0, try migrator.hasBeenSuperseded(db) else { return }
         if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains(where: unreleased.contains) {
             throw QueueError(
-                .older, "was made by a version from before the first release, which this one cannot read",
+                .older, "was made by a version that was never released, which this one cannot read",
                 of: folder.path, hints: [.salvage])
         }
         throw QueueError(
-            .newer, "was made by a newer capqueue; this one supports versions up to \(version)", of: folder.path,
+            .newer, "was made by a newer capqueue; this one supports versions up to \(Migration11.name)", of: folder.path,
             hints: ["install a newer capqueue; nothing was changed"])
     }
 }

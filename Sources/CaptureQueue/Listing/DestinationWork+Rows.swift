@@ -42,6 +42,7 @@ extension DestinationWork {
         var work = DestinationWork(destination)
         work.totals = own
         (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
+        work.doubtfulCopies = try destination.map { try doubtfulCopies($0, db) } ?? [:]
         work.untoldSessions = try destination.map { try untoldSessions($0, db) } ?? 0
         guard waits else { return work }
         work.cutShort = try cutShort(number, db)
@@ -59,6 +60,14 @@ extension DestinationWork {
             WHERE cause = 'salvaged' AND to_state = 'held' AND state = 'held' AND NOT EXISTS
                 (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
             """, db)
+    }
+
+    private static func doubtfulCopies(_ destination: Destination, _ db: Database) throws -> [CopyDoubt: Int] {
+        guard destination.kind == Destination.Kind.folder.rawValue else { return [:] }
+        let sql = "SELECT copy, count(*) AS number FROM deliveries WHERE destination = ? AND copy IS NOT NULL GROUP BY copy"
+        return try db.rows(sql, [destination.number]).reduce(into: [:]) { found, row in
+            if let doubt = CopyDoubt(rawValue: try row.needText("copy")) { found[doubt] = try row.needInteger("number") }
+        }
     }
 
     private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {

@@ -80,7 +80,7 @@ struct PruneSweep {
         let retention = try options.olderThan ?? QueueSettings(db).retention
         let policy = RetentionPolicy(
             retention: retention.milliseconds, includesCancelled: options.includesCancelled,
-            acceptsParts: options.acceptsParts)
+            acceptsParts: options.acceptsParts, acceptsAbsent: options.acceptsAbsent)
         while place.stage != .over {
             let start = place
             let found = try rows(start, until: now - retention.milliseconds, limit: limit, db) { row in
@@ -170,11 +170,12 @@ struct PruneSweep {
         let facts = RetentionPolicy.Facts(
             sha256: try row.digest("sha256"), holding: try CaptureRecord.holding(row),
             deliveries: try db.mapped(
-                "SELECT state, receipt IS NOT NULL AS has_receipt, part FROM deliveries WHERE capture = ?", [sequence]
+                "SELECT state, receipt IS NOT NULL AS has_receipt, part, copy FROM deliveries WHERE capture = ?",
+                [sequence]
             ) {
                 .init(
                     state: try $0.state("state"), hasReceipt: try $0.needInteger("has_receipt") == 1,
-                    isOfPart: try $0.text("part") != nil)
+                    isOfPart: try $0.text("part") != nil, doubt: try $0.text("copy").map { .init(rawValue: $0) ?? .unseen })
             }, finishedAt: try row.integer("finished_at"), storedAt: try row.needInteger("stored_at"))
         guard let permit = policy.permit(facts, now: now) else { return nil }
         return Item(

@@ -35,6 +35,10 @@ extension UploadQueue.Upkeep {
             try HistoryCondensing(queue: queue).run()
         }
         result.refused = sweep.refused
+        result.unseenCopies =
+            try queue.store.read {
+                try $0.integer("SELECT count(*) FROM deliveries INDEXED BY deliveries_copy WHERE copy = 'unseen'")
+            } ?? 0
         result.nextDue = try queue.store.read { db in
             let retention = try options.olderThan ?? QueueSettings(db).retention
             let now = try queue.clock.read(db).believed

@@ -29,6 +29,7 @@ package final class DestinationWorker {
     private let lane: Int
     private var next: ResultWriter.Ahead?
     private var lookedAround = 0.0
+    private var copies: CopyInspection
 
     package init(
         _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ sending: SendingState,
@@ -43,6 +44,7 @@ package final class DestinationWorker {
         self.sending = sending
         self.writer = writer
         lane = writer.join(destination)
+        copies = CopyInspection(queue, destination)
         events = DestinationEvents(destination: destination, sending: sending)
         retry = destination.pace.retry
     }
@@ -85,6 +87,7 @@ package final class DestinationWorker {
                     ResultWriter.Ahead(claim: $0, news: 0)
                 })
         else {
+            if try !isOtherAsking && inspectsCopies(now) { return .worked }
             // While another thread polls or notifies, that work still looks due here.
             return .waiting(until: isOtherAsking ? now + 1000 : try nextTime(after: now))
         }
@@ -222,6 +225,12 @@ package final class DestinationWorker {
         }
         // In a single pass each delivery is polled once, because it is due later now.
         return true
+    }
+
+    private func inspectsCopies(_ now: Int) throws -> Bool {
+        let control = sending.control(for: nil, destination)
+        defer { sending.done(control) }
+        return try sending.alone(with: destination) { try copies.step(transport, control, now: now) } ?? false
     }
 
     private func tellSession(_ now: Int) throws -> Bool {

@@ -5,7 +5,7 @@ package enum RiskyOptions {
         // Delete or replace.
         "--move", "--force", "--cancelled", "--older-than", "--unset", "--repair",
         // Give up a protection of the bytes.
-        "--reference", "--accept-parts", "--accept-clock", "--release", "--reset",
+        "--reference", "--accept-parts", "--accept-absent", "--accept-clock", "--release", "--reset",
         // Weaken a check, or show a secret.
         "--allow-withheld", "--proof", "--condition", "--no-condition", "--secret-path", "--no-secret-path", "--ca",
         "--tsa-ca", "--remove",

@@ -24,6 +24,9 @@ package enum Receipt {
     /// The size of the bundle that was sent.
     package static func byteCount(in text: String) -> Int? { member("bytes", of: text)?.integer }
 
+    /// The file that a folder got.
+    package static func path(in text: String) -> String? { member("path", of: text)?.text }
+
     private static func member(_ name: String, of text: String) -> JSONValue? {
         guard text.utf8.first == UInt8(ascii: "{") else { return nil }
         return (try? JSONParser.parse(Array(text.utf8), nesting: 8))?[name]

@@ -8,11 +8,16 @@ package struct RetentionPolicy: Sendable {
     package let includesCancelled: Bool
     /// Whether a receipt for a part of the bundle is enough.
     package let acceptsParts: Bool
+    /// Whether the owner of a folder has moved the copies away that are not there.
+    package let acceptsAbsent: Bool
 
-    package init(retention: Int, includesCancelled: Bool, acceptsParts: Bool = false) {
+    package init(
+        retention: Int, includesCancelled: Bool, acceptsParts: Bool = false, acceptsAbsent: Bool = false
+    ) {
         self.retention = retention
         self.includesCancelled = includesCancelled
         self.acceptsParts = acceptsParts
+        self.acceptsAbsent = acceptsAbsent
     }
 
     /// The facts about a capture that decide about its deletion.
@@ -22,11 +27,14 @@ package struct RetentionPolicy: Sendable {
             package let hasReceipt: Bool
             /// Whether the receipt says that only a part of the bundle was sent.
             package let isOfPart: Bool
+            /// Why the copy may be lost although there is a receipt.
+            package let doubt: CopyDoubt?
 
-            package init(state: DeliveryState, hasReceipt: Bool, isOfPart: Bool = false) {
+            package init(state: DeliveryState, hasReceipt: Bool, isOfPart: Bool = false, doubt: CopyDoubt? = nil) {
                 self.state = state
                 self.hasReceipt = hasReceipt
                 self.isOfPart = isOfPart
+                self.doubt = doubt
             }
         }
 
@@ -54,7 +62,9 @@ package struct RetentionPolicy: Sendable {
         guard [.spool, .reference, .removing].contains(facts.holding), !facts.deliveries.isEmpty else { return nil }
         let landed = facts.deliveries.filter { $0.state == .completed && $0.hasReceipt }
         let cancelled = facts.deliveries.filter { $0.state == .cancelled }
-        guard landed.count + cancelled.count == facts.deliveries.count else { return nil }
+        guard landed.count + cancelled.count == facts.deliveries.count,
+            landed.allSatisfy({ $0.doubt == nil || $0.doubt == .absent && acceptsAbsent })
+        else { return nil }
         if landed.isEmpty {
             guard includesCancelled else { return nil }
         } else {

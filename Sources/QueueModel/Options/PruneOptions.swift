@@ -8,6 +8,8 @@ public struct PruneOptions: Sendable {
     public var only: [String]?
     /// Whether a receipt for a part of a bundle, such as its photo, is enough.
     public var acceptsParts = false
+    /// Whether a copy that is not in its folder was moved away by the folder's owner, so that its receipt is enough.
+    public var acceptsAbsent = false
     public var isDryRun = false
     /// Whether references are left alone, because deleting them frees no space.
     package var sparesReferences = false
@@ -21,6 +23,8 @@ public struct PruneResult: Hashable, Sendable {
     public package(set) var bytes = 0
     /// Files that could not be deleted, with the reason. The next prune tries again.
     public package(set) var failures: [QueueError] = []
+    /// How many captures stay until a run has looked at their copies in folders (Spec/queue.md section 8.1).
+    public package(set) var unseenCopies = 0
     /// Errors for ids that name no capture or one that is not cancelled.
     public package(set) var refused: [QueueError] = []
     /// The difference between the clock and the expected time, if it delays deletions; nil otherwise.

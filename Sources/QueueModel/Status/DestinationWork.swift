@@ -8,6 +8,8 @@ public struct DestinationWork: Hashable, Sendable {
     public package(set) var heldBySalvage = 0
     /// How many wait for a file of the user that is absent with its folder.
     public package(set) var absent = 0
+    /// How many copies in the folder may be lost although there are receipts for them, by the reason.
+    public package(set) var doubtfulCopies: [CopyDoubt: Int] = [:]
     /// Sessions that ended, and whose end the destination did not take after several attempts.
     public package(set) var untoldSessions = 0
     /// How many captures were not sent because their last runs ended before, and the words of one; nil for none.

@@ -32,6 +32,10 @@ public struct QueueConcern: Hashable, Sendable {
         case cutShort = "run.limit"
         /// A capture has waited for longer than the user allows.
         case old = "captures.old"
+        /// The copies in a folder have other bytes than the receipts say.
+        case copiesWrong = "copies.wrong"
+        /// Copies are not in their folder, whose file system may have lost them in a power cut.
+        case copiesAbsent = "copies.absent"
         /// A file has been in the inbox for more than 10 minutes, or the inbox cannot be read.
         case inbox = "inbox.left"
         /// The wall clock cannot be right, so nothing is deleted.
@@ -76,6 +80,8 @@ extension QueueStatus {
                 case .blocked: each { $0.destination?.block?.needsUser == true ? $0.backlog.captures : 0 }
                 case .destinationPaused: each { $0.destination?.isPaused == true ? $0.backlog.captures : 0 }
                 case .untold: each(\.untoldSessions)
+                case .copiesWrong: each { $0.doubtfulCopies[.wrong] ?? 0 }
+                case .copiesAbsent: each { $0.doubtfulCopies[.absent] ?? 0 }
                 case .cutShort: each { $0.cutShort?.captures ?? 0 }
                 case .old: each { $0.oldestWaiting.map { $0.age > maxAge ?? $0.age } ?? false ? 1 : 0 }
                 case .queuePaused: whole(isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0)

@@ -121,11 +121,11 @@ package final class FolderTransport: UploadTransport {
     ) throws(NativeError) -> SendOutcome {
         do throws(NativeError) {
             let there = try folder.open(Self.name(of: job), FileHandle.existingFile).status()
-            if there.isSameFile(as: written), there.size == written.size { return completed(job, target) }
+            if there.isSameFile(as: written), there.size == written.size { return completed(job) }
             // CIFS and some FUSE mounts give a file another number when it is opened again.
             return try compare(job, target, folder, source)
         } catch  where error.isMissing {
-            return completed(job, target, note: "the file was gone when its name was opened again")
+            return completed(job, note: "the file was gone when its name was opened again")
         }
     }
 
@@ -147,7 +147,7 @@ package final class FolderTransport: UploadTransport {
         // A run may have been killed before it synced the file and the folder.
         try there.synchronize()
         try folder.synchronize()
-        return completed(job, target)
+        return completed(job)
     }
 
     /// Opens the plain file that has the name of the capture; nil if there is none, or if it is the bundle itself.
@@ -209,11 +209,17 @@ package final class FolderTransport: UploadTransport {
         }
     }
 
-    private func completed(_ job: SendJob, _ target: FilePath, note: String? = nil) -> SendOutcome {
-        let members: KeyValuePairs<String, JSONValue?> = [
-            "path": .string(target.string), "name_synced": .bool(true), "note": note.map { .string($0) },
-        ]
-        return .completed(receipt: job.receipt(.folder, members), remoteID: nil, remoteURL: nil)
+    private func completed(_ job: SendJob, note: String? = nil) -> SendOutcome {
+        .completed(receipt: receipt(job, note: note), remoteID: nil, remoteURL: nil)
+    }
+
+    private func receipt(_ job: SendJob, note: String? = nil) -> String {
+        job.receipt(
+            .folder,
+            [
+                "path": .string(path.appending(Self.name(of: job)).string), "name_synced": .bool(true),
+                "note": note.map { .string($0) },
+            ])
     }
 
     private static func name(of job: SendJob) -> FilePath.Component {
@@ -233,6 +239,28 @@ package final class FolderTransport: UploadTransport {
             return .lost("\(target) is missing")
         } catch {
             return .unknown("\(target): \(error.text)")
+        }
+    }
+
+    package func inspect(_ job: SendJob, _ control: SendControl) -> CopyFinding {
+        let name = Self.name(of: job)
+        guard isThere else { return .unknown }
+        guard job.delivery.receipt.flatMap(Receipt.path) == path.appending(name).string else { return .beyondDoubt }
+        do throws(NativeError) {
+            let folder = try FolderHandle(path)
+            guard try folder.status(of: name) != nil else {
+                return folder.fileSystem.keptNamesOfRelease1 ? .beyondDoubt : .doubtful(.absent)
+            }
+            guard let file = try FileHandle.readingPlainFile(path.appending(name), followsLinks: false) else {
+                return .doubtful(.wrong)
+            }
+            guard let agrees = try copy(file, to: nil, .sha256(job.capture.sha256), control) else { return .unknown }
+            guard agrees else { return .doubtful(.wrong) }
+            try file.synchronize()
+            try folder.synchronize()
+            return .sound(receipt: receipt(job))
+        } catch {
+            return .unknown
         }
     }
 

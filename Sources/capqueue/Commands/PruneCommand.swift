@@ -15,7 +15,7 @@ struct PruneCommand: ParsableCommand {
         discussion: """
             Deletes bundles that every destination has, with a receipt, once 7 days have passed since the last upload \
             and since the bytes were stored (capqueue config retention). Bundles of which only the photo was uploaded \
-            stay, unless --accept-parts is given; cancelled bundles are deleted only with --cancelled. The queue keeps \
+            stay, unless --accept-parts is given, and so do bundles whose copy in a folder may be lost; cancelled bundles are deleted only with --cancelled. The queue keeps \
             states, hashes and receipts. Prints the ids.
 
             Example:
@@ -42,6 +42,9 @@ struct PruneCommand: ParsableCommand {
     @Flag(help: "Also delete bundles of which only a part, such as the photo, was uploaded.")
     var acceptParts = false
 
+    @Flag(help: "Also delete bundles whose copies you have moved out of their folder (status --check names them).")
+    var acceptAbsent = false
+
     @Flag(help: "Print what would be deleted, and delete nothing.")
     var dryRun = false
 
@@ -56,8 +59,8 @@ struct PruneCommand: ParsableCommand {
 
     func validate() throws {
         if !ids.isEmpty && !cancelled { throw ValidationError("ids need --cancelled") }
-        if !ids.isEmpty && (olderThan != nil || acceptParts) {
-            throw ValidationError("with ids, give neither --older-than nor --accept-parts")
+        if !ids.isEmpty && (olderThan != nil || acceptParts || acceptAbsent) {
+            throw ValidationError("with ids, give none of --older-than, --accept-parts and --accept-absent")
         }
         if ids.contains("-") && ids.count > 1 {
             throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
@@ -70,6 +73,7 @@ struct PruneCommand: ParsableCommand {
         options.olderThan = olderThan?.age
         options.includesCancelled = cancelled
         options.acceptsParts = acceptParts
+        options.acceptsAbsent = acceptAbsent
         if !ids.isEmpty { options.only = ids == ["-"] ? try LineList.read() : ids }
         options.isDryRun = dryRun
         let output = try TextOutput()
@@ -87,6 +91,10 @@ struct PruneCommand: ParsableCommand {
                 "the clock differs by \(doubt.words) from the expected time; deletion is delayed because of that"
             )
             if !acceptClock { diagnostic.note("if the clock is correct now: capqueue prune --accept-clock") }
+        }
+        if result.unseenCopies > 0, !quiet {
+            let captures = Quantity.count(result.unseenCopies, "capture", on: .messages)
+            diagnostic.note("\(captures) of release 1.0 stay until capqueue run has looked at the copies in their folder")
         }
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"

@@ -10,7 +10,7 @@ extension QueueConcern {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .overMark: .overMark
         case .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold,
-            .cutShort, .old, .inbox, .clock:
+            .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox, .clock:
             .workLeft
         }
     }
@@ -102,6 +102,13 @@ extension QueueConcern {
             let age = (oldest?.age ?? .zero).words
             let found = "\(oldest?.id ?? "")\(destination.map { " for \($0)" } ?? "") has waited for \(age)"
             return (found, "see why", "capqueue history \(oldest?.id ?? "")")
+        case .copiesWrong:
+            let found = "\(count == 1 ? "a copy" : "\(count) copies") in \(name) \(have) other bytes than the receipt says"
+            return (found, "send \(them) again", "capqueue check --remote")
+        case .copiesAbsent:
+            let found = "\(count == 1 ? "a copy" : "\(count) copies") \(be) not in \(name), and may be lost after a power cut"
+            let advice = "send \(them) again, or capqueue prune --accept-absent if you have moved \(them) away"
+            return (found, advice, "capqueue check --remote")
         case .inbox:
             let inbox = "the inbox \(status.settings.inbox ?? "")"
             let left = "\(Quantity.count(count, "file")) in \(inbox) \(have) been there for more than 10 minutes"

@@ -1,0 +1,75 @@
+import CaptureNative
+import GRDB
+import QueueModel
+import QueueTransports
+
+/// Looks at copies in a folder whose receipts do not say that they were synced under their names, a few at a time
+/// (Spec/queue.md section 8.1).
+struct CopyInspection {
+    let queue: UploadQueue
+    let destination: Destination
+    /// The last delivery whose copy was looked at.
+    private var last = 0
+    private var isOver: Bool
+
+    /// How many copies are chosen at once, and for how many seconds they are read before the findings are stored.
+    private static let (group, limit) = (64, 2.0)
+
+    init(_ queue: UploadQueue, _ destination: Destination) {
+        (self.queue, self.destination) = (queue, destination)
+        isOver = destination.kind != Destination.Kind.folder.rawValue
+    }
+
+    /// Looks at some copies outside of the turn to write, and stores what it found.
+    ///
+    /// - Returns: whether there was something to look at.
+    mutating func step(_ transport: any UploadTransport, _ control: SendControl, now: Int) throws -> Bool {
+        guard !isOver else { return false }
+        let chosen = try queue.store.read { try unseen($0) }
+        isOver = chosen.isEmpty
+        guard !isOver, transport.absence == nil else { return false }
+        var found: [(DeliveryRecord, CopyFinding)] = []
+        let started = MonotonicClock.seconds
+        for (capture, delivery) in chosen where control.stopped == nil {
+            let job = SendJob(capture.delivered(by: delivery), delivery, token: [], now: now, held: capture.sha256, queue)
+            found.append((delivery, transport.inspect(job, control)))
+            last = delivery.number
+            if MonotonicClock.seconds - started > Self.limit { break }
+        }
+        if control.stopped != nil { found.removeLast() }
+        try queue.store.write { db in
+            for (delivery, finding) in found { try db.store(finding, of: delivery) }
+        }
+        return true
+    }
+
+    private func unseen(_ db: Database) throws -> [(CaptureRecord, DeliveryRecord)] {
+        let numbers = try db.mapped(
+            """
+            SELECT id FROM deliveries WHERE destination = ? AND copy = 'unseen' AND id > ? ORDER BY id LIMIT ?
+            """, [destination.number, last, Self.group]
+        ) { try $0.needInteger("id") }
+        return try numbers.compactMap { number in
+            guard let delivery = try DeliveryRecord.one(db, number),
+                let capture = try CaptureRecord.one(db, sequence: delivery.capture)
+            else { return nil }
+            return (capture, delivery)
+        }
+    }
+}
+
+extension Database {
+    /// Stores a finding, unless the receipt has changed since.
+    fileprivate func store(_ finding: CopyFinding, of delivery: DeliveryRecord) throws {
+        let (receipt, doubt): (String?, CopyDoubt?)
+        switch finding {
+        case .sound(let new): (receipt, doubt) = (new, nil)
+        case .beyondDoubt: (receipt, doubt) = (delivery.receipt, nil)
+        case .doubtful(let why): (receipt, doubt) = (delivery.receipt, why)
+        case .unknown: return
+        }
+        try run(
+            "UPDATE deliveries SET receipt = ?, copy = ? WHERE id = ? AND copy = 'unseen' AND receipt = ?",
+            [receipt, doubt?.rawValue, delivery.number, delivery.receipt])
+    }
+}

@@ -1,12 +1,17 @@
 """Files in the queue that no row names are reported, never lost, and adopted by `check --repair`."""
+import json
 import os
 import subprocess
 
 from Kit.outcomes import PATIENCE, every, expect
 from Kit.invariants import check_says, clean, gives, holds, nothing_left_over
-from Kit.disks import without_nameless_files
+from Kit.disks import mounted, without_nameless_files
 from Kit.queues import few
 from QueueFaults.signals_and_streams import wait_for_pipe
+
+# A file system of which nobody knows whether its renames are one step.
+OVERLAY = ('mkdir "$0.lower" "$0.upper" "$0.work" && chmod 700 "$0.upper" && '
+           'mount -t overlay -o "lowerdir=$0.lower,upperdir=$0.upper,workdir=$0.work" none "$0"')
 
 
 def bundles(bench):
@@ -100,6 +105,31 @@ def left_in_incoming(bench):
     nothing_left_over(rig, "after check")
 
 
+def twins_in_incoming(bench):
+    """Where a rename is not one step, a hidden file with the bytes of a stored one is named and stays: they may share them."""
+    rig = bench.rig()
+    with mounted(rig, rig.queue, OVERLAY) as place:
+        rig.before = place.prefix
+        rig.run("config", "retention", "8d").must(0, about="config")
+        stored = bench.stock[0]
+        rig.push(stored)
+        incoming, spooled = place.inside / "incoming", place.inside / "spool" / stored.sha256[:2]
+        sidecar = (spooled / f"{stored.sha256}.json").read_bytes()
+        (incoming / "bundle.tmp").write_bytes(stored.data)
+        (incoming / "sidecar.tmp").write_bytes(sidecar)
+        (incoming / "other.tmp").write_bytes(bench.stock[1].data)
+        (place.inside / ".settings.json.new.tmp").write_bytes(b"{")
+        rig.run("config", "retention", "9d").must(0, about="config beside a hidden file")
+        found = [json.loads(line) for line in rig.run("check", "--json").must(15, about="check").out.splitlines()]
+        told = {finding["path"].rpartition("/")[2]: finding["message"] for finding in found if finding["kind"] == "leftover"}
+        for name, ending in (("bundle.tmp", "bundle"), ("sidecar.tmp", "json")):
+            expect(f"{stored.sha256}.{ending}" in told[name] and "fsck" in told[name], f"check says {told[name]!r}")
+        expect("settings.json" in told[".settings.json.new.tmp"], f"check says {told}")
+        names = {path.name for path in incoming.iterdir()}
+        expect(names == {"bundle.tmp", "sidecar.tmp"}, f"incoming/ has {names}")
+        expect((spooled / f"{stored.sha256}.bundle").read_bytes() == stored.data, "the stored bundle was changed")
+
+
 def check_beside_a_push(bench):
     """Files in incoming/ of a push that still runs are not removed, even if they have names."""
     bundle = bench.stock[1]
@@ -161,6 +191,7 @@ TESTS = [
     ("a push uses a stray file, and replaces an incomplete one", used_by_a_push),
     ("a file that is not a bundle is reported and never deleted", no_bundles),
     ("what a kill left in incoming/ goes with the next check", left_in_incoming),
+    ("a hidden file that may share its bytes with a stored one stays, and check says fsck", twins_in_incoming),
     ("check beside a push removes none of its files", check_beside_a_push),
     ("adopt: each bundle once, links are not followed", adopted),
 ]

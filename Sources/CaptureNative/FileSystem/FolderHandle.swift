@@ -92,7 +92,7 @@ package final class FolderHandle: Sendable {
     /// power cut both names may exist where a rename is not one step, and removing one then breaks the other.
     ///
     /// - Returns: whether the hidden name is free now.
-    func removeLeftover(_ hidden: FilePath.Component, of name: FilePath.Component) -> Bool {
+    package func removeLeftover(_ hidden: FilePath.Component, of name: FilePath.Component) -> Bool {
         guard let left = try? status(of: hidden) else { return true }
         if let known = try? status(of: name) {
             // ext2, and ext4 without a journal, then have two names for an inode that counts one.

@@ -67,8 +67,8 @@ struct SettingsCopy {
     private static let leftoverName: FilePath.Component = ".settings.json.new.tmp"
 
     static func sweep(_ folder: QueueFolder) -> Bool {
-        guard let home = try? FolderHandle(folder.path) else { return false }
-        return (try? home.removeFile(leftoverName)) ?? false
+        guard let home = try? FolderHandle(folder.path), let name = folder.settingsCopy.name else { return false }
+        return home.removeLeftover(leftoverName, of: name)
     }
 
     /// Restores settings and destinations into a new database. A missing or damaged copy is ignored.

@@ -116,21 +116,46 @@ struct Spool: Sendable {
         return false
     }
 
-    /// Removes files of killed pushes from `incoming/`. Files that a running push has open stay.
+    /// A file in `incoming/` whose push was killed.
+    struct Leftover {
+        let name: FilePath.Component
+        /// The file of the spool that may share its bytes after a power cut; nil if there is none.
+        let twin: FilePath?
+    }
+
+    /// Removes files of killed pushes from `incoming/`. Files that a running push has open stay, and so does one that may
+    /// share its bytes with a file of the spool (Spec/queue.md section 7.2).
     ///
-    /// - Returns: the names that were removed, or in a dry run would be.
-    func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [FilePath.Component] {
+    /// - Returns: what was removed, or in a dry run would be; and what has a twin.
+    func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [Leftover] {
         let names = try names(in: folder.incoming)
         guard !names.isEmpty else { return [] }
-        return try onFile(folder.incoming) { () throws(NativeError) in
-            let incoming = try FolderHandle(folder.incoming, followsLinks: false)
-            var swept: [FilePath.Component] = []
-            for name in names where try Self.isAbandoned(name, in: incoming) {
-                // A push does not leave folders, for example; those stay.
-                if isDryRun || (try? incoming.removeFile(name)) ?? false { swept.append(name) }
+        let incoming = try handle(folder.incoming)
+        var found: [Leftover] = []
+        for name in names {
+            let isAbandoned = try onFile(folder.incoming) { () throws(NativeError) in
+                try Self.isAbandoned(name, in: incoming)
             }
-            return swept
+            guard isAbandoned else { continue }
+            let twin = incoming.fileSystem.renamesInOneStep ? nil : try twin(of: name)
+            // A push does not leave folders, for example; those stay.
+            if twin != nil || isDryRun || (try? incoming.removeFile(name)) ?? false {
+                found.append(Leftover(name: name, twin: twin))
+            }
         }
+        return found
+    }
+
+    /// The bundle or sidecar of the spool that this file in `incoming/` would have become, if it is there.
+    private func twin(of name: FilePath.Component) throws(QueueError) -> FilePath? {
+        let path = folder.incoming.appending(name)
+        let file = try ifThere(path) { () throws(NativeError) in try FileHandle.readingPlainFile(path, followsLinks: false) }
+        guard let file = file ?? nil else { return nil }
+        let bundle = folder.bundlePath(try SpoolReader.hash(file, path))
+        if FileStatus.exists(bundle) { return bundle }
+        let text = try onFile(path) { () throws(NativeError) in try file.read(Sidecar.sizeLimit, at: 0) }
+        let sidecar = Sidecar(decoding: text).map { folder.sidecarPath($0.facts.sha256) }
+        return sidecar.flatMap { FileStatus.exists($0) ? $0 : nil }
     }
 
     /// Whether the process that wrote the file has ended.

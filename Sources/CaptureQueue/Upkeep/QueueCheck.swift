@@ -108,10 +108,13 @@ struct QueueCheck {
     }
 
     mutating func examineIncoming() throws {
-        for name in try queue.spool.sweepIncoming(isDryRun: options.isDryRun) {
-            try tell(
-                .leftover, queue.folder.incoming.appending(name), "left by a push that was killed",
-                isRepaired: !options.isDryRun)
+        for left in try queue.spool.sweepIncoming(isDryRun: options.isDryRun) {
+            let path = queue.folder.incoming.appending(left.name)
+            if let twin = left.twin {
+                try tell(.leftover, path, Self.shares(with: twin))
+            } else {
+                try tell(.leftover, path, "left by a push that was killed", isRepaired: !options.isDryRun)
+            }
         }
         if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() } }
         let leftover = SettingsCopy.leftover(in: queue.folder)
@@ -120,9 +123,13 @@ struct QueueCheck {
         let isGone = try queue.store.turnOrRead(isDryRun: options.isDryRun) {
             options.isDryRun || SettingsCopy.sweep(queue.folder)
         }
-        guard isGone else { return }
+        guard isGone else { return try tell(.leftover, leftover, Self.shares(with: queue.folder.settingsCopy)) }
         try tell(
             .leftover, leftover, "left by a change of settings that was killed", isRepaired: !options.isDryRun)
+    }
+
+    private static func shares(with twin: FilePath) -> String {
+        "may share its bytes with \(twin) after a power cut, so neither is removed; unmount the disk, run fsck, then remove this file"
     }
 
     // MARK: - Rows

@@ -84,7 +84,8 @@ enum Schema {
                 of: folder.path, hints: [.salvage])
         }
         throw QueueError(
-            .newer, "was made by a newer capqueue; this one supports versions up to \(Migration11.name)", of: folder.path,
+            .newer, "was made by a newer capqueue; this one supports versions up to \(Migration11.name)",
+            of: folder.path,
             hints: ["install a newer capqueue; nothing was changed"])
     }
 }

@@ -64,9 +64,12 @@ extension DestinationWork {
 
     private static func doubtfulCopies(_ destination: Destination, _ db: Database) throws -> [CopyDoubt: Int] {
         guard destination.kind == Destination.Kind.folder.rawValue else { return [:] }
-        let sql = "SELECT copy, count(*) AS number FROM deliveries WHERE destination = ? AND copy IS NOT NULL GROUP BY copy"
+        let sql =
+            "SELECT copy, count(*) AS number FROM deliveries WHERE destination = ? AND copy IS NOT NULL GROUP BY copy"
         return try db.rows(sql, [destination.number]).reduce(into: [:]) { found, row in
-            if let doubt = CopyDoubt(rawValue: try row.needText("copy")) { found[doubt] = try row.needInteger("number") }
+            if let doubt = CopyDoubt(rawValue: try row.needText("copy")) {
+                found[doubt] = try row.needInteger("number")
+            }
         }
     }
 

@@ -175,7 +175,8 @@ struct PruneSweep {
             ) {
                 .init(
                     state: try $0.state("state"), hasReceipt: try $0.needInteger("has_receipt") == 1,
-                    isOfPart: try $0.text("part") != nil, doubt: try $0.text("copy").map { .init(rawValue: $0) ?? .unseen })
+                    isOfPart: try $0.text("part") != nil,
+                    doubt: try $0.text("copy").map { .init(rawValue: $0) ?? .unseen })
             }, finishedAt: try row.integer("finished_at"), storedAt: try row.needInteger("stored_at"))
         guard let permit = policy.permit(facts, now: now) else { return nil }
         return Item(

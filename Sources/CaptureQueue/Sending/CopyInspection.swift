@@ -31,7 +31,8 @@ struct CopyInspection {
         var found: [(DeliveryRecord, CopyFinding)] = []
         let started = MonotonicClock.seconds
         for (capture, delivery) in chosen where control.stopped == nil {
-            let job = SendJob(capture.delivered(by: delivery), delivery, token: [], now: now, held: capture.sha256, queue)
+            let job = SendJob(
+                capture.delivered(by: delivery), delivery, token: [], now: now, held: capture.sha256, queue)
             found.append((delivery, transport.inspect(job, control)))
             last = delivery.number
             if MonotonicClock.seconds - started > Self.limit { break }

@@ -149,7 +149,9 @@ struct Spool: Sendable {
     /// The bundle or sidecar of the spool that this file in `incoming/` would have become, if it is there.
     private func twin(of name: FilePath.Component) throws(QueueError) -> FilePath? {
         let path = folder.incoming.appending(name)
-        let file = try ifThere(path) { () throws(NativeError) in try FileHandle.readingPlainFile(path, followsLinks: false) }
+        let file = try ifThere(path) { () throws(NativeError) in
+            try FileHandle.readingPlainFile(path, followsLinks: false)
+        }
         guard let file = file ?? nil else { return nil }
         let bundle = folder.bundlePath(try SpoolReader.hash(file, path))
         if FileStatus.exists(bundle) { return bundle }

@@ -94,7 +94,8 @@ struct PruneCommand: ParsableCommand {
         }
         if result.unseenCopies > 0, !quiet {
             let captures = Quantity.count(result.unseenCopies, "capture", on: .messages)
-            diagnostic.note("\(captures) of release 1.0 stay until capqueue run has looked at the copies in their folder")
+            diagnostic.note(
+                "\(captures) of release 1.0 stay until capqueue run has looked at the copies in their folder")
         }
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"

@@ -103,10 +103,12 @@ extension QueueConcern {
             let found = "\(oldest?.id ?? "")\(destination.map { " for \($0)" } ?? "") has waited for \(age)"
             return (found, "see why", "capqueue history \(oldest?.id ?? "")")
         case .copiesWrong:
-            let found = "\(count == 1 ? "a copy" : "\(count) copies") in \(name) \(have) other bytes than the receipt says"
+            let found =
+                "\(count == 1 ? "a copy" : "\(count) copies") in \(name) \(have) other bytes than the receipt says"
             return (found, "send \(them) again", "capqueue check --remote")
         case .copiesAbsent:
-            let found = "\(count == 1 ? "a copy" : "\(count) copies") \(be) not in \(name), and may be lost after a power cut"
+            let found =
+                "\(count == 1 ? "a copy" : "\(count) copies") \(be) not in \(name), and may be lost after a power cut"
             let advice = "send \(them) again, or capqueue prune --accept-absent if you have moved \(them) away"
             return (found, advice, "capqueue check --remote")
         case .inbox:

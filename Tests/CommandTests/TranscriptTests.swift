@@ -57,6 +57,8 @@ struct TranscriptTests {
                 .replacing(/\b[0-9a-f]{2}\/<hash>\.(bundle|json)/) { "<shard>/<hash>.\($0.1)" }
                 .replacing(/(waits|waited) for [0-9]+ s\b/) { "\($0.1) for <age>" }
                 .replacing(/\ in [0-9]+\.[0-9] s\b/, with: " in <duration>")
+                .replacing(/capqueue: note: SQLite [0-9.]+ has a bug .*\n/, with: "")
+                .replacing(/"sqlite":"[0-9.]+"/, with: "\"sqlite\":\"<version>\"")
         }
         var lines = plain.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last == "" { lines.removeLast() }

@@ -30,6 +30,7 @@ FORMS = [
     (re.compile(r"[\d,]+(?= bytes free)"), "<bytes>"),
     (re.compile(r"(?<=http://127\.0\.0\.1:)\d+"), "<port>"),
     (re.compile(r"(?<=^  encryption    )[a-z -]+$", re.M), "<kind>"),
+    (re.compile(r"^capqueue: note: SQLite \d\S+ has a bug .*\n", re.M), ""),  # depends on the version of SQLite
     (re.compile(r"(?<=waits for )\d+ s$", re.M), "<age>"),
     (re.compile(r"(?<=is due in )\d+ d \d+ h$", re.M), "<age>"),
     (re.compile(r"(?<= in )\d+\.\d s$", re.M), "<duration>"),

@@ -174,7 +174,7 @@ WRITING = {
     "resume": [command("resume")],
     "config": [coping(kill_other_commands.Configured), command("config", "evict-uploaded", "on")],
     "check": [coping(kill_other_commands.Repaired), command("check", "--read-data"), command("check", "--remote")],
-    "salvage": [coping(kill_other_commands.Salvage)],
+    "salvage": [coping(kill_other_commands.Salvage), coping(kill_other_commands.Mended)],
     "export": [command("export", "--manifest", "list", outputs=("list",))],
     "mark-uploaded": [coping(kill_other_commands.Uploaded), command("mark-uploaded", "ID5", "--receipt", "receipt")],
 }

@@ -9,6 +9,7 @@ from Kit.invariants import check_says, clean, gives, holds, rows_have_bytes
 from Kit.injection import prefix
 from Kit.kills import Scene, killed_everywhere
 from Kit.queues import BEGUN, ids
+from QueueFaults.damaged_indexes import HISTORY, events, without_index
 
 
 # A check takes long, so in the short form only the end of a trial has one.
@@ -235,6 +236,31 @@ class Salvage(Scene):
         holds(rig, *held, self.bench.stock[6], about="after another push")
 
 
+class Mended(Scene):
+    """Only an index is damaged: no kill makes salvage forget what the user decided."""
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:3])
+        with without_index(rig, HISTORY):
+            rig.run("hold", self.bench.stock[2].id).must(0, about="hold")
+
+    def words(self, rig):
+        return ["salvage"]
+
+    def judge(self, rig, ended, _):
+        held = self.bench.stock[:3]
+        before = (self.origin.queue / "queue.sqlite").read_bytes()
+        kept = [path for path in rig.queue.iterdir() if path.is_file() and path.read_bytes() == before]
+        expect(kept, "the damaged database is nowhere")
+        is_done = "hold" in events(rig, held[2])
+        rig.run("salvage").must(64 if is_done else 0, about="salvage again")
+        rows = clean(rig, "after salvage again")
+        holds(rig, *held, rows=rows, about="after salvage again")
+        states = [rows[bundle.id]["state"] for bundle in held]
+        expect(states == ["pending", "pending", "held"], f"after salvage again: {states}")
+        expect("hold" in events(rig, held[2]), "history lacks the hold")
+
+
 OTHERS = {"hold": Change, "cancel": Cancel, "mark-uploaded": Uploaded, "dest add": Destination, "config": Configured,
           "check --repair": Repaired}
 
@@ -246,6 +272,7 @@ def test(kind):
 TESTS = [
     ("run: a kill at any system call strands no capture in uploading, and leaves no half copy", test(Run)),
     ("salvage: a kill at any system call loses nothing, and the next one rebuilds all", test(Salvage)),
+    ("salvage of an index: a kill at any system call forgets no state", test(Mended)),
 ]
 TESTS += [(f"{title}: a kill at any system call leaves the old or the new", test(kind))
           for title, kind in OTHERS.items()]

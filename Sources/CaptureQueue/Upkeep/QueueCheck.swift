@@ -1,13 +1,14 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
-import QueueModel
+public import QueueModel
 import Synchronization
 import SystemPackage
 
 /// The options of `check`.
 public struct CheckOptions: Sendable {
-    /// The share of stored bundles that are read and hashed: 0 to 1.
+    /// The share of stored bundles that are read and hashed: 0 to 1. If it is not 0, the indexes of the database are
+    /// compared with its rows.
     public var readShare = 0.0
     /// Whether to adopt stray files and to write missing sidecars.
     public var isRepairing = false
@@ -84,6 +85,22 @@ extension UploadQueue.Upkeep {
     }
 }
 
+extension UploadQueue.Upkeep {
+    /// The version of SQLite that reads and writes the database.
+    public func sqliteVersion() throws -> SQLiteVersion {
+        SQLiteVersion(try queue.store.read { try String.fetchOne($0, sql: "SELECT sqlite_version()") } ?? "")
+    }
+}
+
+extension Database {
+    /// Whether SQLite finds the database sound.
+    ///
+    /// - Parameter comparesIndexes: whether each index is compared with its rows, which takes longer.
+    func isSound(comparesIndexes: Bool) throws -> Bool {
+        try String.fetchAll(self, sql: "PRAGMA \(comparesIndexes ? "integrity_check" : "quick_check")(1)") == ["ok"]
+    }
+}
+
 struct QueueCheck {
     let queue: UploadQueue
     private(set) var options: CheckOptions
@@ -100,11 +117,15 @@ struct QueueCheck {
     var isRepairing: Bool { options.isRepairing && !options.isDryRun }
 
     func examineDatabase() throws {
-        let found = try queue.store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(3)") }
-        guard found == ["ok"] else {
-            throw QueueError(
-                .damaged, "the database is damaged", of: queue.folder.database, hints: [.salvage])
+        func isSound(comparesIndexes: Bool) throws -> Bool {
+            try queue.store.read { try $0.isSound(comparesIndexes: comparesIndexes) }
         }
+        let comparesIndexes = options.readShare > 0
+        guard try !isSound(comparesIndexes: comparesIndexes) else { return }
+        let isOnlyIndex = try comparesIndexes && isSound(comparesIndexes: false)
+        throw QueueError(
+            .damaged, isOnlyIndex ? "an index of the database does not match its rows" : "the database is damaged",
+            of: queue.folder.database, hints: [.salvage])
     }
 
     mutating func examineIncoming() throws {

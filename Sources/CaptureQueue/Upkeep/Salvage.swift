@@ -14,17 +14,21 @@ public struct SalvageResult: Hashable, Sendable {
     public internal(set) var unreadable: [FilePath] = []
     /// Ids of captures that have a sidecar but no bytes.
     public internal(set) var missing: [String] = []
+    /// Whether only indexes were damaged. Then all rows are kept, and nothing was added from the spool.
+    public internal(set) var isMended = false
     /// The new path of the old database; nil if there was none.
     public internal(set) var oldDatabase: FilePath?
 }
 
 extension UploadQueue {
-    /// Builds the database of a queue again from its spool. The old database is kept under another name.
+    /// Mends the database of a queue, or builds another one from its spool. The old one is kept under another name.
+    ///
+    /// If only indexes are damaged, and rows and spool agree, the indexes are built again and all states are kept.
     ///
     /// - Parameters:
     ///   - releases: whether the captures wait to be sent. Otherwise they are held, because some may have been
     ///     cancelled.
-    ///   - isForced: whether to replace even a sound database.
+    ///   - isForced: whether to replace even a sound database, and to mend none.
     ///   - deliver: gets the id of each capture.
     /// - Throws: `state.refused` if the database is sound; `queue.newer`, `queue.missing`, `queue.open`, `queue.busy`,
     ///   `io.failed`.
@@ -43,7 +47,9 @@ extension UploadQueue {
         }
         defer { locks.forEach { $0.release() } }
         return try QueueStore.converting(folder) {
-            try Salvage(folder: folder, releases: releases, clock: clock).run(deliver)
+            let salvage = Salvage(folder: folder, releases: releases, clock: clock)
+            if !isForced, folder.exists, let result = try salvage.mend() { return result }
+            return try salvage.run(deliver)
         }
     }
 
@@ -53,8 +59,7 @@ extension UploadQueue {
         do throws(QueueError) {
             let store = try QueueStore.open(folder, createIfMissing: false, freesReserve: false)
             defer { store.close() }
-            let found = try? store.read { try String.fetchAll($0, sql: "PRAGMA quick_check(1)") }
-            guard found == ["ok"] else { return }
+            guard (try? store.read { try $0.isSound(comparesIndexes: true) }) == true else { return }
             guard !isForced else { return refreshSettingsCopy(folder) }
         } catch {
             if error.code == .newer { throw error }
@@ -79,8 +84,8 @@ struct Salvage {
     let releases: Bool
     let clock: QueueClock
 
-    private var spool: Spool { Spool(folder: folder) }
-    private var newDatabase: FilePath { folder.database.adding(".new") }
+    var spool: Spool { Spool(folder: folder) }
+    var newDatabase: FilePath { folder.database.adding(".new") }
 
     /// A capture that was found in the spool.
     private struct Found: Sendable {
@@ -122,7 +127,7 @@ struct Salvage {
         try write(&batch, to: database, &result, deliver)
         let missing = "SELECT id FROM captures WHERE holding = 'missing' ORDER BY seq"
         result.missing = try database.read { try String.fetchAll($0, sql: missing) }
-        try database.close()
+        try finish(database)
         result.oldDatabase = try replaceDatabase()
         return result
     }
@@ -202,7 +207,7 @@ struct Salvage {
 
     // MARK: - The database's files
 
-    private func removeLeftovers() throws {
+    func removeLeftovers() throws {
         try onFile(newDatabase) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
             for end in ["", "-wal", "-shm", "-journal"] {
@@ -211,26 +216,41 @@ struct Salvage {
         }
     }
 
-    /// Renames the old database and puts the new one in its place. After a kill in between, the queue reports that its
-    /// database is gone, and salvage can run again.
-    private func replaceDatabase() throws -> FilePath? {
+    /// Closes the new database with all its data in one file. SQLite's close alone would ignore that the disk is full, and
+    /// leave a part in the log.
+    func finish(_ database: DatabaseQueue) throws {
+        _ = try database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try database.close()
+    }
+
+    /// Gives the old database another name, and its own to the new one.
+    ///
+    /// If other processes have the database open, it is missing for a moment. After a kill then, the queue reports that,
+    /// and salvage can run again.
+    func replaceDatabase() throws -> FilePath? {
         try onFile(folder.database) { () throws(NativeError) in
             let home = try FolderHandle(folder.path)
-            var number = 1
-            func damaged(_ number: Int) -> FilePath.Component {
-                FilePath.Component("queue.sqlite.damaged").adding("-\(number)")
-            }
-            while try home.status(of: damaged(number)) != nil { number += 1 }
             let name: FilePath.Component = "queue.sqlite"
-            var isThere = false
-            // The database goes first: without it, SQLite cannot apply the old log to another database.
-            for end in ["", "-wal", "-shm"] where try home.status(of: name.adding(end)) != nil {
-                try home.move(name.adding(end), to: home, as: damaged(number).adding(end))
-                isThere = true
+            var number = 1
+            var old: FilePath.Component { FilePath.Component("queue.sqlite.damaged").adding("-\(number)") }
+            while try home.status(of: old) != nil { number += 1 }
+            let isThere = try home.status(of: name) != nil
+            var others: [String] = []
+            for end in ["-wal", "-shm"] where try home.status(of: name.adding(end)) != nil { others.append(end) }
+            if !isThere || !others.isEmpty || !isLinked(as: old, in: home) {
+                // The database goes first: without it, SQLite cannot apply the old log to another database.
+                for end in (isThere ? [""] : []) + others {
+                    try home.move(name.adding(end), to: home, as: old.adding(end))
+                }
             }
-            try home.move("queue.sqlite.new", to: home, as: name)
+            try home.rename("queue.sqlite.new", to: home, as: name)
             try home.synchronize(renamed: name)
-            return isThere ? folder.path.appending(damaged(number)) : nil
+            return isThere ? folder.path.appending(old) : nil
         }
+    }
+
+    /// Gives the database a second name. Some file systems have no second names.
+    private func isLinked(as name: FilePath.Component, in home: FolderHandle) -> Bool {
+        (try? home.link(DatabaseFile.reading(folder.database), as: name)) != nil
     }
 }

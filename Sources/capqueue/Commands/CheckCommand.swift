@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureQueue
 import CommandSupport
+import QueueModel
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct CheckCommand: ParsableCommand {
               capqueue check --remote
             """)
 
-    @Flag(help: "Read all bytes and compare their hashes.")
+    @Flag(help: "Read all bytes and compare their hashes; compare the indexes of the database with its rows.")
     var readData = false
 
     @Option(help: ArgumentHelp("Read this share of the bundles, chosen at random, such as 5%.", valueName: "share"))
@@ -51,18 +52,19 @@ struct CheckCommand: ParsableCommand {
         var kinds: Set<CheckFinding.Kind> = []
         var remoteFindings = 0
         var asked = 0
-        let result = try queue.with { queue in
+        let (result, sqlite) = try queue.with { queue in
+            let sqlite = try queue.upkeep.sqliteVersion()
             func say(_ finding: CheckFinding) throws {
                 try format.json ? Output.json(finding.json) : Output.line(finding.line)
             }
             let result = try queue.upkeep.check(options, deliver: say)
-            guard remote else { return result }
+            guard remote else { return (result, sqlite) }
             asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
                 kinds.insert(finding.kind)
                 remoteFindings += 1
                 try say(finding)
             }
-            return result
+            return (result, sqlite)
         }
         let open = result.open.values.reduce(0, +) + remoteFindings
         if format.json {
@@ -70,6 +72,7 @@ struct CheckCommand: ParsableCommand {
                 .members([
                     "kind": .string("summary"), "captures": .integer(result.captures), "files": .integer(result.files),
                     "bytes_read": .integer(result.bytesRead), "findings": .integer(open),
+                    "sqlite": .string(sqlite.description),
                 ]))
         } else {
             let read = result.bytesRead > 0 ? ", \(Quantity.bytes(result.bytesRead)) read" : ""
@@ -84,6 +87,11 @@ struct CheckCommand: ParsableCommand {
             diagnostic.note(
                 "\(Quantity.count(result.held, "capture", on: .messages)) added and held, because the queue cannot know "
                     + "what was sent or cancelled before; send what may be sent with: capqueue release ID")
+        }
+        if sqlite.hasResetRace {
+            diagnostic.note(
+                "SQLite \(sqlite) has a bug that 3.51.3 fixed: no other program may write to the database; look into it with",
+                command: "sqlite3 -readonly \(ShellWord.quote(queue.folder.database))")
         }
         let status = ExitStatus.worst(result.open.keys.map(\.status) + kinds.map(\.status))
         if status != .success { throw status }
@@ -136,8 +144,9 @@ struct SalvageCommand: ParsableCommand {
         commandName: "salvage",
         abstract: "Rebuild the database from the stored bundles.",
         discussion: """
-            For a queue whose database is damaged or missing. The old database is kept under another name. All bundles \
-            in the spool are verified and added again. They are held, unless --release is given, because the new \
+            For a queue whose database is damaged or missing. The old database is kept under another name. If only \
+            indexes are damaged, they are built again, and nothing else changes. Otherwise all bundles in the spool \
+            are verified and added to a new database. They are held, unless --release is given, because the new \
             database does not say which of them were cancelled or uploaded. Prints the ids.
 
             Example:
@@ -161,6 +170,9 @@ struct SalvageCommand: ParsableCommand {
         }
         try output.finish()
         if let old = result.oldDatabase { diagnostic.note("the old database is \(old)") }
+        if result.isMended {
+            return diagnostic.note("built the indexes of the database again; all states and receipts are kept")
+        }
         for path in result.damaged { diagnostic.warning("\(path): is damaged and was set aside") }
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }
         for id in result.missing { diagnostic.warning("\(id): its bytes are missing; push the bundle again") }

@@ -180,7 +180,8 @@ def older(bench):
     """A database from before the first release is refused with 11 and not changed; salvage finds all its bundles."""
     rig, held = filled(bench)
     with rig.database() as database:
-        database.execute("UPDATE grdb_migrations SET identifier = 'v1'")
+        database.execute("DELETE FROM grdb_migrations")
+        database.execute("INSERT INTO grdb_migrations (identifier) VALUES ('v1')")
     for words in (["list"], ["push", bench.stock[30].path], ["run"], ["check", "--repair"]):
         result = refused(rig.run(*words), 11, about=" ".join(map(str, words)))
         expect("never released" in result.text and "capqueue salvage" in result.text, f"says {result.text!r}")

@@ -17,6 +17,9 @@ CLONE_NEWNS = 0x20000
 ROOMS = (*range(0, 64, 4), *range(64, 128, 16), *range(128, 512, 32), *range(512, 1024, 128), 1536, 2048, 4096, 6144)
 ENOUGH = 3  # rooms in a row in which a command succeeds, before larger ones are left out
 FULL = re.compile("no space left on device|disk is full|are free on the disk|no room on the disk", re.IGNORECASE)
+# A file system of which nobody knows whether its renames are one step.
+OVERLAY = ('mkdir "$0.lower" "$0.upper" "$0.work" && chmod 700 "$0.upper" && '
+           'mount -t overlay -o "lowerdir=$0.lower,upperdir=$0.upper,workdir=$0.work" none "$0"')
 READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
 
 

@@ -5,13 +5,9 @@ import subprocess
 
 from Kit.outcomes import PATIENCE, every, expect
 from Kit.invariants import check_says, clean, gives, holds, nothing_left_over
-from Kit.disks import mounted, without_nameless_files
+from Kit.disks import OVERLAY, mounted, without_nameless_files
 from Kit.queues import few
 from QueueFaults.signals_and_streams import wait_for_pipe
-
-# A file system of which nobody knows whether its renames are one step.
-OVERLAY = ('mkdir "$0.lower" "$0.upper" "$0.work" && chmod 700 "$0.upper" && '
-           'mount -t overlay -o "lowerdir=$0.lower,upperdir=$0.upper,workdir=$0.work" none "$0"')
 
 
 def bundles(bench):

@@ -5,6 +5,7 @@ and the decision to delete before the deletion, and the deletion before its end 
 """
 import re
 
+from Kit.disks import OVERLAY, mounted
 from Kit.outcomes import Failed, expect
 from QueueFaults.kill_prune import Prune
 from QueueFaults.kill_push import Moved, Push
@@ -86,6 +87,62 @@ def decided_before_deleted(bench):
         first(lines, LOG, step, "sync of `removed` after that of the shard")
 
 
+def names(lines):
+    """Yields (place, name, pattern) of each name that a file gets: the pattern matches a sync of that file."""
+    nameless = {}  # the descriptors of files without a name, by the names that they got
+    for place, line in enumerate(lines):
+        if linked := re.match(r'linkat\(AT_FDCWD\S*, "/proc/self/fd/(\d+)", \d+<[^>]*>, "([^"]*)"', line):
+            nameless[linked[2]] = linked[1]
+            yield place, linked[2], rf"{SYNC}{linked[1]}<"
+        elif renamed := re.match(r'rename\w*\(.*"(?:[^"]*/)?([^"/]*)", .*"(?:[^"]*/)?([^"/]*)"(?:, \w+)?\)', line):
+            number = nameless.get(renamed[1])
+            yield place, renamed[2], rf"{SYNC}{number}<" if number else rf"{SYNC}\d+<[^>]*/{re.escape(renamed[2])}>"
+
+
+def work(rig, tool, capbundle):
+    """The commands that publish a file on which a promise rests, by what they publish."""
+    disk, backup, bundle = rig.out / "disk", rig.out / "backup", rig.out / "x.bundle"
+    return [
+        (capbundle, "key", "new", "--key", rig.out / "a.key"),
+        (capbundle, "trust", "add", "a", rig.out / "a.key.pub", "--trust", rig.out / "trusted"),
+        (capbundle, "pack", rig.raw, "-o", bundle, "--key", rig.out / "a.key"),
+        (capbundle, "pack", rig.raw, "-o", rig.out / "y.bundle", "--key", rig.out / "a.key", "--chain"),
+        (capbundle, "redact", bundle, "--withhold", "location.json", "-o", rig.out / "less.bundle"),
+        (capbundle, "extract", bundle, "-o", rig.out / "parts"),
+        (tool, "dest", "add", "disk", "--kind", "folder", "--path", disk), (tool, "push", bundle),
+        (tool, "run", "--until-empty"), (tool, "backup", backup),
+    ]
+
+
+def synced_again(bench):
+    """Where nobody knows whether a file keeps its name, it is synced again under it, before the folder."""
+    require_strace()
+    rig = bench.rig()
+    missing = []
+    with mounted(rig, rig.folder / "disk", OVERLAY) as place:
+        rig.out, rig.queue = place.place / "out", place.place / "queue"
+        place.shell('mkdir "$0/out"').must(0)
+        inside = place.inside / "out"
+        rig.env["CAPQUEUE_DIR"] = str(rig.queue)
+        for folder in ("disk", "backup", "parts"):
+            (inside / folder).mkdir()
+        for words in work(rig, rig.bench.capqueue, rig.bench.binary):
+            log = rig.folder / "trace"
+            trace = strace("-y", "-s", "200", "-e", TRACED, log=log)
+            done = rig.call(*place.prefix, *trace, *words)
+            done.must(0, 3, about=" ".join(map(str, words[:3])))
+            lines = [line.partition(" ")[2].strip() for line in log.read_text(errors="replace").splitlines()]
+            for start, name, sync in names(lines):
+                if name == "run.json" or name.endswith(".tmp") and "chain" not in str(words):
+                    continue
+                step = next((at for at in range(start, len(lines)) if re.match(sync, lines[at])), None)
+                folder = step and next((at for at in range(step, len(lines)) if re.match(SYNC, lines[at])), None)
+                if not folder:
+                    missing.append(f"{words[1]} {name}")
+    expect(not missing, f"not synced again under its name: {missing}")
+
+
 TESTS = [("a power cut finds bytes before names, names before rows, rows before the id", bytes_names_rows_id),
          ("with --move a power cut leaves the row or the source", source_goes_last),
-         ("a power cut finds the decision to delete before the deletion", decided_before_deleted)]
+         ("a power cut finds the decision to delete before the deletion", decided_before_deleted),
+         ("every published file is synced again under its name, before its folder", synced_again)]

@@ -81,6 +81,9 @@ static inline long capture_file_system(int file, const char *path) {
     return code == 0 ? (long)(unsigned int)status.type : -1;
 }
 
+// glibc declares syncfs(2) only for _GNU_SOURCE.
+extern int syncfs(int file);
+
 // Calls the variadic ioctl(2) with TIOCGWINSZ of asm-generic/ioctls.h. The result is the number of rows (0) or columns (1)
 // of the terminal; 0 if the file is not a terminal.
 static inline int capture_window(int file, int side) {

@@ -138,17 +138,11 @@ package final class AtomicFile: Sendable {
             }
         }
         let named = errors.indices.filter { errors[$0] == nil }
-        for places in Dictionary(grouping: named, by: { ObjectIdentifier(namings[$0].folder) }).values {
-            let error = NativeError.of { () throws(NativeError) in
-                try namings[places[0]].folder.synchronize(naming: places.map { namings[$0].file.handle })
-            }
-            for place in places { errors[place] = error }
+        let failure = NativeError.of { () throws(NativeError) in
+            try FolderHandle.synchronize(naming: named.map { (namings[$0].file.handle, namings[$0].folder) })
+            if !named.isEmpty { try moved.first?.file.folder.synchronize() }
         }
-        if let folder = moved.first?.file.folder, !named.isEmpty,
-            let error = NativeError.of({ () throws(NativeError) in try folder.synchronize() })
-        {
-            for place in named { errors[place] = errors[place] ?? error }
-        }
+        for place in named { errors[place] = failure }
         return errors
     }
 

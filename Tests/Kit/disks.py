@@ -16,7 +16,7 @@ CLONE_NEWNS = 0x20000
 # KiB that a disk has left in turn: no more than a page at first, and in the end more than any command needs.
 ROOMS = (*range(0, 64, 4), *range(64, 128, 16), *range(128, 512, 32), *range(512, 1024, 128), 1536, 2048, 4096, 6144)
 ENOUGH = 3  # rooms in a row in which a command succeeds, before larger ones are left out
-FULL = re.compile("no space left on device|disk is full|are free on the disk|no room on the disk", re.IGNORECASE)
+FULL = re.compile("no space left on device|disk is full|are free on the disk|quota|no inode left", re.IGNORECASE)
 # A file system of which nobody knows whether its renames are one step.
 OVERLAY = ('mkdir "$0.lower" "$0.upper" "$0.work" && chmod 700 "$0.upper" && '
            'mount -t overlay -o "lowerdir=$0.lower,upperdir=$0.upper,workdir=$0.work" none "$0"')
@@ -76,7 +76,7 @@ def mounted(rig, place, mount):
     if not shutil.which("nsenter"):
         raise Skipped("nsenter is not installed")
     place.mkdir(exist_ok=True, parents=True)
-    holder = subprocess.Popen(["unshare", "-m", "sh", "-c", f'{{ {mount}; }} && echo mounted && exec cat', place],
+    holder = subprocess.Popen(["unshare", "-m", "sh", "-c", f'{{ {mount}; }} >&2 && echo mounted && exec cat', place],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         if holder.stdout.readline() != b"mounted\n":

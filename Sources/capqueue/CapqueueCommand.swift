@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureNative
 import CommandSupport
 import QueueModel
 
@@ -49,7 +50,16 @@ struct CapqueueCommand: ParsableCommand {
                 ]),
         ])
 
-    static func main() { CommandRunner.run(Self.self, tool: toolName, words: words, failure: CommandFailure.init(of:)) }
+    static func main() {
+        BusError.handle { _ in
+            BusError.end(
+                """
+                capqueue: error: the disk of the queue has no room, or cannot be read (SIGBUS)
+                capqueue: hint: free some space; what push printed an id for is stored\n
+                """, 74)
+        }
+        CommandRunner.run(Self.self, tool: toolName, words: words, failure: CommandFailure.init(of:))
+    }
 }
 
 extension CapqueueCommand {

@@ -39,7 +39,7 @@ public final class UploadQueue: Sendable {
         do {
             store = try QueueStore.open(folder, createIfMissing: createIfMissing, freesReserve: freesReserve)
         } catch {
-            throw createIfMissing ? QueueError.withHint(error) : error
+            throw createIfMissing ? QueueError.withHint(error, in: folder) : error
         }
         if createIfMissing && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }

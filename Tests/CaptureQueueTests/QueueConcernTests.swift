@@ -90,6 +90,20 @@ struct QueueConcernTests {
         #expect(status([], usedBytes: used).concerns().isEmpty)
     }
 
+    @Test(arguments: [(999, true), (1000, false), (nil, false)])
+    func fewInodesAreAConcern(_ inodes: Int?, _ isConcern: Bool) {
+        var queue = status([])
+        queue.freeInodes = inodes
+        #expect(queue.concerns() == (isConcern ? [.init(.lowInodes, 1)] : []))
+    }
+
+    @Test func aFullQuotaAndAReadOnlyDiskAreConcerns() {
+        var queue = status([])
+        (queue.isQuotaFull, queue.isDiskReadOnly) = (true, true)
+        #expect(queue.concerns() == [.init(.lowDisk, 1), .init(.readOnlyDisk, 1)])
+        #expect(queue.concerns(of: "a").isEmpty)
+    }
+
     /// On a disk of 2 MB 5 % are left free; without a floor a full disk is a concern too.
     @Test(arguments: [FreeFloor.standard, .none])
     func aFullDiskIsAConcernWithoutAnySetting(_ floor: FreeFloor) {

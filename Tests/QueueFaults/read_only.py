@@ -57,6 +57,8 @@ def mount_of(leave, bench):
         left_over(rig, leave)
         held.append(bench.stock[2])
     with mounted(rig, rig.queue, READ_ONLY) as place:
+        said = place.run("status", "--check").must(15, about="status --check").out
+        expect(b"the disk is read-only" in said, f"status --check says {said!r}")
         tried(rig, place.run, held, "a read-only disk")
     rig.push(bench.stock[10])
     gives(rig, *held, bench.stock[10], about="writable again")

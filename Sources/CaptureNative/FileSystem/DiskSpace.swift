@@ -3,9 +3,13 @@ package import SystemPackage
 
 /// The free space of a file system, and its size.
 package struct DiskSpace: Hashable, Sendable {
-    /// The number of bytes that this user can still write.
+    /// The number of bytes that this user can still write. A quota may allow less: see `refusal`.
     package let free: Int
     package let size: Int
+    /// The number of bytes that are free, but that only root can write.
+    package let freeForRoot: Int
+    /// The number of files that can still be made; nil where the file system has no table of them, such as btrfs and FAT.
+    package let freeInodes: Int?
 
     package static func free(at path: FilePath) throws(NativeError) -> Int { try at(path).free }
 
@@ -14,11 +18,31 @@ package struct DiskSpace: Hashable, Sendable {
         var status = statvfs()
         try NativeError.retrying("statvfs") { unsafe path.native { unsafe statvfs($0, &status) } }
         let block = Int(status.f_frsize)
-        return DiskSpace(free: bytes(status.f_bavail, block), size: bytes(status.f_blocks, block))
+        let free = bytes(status.f_bavail, block)
+        return DiskSpace(
+            free: free, size: bytes(status.f_blocks, block), freeForRoot: max(0, bytes(status.f_bfree, block) - free),
+            freeInodes: status.f_files == 0 ? nil : Int(clamping: status.f_favail))
     }
 
     private static func bytes(_ blocks: fsblkcnt_t, _ block: Int) -> Int {
         let (bytes, overflows) = Int(clamping: blocks).multipliedReportingOverflow(by: block)
         return overflows ? .max : bytes
+    }
+
+    /// Tries whether this user can have a new file of this many bytes, which also a quota or a lack of inodes prevents. The
+    /// file never has a name.
+    ///
+    /// - Returns: the failure for lack of room; nil if there is room, or if this user cannot write there at all.
+    package static func refusal(of bytes: Int, in folder: FilePath) -> NativeError? {
+        do throws(NativeError) {
+            if let file = try FolderHandle(folder).openUnnamed(mode: 0o600) {
+                try file.allocate(bytes)
+            } else if try free(at: folder) < bytes {
+                return .system("statvfs", ENOSPC)
+            }
+            return nil
+        } catch {
+            return error.isDiskFull ? error : nil
+        }
     }
 }

@@ -39,6 +39,10 @@ extension NativeError {
     package var isExisting: Bool { isErrno(EEXIST) }
     /// The disk or the user's quota is full.
     package var isDiskFull: Bool { isErrno(ENOSPC, EDQUOT) }
+    /// The quota of the user, or of the part of the disk, is full, although the disk may not be.
+    package var isQuotaFull: Bool { isErrno(EDQUOT) }
+    /// The file system is mounted read-only.
+    package var isReadOnlyDisk: Bool { isErrno(EROFS) }
     /// This user may not open the file.
     package var isForbidden: Bool { isErrno(EACCES, EPERM) }
     /// The target cannot be created: no such folder, no permission, a folder where a file should be, a read-only disk.

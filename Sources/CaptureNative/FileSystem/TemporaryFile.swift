@@ -41,7 +41,7 @@ package final class TemporaryDirectory: Sendable {
         }
     }
 
-    private init(in folder: FilePath) throws(NativeError) {
+    package init(in folder: FilePath) throws(NativeError) {
         var name = TemporaryName.template("capqueue", in: folder)
         let made = unsafe name.withUnsafeMutableBufferPointer { buffer -> FilePath? in
             guard let template = buffer.baseAddress, let made = unsafe mkdtemp(template) else { return nil }

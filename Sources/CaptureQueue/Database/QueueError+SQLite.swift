@@ -3,28 +3,13 @@ import QueueModel
 import SystemPackage
 
 extension QueueError {
-    /// Converts an error of SQLite to words for people.
+    /// Converts an error of SQLite to words for people; `QueueStore.isOfFullDisk` must be false for it.
     static func database(_ error: DatabaseError, _ path: FilePath) -> QueueError {
-        var failure = kind(of: error, path)
-        // SQLite has no error code of its own for a full disk when it makes the shared-memory file.
-        failure.isDiskFull = error.resultCode == .SQLITE_FULL || isOfSharedMemory(error)
-        return failure
-    }
-
-    private static func isOfSharedMemory(_ error: DatabaseError) -> Bool {
-        [.SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN].contains(error.extendedResultCode)
-    }
-
-    private static func kind(of error: DatabaseError, _ path: FilePath) -> QueueError {
         switch error.resultCode {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             QueueError(.busy, "another program holds the database", of: path)
-        case .SQLITE_FULL:
-            QueueError(.inputOutput, "the disk is full", of: path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             QueueError(.damaged, "the database is damaged", of: path, hints: [.salvage])
-        case .SQLITE_IOERR where isOfSharedMemory(error):
-            QueueError(.inputOutput, "the database cannot be opened: there may be no room on the disk", of: path)
         case .SQLITE_IOERR:
             QueueError(.inputOutput, "the database cannot be read or written", of: path)
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:

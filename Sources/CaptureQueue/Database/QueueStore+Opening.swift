@@ -65,13 +65,35 @@ extension QueueStore {
         try? FolderHandle(folder.path.folder).synchronize()
     }
 
+    /// Whether there was no room for what SQLite wanted to write. It has no code of its own for a used-up quota, nor for
+    /// the files that it makes beside the database.
+    static func isOfFullDisk(_ error: any Error, _ folder: QueueFolder) -> Bool {
+        switch error {
+        case let error as QueueError: error.isDiskFull
+        case let error as DatabaseError:
+            switch error.resultCode {
+            case .SQLITE_FULL: true
+            case .SQLITE_IOERR, .SQLITE_CANTOPEN: folder.lackOfRoom() != nil
+            default: false
+            }
+        default: false
+        }
+    }
+
+    static func fullDisk(_ folder: QueueFolder) -> QueueError {
+        var error = QueueError(
+            .inputOutput, "cannot be changed: \(folder.lackOfRoom() ?? "the disk is full")", of: folder.path)
+        error.isDiskFull = true
+        return error
+    }
+
     static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {
         do {
             return try body()
         } catch let error as QueueError {
             throw error
         } catch let error as DatabaseError {
-            throw .database(error, folder.database)
+            throw isOfFullDisk(error, folder) ? fullDisk(folder) : .database(error, folder.database)
         } catch {
             throw QueueError(.damaged, "the database holds a value of a wrong kind", of: folder.database)
         }

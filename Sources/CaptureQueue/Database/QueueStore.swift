@@ -65,21 +65,35 @@ final class QueueStore: Sendable {
         return try converting(folder) {
             if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {
                 let reason = QueueError(
-                    .inputOutput, "cannot be changed: the folder cannot be written", of: folder.path)
+                    .inputOutput,
+                    "cannot be changed: the \(folder.isOnReadOnlyDisk ? "disk is read-only" : "folder cannot be written")",
+                    of: folder.path)
                 return QueueStore(folder, copy, readOnly: reason)
             }
             let refusal = try BackupMark(in: folder).map { _ in BackupMark.refusal(of: folder) }
-            do {
-                return QueueStore(folder, try connectCurrent(folder), readOnly: refusal, freesReserve: freesReserve)
-            } catch let error as DatabaseError where isOfFullDisk(error, folder) {
-                // SQLite creates two files beside the database even to read it.
-                if freesReserve, Reserve(folder: folder).release() {
-                    return QueueStore(folder, try connectCurrent(folder), freesReserve: freesReserve)
-                }
-                // A copy fails too if the database is incomplete or was removed meanwhile.
-                guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
-                return QueueStore(folder, copy, readOnly: refusal ?? fullDisk(folder))
+            // SQLite creates two files beside the database even to read it.
+            var queue = try connectIfRoom(folder, Reserve.size)
+            if queue == nil && freesReserve {
+                _ = Reserve(folder: folder).release()
+                // btrfs gives back what was deleted only when something else asks for that much.
+                queue = try connectIfRoom(folder, Reserve.size) ?? connectIfRoom(folder)
             }
+            if let queue { return QueueStore(folder, queue, readOnly: refusal, freesReserve: freesReserve) }
+            // A copy fails too if the database is incomplete or was removed meanwhile.
+            guard let copy = try? ReadOnlyDatabase.open(folder) else { throw fullDisk(folder) }
+            return QueueStore(folder, copy, readOnly: refusal ?? fullDisk(folder))
+        }
+    }
+
+    /// - Returns: nil if there is no room for the files that SQLite makes.
+    private static func connectIfRoom(
+        _ folder: QueueFolder, _ bytes: Int = QueueFolder.roomToOpen
+    ) throws -> DatabaseQueue? {
+        // On btrfs each page of the shared memory needs new space when SQLite stores into it, and without any that is SIGBUS.
+        if (try? FileSystemKind.of(folder.path)) == .btrfs, folder.lackOfRoom(for: bytes) != nil { return nil }
+        do { return try connectCurrent(folder) } catch {
+            if isOfFullDisk(error, folder) { return nil }
+            throw error
         }
     }
 
@@ -97,20 +111,6 @@ final class QueueStore: Sendable {
         }
         try locked(folder) { try migrate(queue, folder) }
         return queue
-    }
-
-    static func isOfFullDisk(_ error: DatabaseError, _ folder: QueueFolder) -> Bool {
-        switch error.resultCode {
-        case .SQLITE_FULL: true
-        case .SQLITE_IOERR, .SQLITE_CANTOPEN: ((try? DiskSpace.free(at: folder.path)) ?? .max) < Reserve.size
-        default: false
-        }
-    }
-
-    private static func fullDisk(_ folder: QueueFolder) -> QueueError {
-        var error = QueueError(.inputOutput, "cannot be changed: the disk is full", of: folder.path)
-        error.isDiskFull = true
-        return error
     }
 
     /// Closes the database, which also removes its log. Otherwise the next process to open it does that.
@@ -243,7 +243,8 @@ final class QueueStore: Sendable {
                 do {
                     return try writeWhenFree(body)
                 } catch let error as DatabaseError
-                    where store.freesReserve && error.resultCode == .SQLITE_FULL
+                    where store.freesReserve && error.extendedResultCode != .SQLITE_IOERR_FSYNC
+                    && isOfFullDisk(error, store.folder)
                 {
                     // Nothing of the transaction was written, so it can run again.
                     guard Reserve(folder: store.folder).release() else { throw error }

@@ -20,7 +20,16 @@ enum ReadOnlyDatabase {
     }
 
     static func open(_ folder: QueueFolder) throws -> DatabaseQueue {
-        let copy = try onFile(TemporaryFile.folder) { () throws(NativeError) in try TemporaryDirectory() }
+        do {
+            return try read(onFile(TemporaryFile.folder) { () throws(NativeError) in try TemporaryDirectory() }, folder)
+        } catch let error where QueueStore.isOfFullDisk(error, folder) {
+            // The temporary folder may be on the same disk.
+            let memory: FilePath = "/dev/shm"
+            return try read(onFile(memory) { () throws(NativeError) in try TemporaryDirectory(in: memory) }, folder)
+        }
+    }
+
+    private static func read(_ copy: TemporaryDirectory, _ folder: QueueFolder) throws -> DatabaseQueue {
         defer { copy.remove() }
         for end in ["", "-wal"] where FileStatus.exists(folder.database.adding(end)) {
             try copyFile(folder.database.adding(end), to: copy.path.appending("queue.sqlite" + end))

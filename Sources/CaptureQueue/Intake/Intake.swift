@@ -36,7 +36,7 @@ struct Intake: Sendable {
             return arrival
         } catch {
             push.limits.giveBack(reserved)
-            throw QueueError.push(of: name, error)
+            throw QueueError.push(of: name, error, in: queue.folder)
         }
     }
 

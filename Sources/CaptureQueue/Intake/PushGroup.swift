@@ -29,7 +29,7 @@ struct PushGroup {
                 pushed[index] = again
             }
         } catch {
-            return arrivals.map { $0.flatMap { .failure(QueueError.push(of: $0.name, error)) } }
+            return arrivals.map { $0.flatMap { .failure(QueueError.push(of: $0.name, error, in: queue.folder)) } }
         }
         // If the destinations cannot be read, no source file is removed.
         guard options.moves, let removal = try? SourceRemoval(queue, isInbox: options.isFromInbox) else {
@@ -53,7 +53,7 @@ struct PushGroup {
             return try queue.store.turn { turn in try commit([.success(arrival)], turn) }.first?
                 .map { pushed in note.map { pushed.adding(note: $0) } ?? pushed }
         } catch {
-            return .failure(QueueError.push(of: arrival.name, error))
+            return .failure(QueueError.push(of: arrival.name, error, in: queue.folder))
         }
     }
 

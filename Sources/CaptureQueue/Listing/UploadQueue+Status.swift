@@ -1,3 +1,4 @@
+import CaptureNative
 import GRDB
 public import QueueModel
 import SystemPackage
@@ -18,6 +19,7 @@ extension UploadQueue {
                 status.totals[try row.state("state")] = try .init(row: row)
             }
             (status.usedBytes, status.nextBytes) = (try db.usedBytes(spool), try db.lastBytes())
+            addDisk(to: &status)
             status.releasable = try releasable(status, db)
             let evictable = status.settings.evictsUploaded ? status.releasable?.bytes ?? 0 : 0
             status.room = try? status.settings.room(at: folder, next: status.nextBytes, evictable: evictable)
@@ -35,6 +37,16 @@ extension UploadQueue {
         }
     }
 
+    /// What the free space does not show.
+    private func addDisk(to status: inout QueueStatus) {
+        status.freeInodes = (try? DiskSpace.at(folder.path))?.freeInodes
+        status.takenByRoot = Reserve(folder: folder).takenByRoot
+        let next = status.nextBytes + Reserve.size
+        status.isQuotaFull = DiskSpace.refusal(of: next, in: folder.incoming)?.isQuotaFull ?? false
+        // A backup is often kept on a disk that is read-only.
+        status.isDiskReadOnly = !FileStatus.exists(BackupMark.path(in: folder)) && folder.isOnReadOnlyDisk
+    }
+
     /// What can be deleted if room is short, after another capture of `next` bytes. Of many captures only the oldest are
     /// looked at, so that a long-used queue takes no longer.
     private func releasable(_ status: QueueStatus, _ db: Database) throws -> Releasable? {
@@ -43,7 +55,10 @@ extension UploadQueue {
         let isLow = room?.isLow ?? false
         let short = max(
             used - settings.warnAt, settings.limit.map { used + max(next, 1) - $0 } ?? 0,
-            isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0)
+            isLow ? max(1, (room?.floor ?? 0) + next - (room?.free ?? 0)) : 0,
+            status.isQuotaFull ? next + Reserve.size : 0,
+            // How many files that frees does not follow from the bytes: all that can go.
+            status.isLowOnInodes ? 1 << 50 : 0)
         return short > 0 ? try Eviction(queue: self).releasable(bytes: short, looks: 100, db) : nil
     }
 

@@ -42,17 +42,23 @@ extension QueueStore {
     /// Whether the disk has room to store how this many transfers end. If it has not, room is made: the log is written
     /// into the database, which empties it, and then the reserve is freed.
     func hasRoom(forOutcomes count: Int) -> Bool {
-        func isEnough() -> Bool { ((try? DiskSpace.free(at: folder.path)) ?? .max) >= count * Self.outcome }
+        let (bytes, reserve) = (count * Self.outcome, Reserve(folder: folder))
+        func isEnough() -> Bool {
+            guard ((try? DiskSpace.free(at: folder.path)) ?? .max) >= bytes else { return false }
+            // The free space does not show what a quota allows. The reserve was made when it allowed that much.
+            return reserve.exists || folder.lackOfRoom(for: bytes) == nil
+        }
         if isEnough() { return true }
         try? turn { try $0.emptyLog() }
         if isEnough() { return true }
-        return freesReserve && Reserve(folder: folder).release() && isEnough()
+        return freesReserve && reserve.release() && isEnough()
     }
 
     /// The error of a run that must not send, because it could not store the outcome.
     var noRoom: QueueError {
+        let lack = folder.lackOfRoom() ?? "the disk is full"
         var error = QueueError(
-            .inputOutput, "the disk is full: nothing is sent, because the outcome could not be stored", of: folder.path,
+            .inputOutput, "\(lack): nothing is sent, because the outcome could not be stored", of: folder.path,
             hints: [.freeSpace])
         error.isDiskFull = true
         return error

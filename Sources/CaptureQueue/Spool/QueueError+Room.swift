@@ -1,27 +1,59 @@
 import CaptureBundle
+import CaptureNative
 import QueueModel
+
+extension QueueFolder {
+    /// More than the files need that SQLite makes when it opens the database.
+    static let roomToOpen = 65_536
+
+    /// Why this user has no room here for so many bytes; nil if there is room.
+    func lackOfRoom(for bytes: Int = roomToOpen) -> String? {
+        guard let refusal = DiskSpace.refusal(of: bytes, in: path) else { return nil }
+        if refusal.isQuotaFull { return "the quota is used up" }
+        if (try? DiskSpace.at(path))?.freeInodes == 0 { return "the disk has no inode left" }
+        return Reserve(folder: self).takenByRoot > 0 ? "the disk is full, and \(Self.keptForRoot)" : "the disk is full"
+    }
+
+    fileprivate static let keptForRoot = "its last blocks are kept for root (tune2fs -m)"
+
+    /// Whether the queue is on a disk that is mounted read-only.
+    var isOnReadOnlyDisk: Bool {
+        [path, spool].contains { place in
+            do throws(NativeError) {
+                try ProcessEnvironment.canWrite(folder: place)
+                return false
+            } catch {
+                return error.isReadOnlyDisk
+            }
+        }
+    }
+}
 
 extension QueueError {
     /// Adds hints to an error that a full disk has caused.
-    static func withHint(_ error: QueueError) -> QueueError {
+    static func withHint(_ error: QueueError, in folder: QueueFolder) -> QueueError {
         guard error.isDiskFull else { return error }
-        var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints)
+        var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints(folder))
         hinted.isDiskFull = true
         return hinted
     }
 
     /// The error of a push that names the bundle for which there was no room; any other error as it is.
-    static func push(of name: String, _ error: any Error) -> any Error {
+    static func push(of name: String, _ error: any Error, in folder: QueueFolder) -> any Error {
         let cause: String
         switch error {
         case let error as QueueError where error.isDiskFull: cause = error.description
         case let error as BundleError where error.isDiskFull: cause = error.description
         default: return error
         }
-        var named = QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, hints: fullHints)
+        var named = QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, hints: fullHints(folder))
         named.isDiskFull = true
         return named
     }
 
-    private static let fullHints: [QueueHint] = [.freeSpace, .pushByReference]
+    private static func fullHints(_ folder: QueueFolder) -> [QueueHint] {
+        // Nothing that this user deletes makes room then, and each change of the database needs some.
+        Reserve(folder: folder).takenByRoot > 0
+            ? [.words("the disk has free blocks, but \(QueueFolder.keptForRoot)")] : [.freeSpace, .pushByReference]
+    }
 }

@@ -33,6 +33,7 @@ public struct QueueFolder: Hashable, Sendable {
     var begunFile: FilePath { path.appending("run.begun") }
     var settingsCopy: FilePath { path.appending("settings.json") }
     var reserve: FilePath { path.appending("reserve") }
+    var secondReserve: FilePath { path.appending("reserve.2") }
     package var spool: FilePath { path.appending("spool") }
     var incoming: FilePath { path.appending("incoming") }
     var quarantine: FilePath { path.appending("quarantine") }
@@ -89,7 +90,7 @@ public struct QueueFolder: Hashable, Sendable {
         guard whole.kind == .folder else { throw QueueError(.unusable, "is not a folder", of: path) }
         try Self.requirePrivate(path, whole)
         for folder in folders { try examine(folder, .folder) }
-        for file in [lock, runLock, begunFile, reserve] { try examine(file, .file) }
+        for file in [lock, runLock, begunFile, reserve, secondReserve] { try examine(file, .file) }
         // These files hold settings of destinations, such as headers and presigned URLs.
         for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)

@@ -1,25 +1,54 @@
 import CaptureNative
 import SystemPackage
 
-/// A file that reserves space on the disk for `prune`. Deletions must be recorded before they are made, which needs a
-/// little space even when the disk is full.
+/// Two files that `prune` and other small changes delete when the disk is full. A deletion must be recorded before it is
+/// made, which needs a little space and two files, the log and the shared memory of SQLite.
 struct Reserve: Sendable {
     static let size = 262_144
     let folder: QueueFolder
 
-    /// Makes the file if there is room. A queue works without it.
+    /// Whether the files are there, so that as much as they occupy can be stored even if nothing else can.
+    var exists: Bool { FileStatus.exists(folder.reserve) }
+
+    /// Makes the files if there is room. A queue works without them.
     func makeIfMissing() {
-        guard (try? FileStatus.ofName(folder.reserve)) == nil else { return }
-        guard let free = try? DiskSpace.free(at: folder.path), free > 2 * Self.size else { return }
+        guard !FileStatus.exists(folder.reserve) || !FileStatus.exists(folder.secondReserve),
+            let space = try? DiskSpace.at(folder.path), space.free > 2 * Self.size, space.freeInodes ?? .max > 8,
+            folder.lackOfRoom(for: 2 * Self.size) == nil
+        else { return }
+        make(folder.reserve) { file throws(NativeError) in try file.allocate(Self.size) }
+        make(folder.secondReserve) { file throws(NativeError) in
+            // The first part that is free only for root is the last part that this user can have.
+            guard try FileSystemKind.of(file) == .ext else { return }
+            try file.write(Array("\(space.freeForRoot)".utf8))
+        }
+    }
+
+    private func make(_ path: FilePath, _ fill: (FileHandle) throws(NativeError) -> Void) {
+        guard !FileStatus.exists(path) else { return }
         do throws(NativeError) {
-            let file = try AtomicFile(path: folder.reserve, mode: 0o600)
-            try file.handle.allocate(Self.size)
+            let file = try AtomicFile(path: path, mode: 0o600)
+            try fill(file.handle)
             try file.commit(.refuse)
         } catch {
             // Two processes made the file at the same time, or the disk has just become full.
         }
     }
 
-    /// Deletes the file; returns false if there was none.
-    func release() -> Bool { folder.remove("reserve") }
+    /// Deletes the files; returns false if there were none, and if that would not help.
+    func release() -> Bool {
+        guard takenByRoot < Self.size / 2 else { return false }
+        let hadInode = folder.remove("reserve.2")
+        return folder.remove("reserve") || hadInode
+    }
+
+    /// How many bytes root has taken of those that ext4 keeps for root. That many have to be deleted before this user
+    /// can write one.
+    var takenByRoot: Int {
+        guard let space = try? DiskSpace.at(folder.path), space.free == 0,
+            let text = try? FileHandle.reading(folder.secondReserve, followsLinks: false).readAll(limit: 32),
+            let kept = Int(String(decoding: text, as: UTF8.self))
+        else { return 0 }
+        return max(0, kept - space.freeForRoot)
+    }
 }

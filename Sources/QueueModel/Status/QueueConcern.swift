@@ -6,8 +6,12 @@ public struct QueueConcern: Hashable, Sendable {
         case failed = "captures.failed"
         /// Another capture like the last one would break `limit`, so push refuses it.
         case atLimit = "quota.limit"
-        /// The disk has no room for another capture like the last one (`DiskRoom.isLow`).
+        /// The disk or a quota has no room for another capture like the last one (`QueueStatus.isDiskLow`).
         case lowDisk = "quota.disk"
+        /// The disk can have less than 1,000 further files.
+        case lowInodes = "quota.inodes"
+        /// The disk is mounted read-only.
+        case readOnlyDisk = "disk.readonly"
         /// The spool is missing or empty, although bundles are stored in it.
         case spoolAbsent = "spool.absent"
         /// Captures wait for files of the user that are absent with their folder.
@@ -87,6 +91,8 @@ extension QueueStatus {
                 case .queuePaused: whole(isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0)
                 case .atLimit: isSo(isAtLimit)
                 case .lowDisk: isSo(isDiskLow)
+                case .lowInodes: isSo(isLowOnInodes)
+                case .readOnlyDisk: isSo(isDiskReadOnly)
                 case .spoolAbsent: isSo(isSpoolAbsent)
                 case .overMark: isSo(isOverMark)
                 case .clock: isSo(clockDoubt != nil)

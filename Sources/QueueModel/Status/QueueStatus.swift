@@ -60,6 +60,14 @@ public struct QueueStatus: Hashable, Sendable {
     public package(set) var encryption = StorageEncryption.unknown
     /// The room on the disk; nil if it is unknown.
     public package(set) var room: DiskRoom?
+    /// How many files the disk can still have; nil where the file system has no table of them.
+    public package(set) var freeInodes: Int?
+    /// Whether a quota has no room for another capture like the last one.
+    public package(set) var isQuotaFull = false
+    /// The bytes that root has taken of those that the disk keeps for root, so that nothing that the user deletes helps.
+    package var takenByRoot = 0
+    /// Whether the disk is mounted read-only.
+    public package(set) var isDiskReadOnly = false
     /// The size of the capture that was pushed last, as a measure for the next one.
     package var nextBytes = 0
     /// Whether bundles are stored in the spool, but the folder is missing or empty.
@@ -91,7 +99,10 @@ public struct QueueStatus: Hashable, Sendable {
     /// What `push` may delete when it needs room.
     private var evictableBytes: Int { settings.evictsUploaded ? releasable?.bytes ?? 0 : 0 }
 
-    public var isDiskLow: Bool { room?.isLow ?? false }
+    public var isDiskLow: Bool { (room?.isLow ?? false) || isQuotaFull }
+
+    /// Whether the disk can have less than 1,000 further files. A capture has two.
+    public var isLowOnInodes: Bool { freeInodes.map { $0 < 1000 } ?? false }
 
     public var freeBytes: Int? { room?.free }
 

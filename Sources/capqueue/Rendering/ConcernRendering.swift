@@ -8,9 +8,9 @@ extension QueueConcern {
     var status: ExitStatus {
         switch code {
         case .failed: .failedForGood
-        case .atLimit, .lowDisk, .overMark: .overMark
-        case .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused, .queuePaused, .untold,
-            .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox, .clock:
+        case .atLimit, .lowDisk, .lowInodes, .overMark: .overMark
+        case .readOnlyDisk, .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused,
+            .queuePaused, .untold, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox, .clock:
             .workLeft
         }
     }
@@ -42,12 +42,26 @@ extension QueueConcern {
                 status, .limit,
                 "the spool holds \(Quantity.bytes(status.usedBytes)), the limit is \(limit), so push refuses new captures"
             )
+        case .lowDisk where status.takenByRoot > 0:
+            let taken = Quantity.bytes(status.takenByRoot)
+            let found = "the disk is full for this user, because root has used \(taken) of what is kept for root"
+            return (found, "let root free that much, or keep less for it", "tune2fs -m PERCENT DEVICE")
+        case .lowDisk where status.isQuotaFull:
+            let found = "a quota has no room for another capture, so push refuses new captures"
+            return room(status, ("delete other files, or raise the quota", "quota -s"), found)
         case .lowDisk:
             let free = "\(Quantity.bytes(status.freeBytes ?? 0)) are free on the disk"
             let found = status.floorWords.map {
                 "\(free), but \($0) must stay free (free-floor), so push refuses new captures"
             }
             return room(status, .freeFloor, found ?? "only \(free)")
+        case .lowInodes:
+            let found = "the disk has room for only \(Quantity.count(status.freeInodes ?? 0, "further file")) (inodes)"
+            // A run makes files too.
+            return room(status, ("nothing can be pruned, so delete other files", "df -i"), found, sends: false)
+        case .readOnlyDisk:
+            let found = "the disk is read-only, so nothing can be stored, sent or deleted"
+            return (found, "find out why, and make it writable", "dmesg")
         case .spoolAbsent:
             return (
                 "the spool is missing or empty, but bundles are stored in it: its disk may not be mounted",
@@ -127,14 +141,21 @@ extension QueueConcern {
     private func room(
         _ status: QueueStatus, _ setting: QueueSettings.Name, _ found: String
     ) -> (found: String, advice: String, next: String) {
+        let advice = "nothing can be pruned, so change \(setting.rawValue)"
+        return room(status, (advice, "capqueue config \(setting.rawValue) SIZE"), found)
+    }
+
+    /// - Parameter last: what helps if nothing can be deleted or sent.
+    private func room(
+        _ status: QueueStatus, _ last: (advice: String, next: String), _ found: String, sends: Bool = true
+    ) -> (found: String, advice: String, next: String) {
         if let releasable = status.releasable {
             let least = releasable.isAll ? "" : "at least "
             let what = "\(least)\(Quantity.count(releasable.captures, "uploaded bundle"))"
             return (found, "delete \(what) (\(Quantity.bytes(releasable.bytes)))", releasable.command)
         }
-        if status.waiting > 0 { return (found, "nothing is fully uploaded yet, so send it", "capqueue run") }
-        let advice = "nothing can be pruned, so change \(setting.rawValue)"
-        return (found, advice, "capqueue config \(setting.rawValue) SIZE")
+        if sends, status.waiting > 0 { return (found, "nothing is fully uploaded yet, so send it", "capqueue run") }
+        return (found, last.advice, last.next)
     }
 
     /// Spec/capqueue.md section 3.

@@ -105,7 +105,8 @@ extension QueueStatus {
                 "limit": .count(settings.limit), "free_floor": .count(room?.floor),
             ]),
             "disk": .members([
-                "free_bytes": .count(freeBytes), "encryption": .string(encryption.rawValue),
+                "free_bytes": .count(freeBytes), "free_inodes": .count(freeInodes),
+                "encryption": .string(encryption.rawValue),
             ]), "oldest_waiting": oldestWaiting.map(Self.json),
             "parts_only": partsOnly.captures == 0 ? nil : Self.json(partsOnly),
             "sessions": .members([

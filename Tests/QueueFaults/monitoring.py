@@ -196,7 +196,7 @@ def told(bench):
     tell(0, "cp", "/dev/stdin", got, about="once more, since nobody was told")
     expect("capqueue release --dest a" in got.read_text(), f"the command gets {got.read_text()!r}")
     tell(0, about="told by a command")
-    (rig.out / "a" / f"{bench.stock[1].id}.bundle").write_text("another")
+    (rig.out / "a" / f"{bench.stock[1].id}.bundle").mkdir()
     rig.run("run").must(14)
     expect("failed for good" in tell(1, about="failed for good"), "it does not say what failed")
     tell(0, about="failed for good, told a moment ago")

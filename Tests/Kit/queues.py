@@ -22,7 +22,7 @@ DAY = 86_400_000  # milliseconds
 STOCK = 64
 BEGUN = "run.begun"  # in the folder of a queue: which claims of a run have begun
 # The names of Spec/queue.md section 2; any other name in a queue at rest was left over.
-KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|run\.begun|run\.bell|run\.json|settings\.json|reserve(\.2)?"
+KNOWN = re.compile(r"queue\.sqlite(-wal|-shm)?|queue\.lock|run\.lock|run\.begun|run\.bell|run\.json|settings\.json|reserve(?:\.2)?"
                    r"|queue\.sqlite\.damaged-\d+|spool/([0-9a-f]{2})/\2[0-9a-f]{62}\.(bundle|json)"
                    r"|quarantine/[0-9a-f]{64}\.\d+\.bundle")
 

@@ -23,6 +23,10 @@ static const unsigned int capture_start_writing = 2;
 extern int memfd_create(const char *name, unsigned int flags);
 static const unsigned int capture_close_on_exec = 1;
 
+// eventfd(2) is in sys/eventfd.h, which is not part of that module. EFD_CLOEXEC and EFD_NONBLOCK of that header.
+extern int eventfd(unsigned int count, int flags);
+static const int capture_event_flags = 02000000 | 04000;
+
 // mallopt(3) is in malloc.h, which is not part of that module.
 extern int mallopt(int setting, int value);
 static const int capture_trim_threshold = -1; // M_TRIM_THRESHOLD

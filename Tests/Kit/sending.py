@@ -202,7 +202,7 @@ class Running:
         self.out, self.err = rig.folder / f"out{number}", rig.folder / f"err{number}"
         self.words = " ".join(map(str, words))
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
-            self.process = subprocess.Popen(rig.argv(*words), env=rig.env, cwd=rig.out, stdin=subprocess.DEVNULL,
+            self.process = subprocess.Popen([*rig.before, *rig.argv(*words)], env=rig.env, cwd=rig.out, stdin=subprocess.DEVNULL,
                                             stdout=out, stderr=err, start_new_session=True)
 
     def __enter__(self):

@@ -47,6 +47,9 @@ final class RunSupervisor {
 
     func supervise() throws {
         defer { end() }
+        if !bell.hearsOthers {
+            sending.tell(.warning, nil, "inotify cannot be used (fs.inotify.max_user_instances): looking each second")
+        }
         try refresh()
         while run.stopRequest == .none, !run.isFailed, !isOver, try !isDone() {
             try tellQuota()
@@ -73,19 +76,20 @@ final class RunSupervisor {
     /// - Returns: whether the bell rang.
     private func wait() -> Bool {
         let now = MonotonicClock.seconds
-        // While a transfer is under way, the progress is written each second.
+        // While a transfer is under way, the progress is written each second. A deaf bell rings each second.
         let isWorking = byDestination.values.contains(where: \.isWorking)
-        var seconds = isWorking ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
+        var seconds = isWorking || !bell.hearsOthers ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
         if let longest = options.longest { seconds = min(seconds, max(0, started + longest / .seconds(1) - now)) }
-        let handles = [bell.handle] + (network.map { [$0.handle] } ?? [])
+        let handles = (network.map { [$0.handle] } ?? []) + bell.handles
         let ready = FileHandle.wait(for: handles, milliseconds: Int(seconds * 1000) + 1)
-        if ready[0] { bell.drain() }
-        if ready.count > 1, ready[1] {
-            network?.drain()
+        if let network, ready[0] {
+            network.drain()
             networkAt = MonotonicClock.seconds
         }
-        return ready[0]
+        let rang = ready.suffix(bell.handles.count).contains(true)
+        if rang { bell.drain() }
+        return rang || !bell.hearsOthers
     }
 
     /// Connects to offline destinations after the network was quiet.
@@ -262,7 +266,7 @@ final class RunSupervisor {
                 isStopped = true
             }
             progress.write(sending)
-            _ = FileHandle.wait(for: [bell.handle], milliseconds: 100)
+            _ = FileHandle.wait(for: bell.handles, milliseconds: 100)
             bell.drain()
         }
         tellInbox()

@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 TESTS = pathlib.Path(__file__).resolve().parent
 sys.path[0] = str(TESTS)
-from Kit import outcomes, stages, suite  # noqa: E402  (the line above makes these modules importable)
+from Kit import disks, outcomes, stages, suite  # noqa: E402  (the line above makes these modules importable)
 
 
 def main(words):
@@ -32,7 +32,10 @@ def main(words):
 
 
 if __name__ == "__main__":
+    put_back = disks.use_a_usual_disk()
     try:
         sys.exit(main(sys.argv[1:]))
     except outcomes.Failed as reason:
         sys.exit(f"run.py: {reason}")
+    finally:
+        put_back()

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureNative
 import Testing
 
 @testable import CaptureQueue
@@ -95,6 +96,16 @@ struct QueueConcernTests {
         var queue = status([])
         queue.freeInodes = inodes
         #expect(queue.concerns() == (isConcern ? [.init(.lowInodes, 1)] : []))
+    }
+
+    @Test(arguments: [
+        (.usual, nil), (.fat, .fat), (.withoutJournal, .noJournal), (.exfat, nil), (.fuse, nil), (.network, nil),
+        (.memory, nil),
+    ] as [(DiskKind, QueueConcern.Code?)])
+    func aDiskThatLosesWhatWasSyncedIsAConcern(_ disk: DiskKind, _ code: QueueConcern.Code?) {
+        var queue = status([])
+        queue.disk = disk
+        #expect(queue.concerns().map(\.code) == [code].compactMap(\.self))
     }
 
     @Test func aFullQuotaAndAReadOnlyDiskAreConcerns() {

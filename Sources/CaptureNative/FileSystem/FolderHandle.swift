@@ -108,17 +108,40 @@ package final class FolderHandle: Sendable {
     package func move(
         _ name: FilePath.Component, to folder: FolderHandle, as other: FilePath.Component
     ) throws(NativeError) {
-        let (source, target) = (handle.descriptor, folder.handle.descriptor)
-        func call(_ body: (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32) -> Int32 {
-            unsafe name.native { old in unsafe other.native { unsafe body(old, $0) } }
-        }
-        if (unsafe call { unsafe renameat2(source, $0, target, $1, capture_rename_no_replace) }) == 0 { return }
+        if renameWithoutReplacing(name, to: folder, as: other) { return }
         guard errno == EINVAL || errno == ENOSYS else { throw .system("rename") }
-        if (unsafe call { unsafe linkat(source, $0, target, $1, 0) }) == 0 { return remove(name) }
+        if link(name, to: folder, as: other) { return remove(name) }
         guard [EPERM, EIO, EOPNOTSUPP, ENOSYS].contains(errno) else { throw .system("link") }
         guard try folder.status(of: other) == nil else { throw .system("rename", EEXIST) }
         try rename(name, to: folder, as: other)
     }
+
+    /// Sets errno and returns false if that fails.
+    private func renameWithoutReplacing(
+        _ name: FilePath.Component, to folder: FolderHandle, as other: FilePath.Component
+    ) -> Bool {
+        let (source, target) = (handle.descriptor, folder.handle.descriptor)
+        return unsafe name.native { old in
+            unsafe other.native { unsafe renameat2(source, old, target, $0, capture_rename_no_replace) }
+        } == 0
+    }
+
+    private func link(_ name: FilePath.Component, to folder: FolderHandle, as other: FilePath.Component) -> Bool {
+        let (source, target) = (handle.descriptor, folder.handle.descriptor)
+        return unsafe name.native { old in unsafe other.native { unsafe linkat(source, old, target, $0, 0) } } == 0
+    }
+
+    /// Tries whether a file can get a name without replacing one that another program makes meanwhile.
+    package func keepsOthersNames() throws(NativeError) -> Bool {
+        // What has files without a name can link them.
+        if try openUnnamed(mode: 0o600) != nil { return true }
+        let (name, other) = (Self.trialName(), Self.trialName())
+        defer { for name in [name, other] { remove(name) } }
+        _ = try open(name, FileHandle.newFile, mode: 0o600)
+        return renameWithoutReplacing(name, to: self, as: other) || link(name, to: self, as: other)
+    }
+
+    static func trialName() -> FilePath.Component { AtomicFile.hiddenName(for: "capqueue-trial", .random) }
 
     /// The status of the file with this name, without following a link; nil if the name does not exist.
     package func status(of name: FilePath.Component) throws(NativeError) -> FileStatus? {

@@ -50,7 +50,7 @@ final class QueueStore: Sendable {
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     static func open(_ folder: QueueFolder, createIfMissing: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore
     {
-        if createIfMissing { try folder.makeExamined() }
+        if createIfMissing { try folder.makeTried() }
         try folder.examine()
         try Schema.requireHeader(folder)
         if !folder.exists {

@@ -39,6 +39,7 @@ extension UploadQueue {
 
     /// What the free space does not show.
     private func addDisk(to status: inout QueueStatus) {
+        status.disk = DiskKind.of(folder.path)
         status.freeInodes = (try? DiskSpace.at(folder.path))?.freeInodes
         status.takenByRoot = Reserve(folder: folder).takenByRoot
         let next = status.nextBytes + Reserve.size

@@ -1,6 +1,6 @@
 public import CaptureBundle
 import CaptureNative
-package import QueueModel
+import QueueModel
 public import SystemPackage
 
 /// The folder of a queue, and the names in it (Spec/queue.md section 2).
@@ -63,17 +63,21 @@ public struct QueueFolder: Hashable, Sendable {
     }
 
     /// Makes the missing folders. An existing folder must be private to the user first.
-    func makeExamined() throws(QueueError) {
+    ///
+    /// - Returns: the folders that were made.
+    @discardableResult
+    func makeExamined() throws(QueueError) -> [FilePath] {
         try requireText()
         if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
-        try make()
+        return try make()
     }
 
-    /// Makes the missing folders, private to the user.
-    package func make() throws(QueueError) {
+    /// Makes the missing folders, private to the user, and returns them.
+    private func make() throws(QueueError) -> [FilePath] {
         do throws(NativeError) {
-            try Folders.create(path, mode: 0o700)
-            for folder in folders { try Folders.create(folder, mode: 0o700) }
+            var made = try Folders.create(path, mode: 0o700)
+            for folder in folders { made += try Folders.create(folder, mode: 0o700) }
+            return made
         } catch {
             throw QueueError(.unusable, "the queue cannot be created: \(error.text)", of: path)
         }

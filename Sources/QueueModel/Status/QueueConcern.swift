@@ -1,3 +1,5 @@
+import CaptureNative
+
 /// Something that stays as it is until a person does something about it (Spec/capqueue.md section 3).
 public struct QueueConcern: Hashable, Sendable {
     /// In the order in which they are shown.
@@ -12,6 +14,8 @@ public struct QueueConcern: Hashable, Sendable {
         case lowInodes = "quota.inodes"
         /// The disk is mounted read-only.
         case readOnlyDisk = "disk.readonly"
+        /// The queue is on FAT, or on an ext file system without a journal.
+        case fat = "disk.fat", noJournal = "disk.journal"
         /// The spool is missing or empty, although bundles are stored in it.
         case spoolAbsent = "spool.absent"
         /// Captures wait for files of the user that are absent with their folder.
@@ -93,6 +97,8 @@ extension QueueStatus {
                 case .lowDisk: isSo(isDiskLow)
                 case .lowInodes: isSo(isLowOnInodes)
                 case .readOnlyDisk: isSo(isDiskReadOnly)
+                case .fat: isSo(disk == .fat)
+                case .noJournal: isSo(disk == .withoutJournal)
                 case .spoolAbsent: isSo(isSpoolAbsent)
                 case .overMark: isSo(isOverMark)
                 case .clock: isSo(clockDoubt != nil)

@@ -1,4 +1,5 @@
 public import CaptureBundle
+package import CaptureNative
 
 /// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
 public struct QueueStatus: Hashable, Sendable {
@@ -85,6 +86,7 @@ public struct QueueStatus: Hashable, Sendable {
     /// or room is not short.
     public package(set) var releasable: Releasable?
     package var inbox: Inbox?
+    package var disk = DiskKind.usual
 
     package init(_ settings: QueueSettings) { self.settings = settings }
 

@@ -278,7 +278,10 @@ package final class FolderTransport: UploadTransport {
 
     package func test(_ control: SendControl) -> DestinationTest {
         var found = DestinationTest(block: reach(control))
-        if found.block == nil { found.findings.append("\(path) exists and has the marker of this destination") }
+        if found.block == nil {
+            found.findings.append("\(path) exists and has the marker of this destination")
+            found.findings += [DiskKind.note(of: path)].compactMap(\.self)
+        }
         return found
     }
 

@@ -68,6 +68,12 @@ struct DestinationCommand: ParsableCommand {
                 try queue.destinations.add(name, DestinationSettings(kind, options.given, of: name))
                 let destination = try queue.destinations.find(name)
                 diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")
+                destination.diskNote.map { diagnostic.note($0) }
+                if destination.mayReplaceOthers {
+                    diagnostic.warning(
+                        "\(name): this file system can neither link nor rename without replacing, so another program that "
+                            + "stores a file under the same name at the same moment is not kept out")
+                }
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
             }
             options.keyFault.map(diagnostic.warning)

@@ -27,10 +27,12 @@ struct QueueOptions: ParsableArguments {
     func with<Value>(
         createIfMissing: Bool = false, changes: Bool = false, _ body: (UploadQueue) throws -> Value
     ) throws -> Value {
+        let isNew = createIfMissing && !folder.exists
         let queue = try UploadQueue(
             at: folder, createIfMissing: createIfMissing, freesReserve: changes,
             signers: .keyFiles)
         defer { queue.close() }
+        if isNew { folder.tellDisk() }
         return try body(queue)
     }
 }

@@ -1,4 +1,5 @@
 import CaptureBundle
+import CaptureNative
 import CaptureQueue
 import CommandSupport
 import QueueModel
@@ -9,8 +10,8 @@ extension QueueConcern {
         switch code {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .lowInodes, .overMark: .overMark
-        case .readOnlyDisk, .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked, .destinationPaused,
-            .queuePaused, .untold, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox, .clock:
+        case .readOnlyDisk, .fat, .noJournal, .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked,
+            .destinationPaused, .queuePaused, .untold, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox, .clock:
             .workLeft
         }
     }
@@ -62,6 +63,10 @@ extension QueueConcern {
         case .readOnlyDisk:
             let found = "the disk is read-only, so nothing can be stored, sent or deleted"
             return (found, "find out why, and make it writable", "dmesg")
+        case .fat, .noJournal:
+            let journal = code == .fat ? "" : "add a journal (tune2fs -O has_journal), or "
+            let advice = "\(journal)move it: restore a backup elsewhere"
+            return (status.disk.queueWords ?? "", advice, "capqueue backup FOLDER")
         case .spoolAbsent:
             return (
                 "the spool is missing or empty, but bundles are stored in it: its disk may not be mounted",

@@ -36,6 +36,7 @@ extension QueueStatus {
             let floor = floorWords.map { ", \($0) must stay free" } ?? ""
             facts.add("disk", "\(Quantity.bytes(room.free)) free\(floor)")
         }
+        if !disk.isConcern, let words = disk.queueWords { facts.add("file system", words) }
         facts.add("encryption", encryption == .unknown ? "not known" : encryption.rawValue)
         if let oldestWaiting {
             facts.add("oldest", "\(oldestWaiting.id) waits for \(oldestWaiting.age.words)")
@@ -106,7 +107,7 @@ extension QueueStatus {
             ]),
             "disk": .members([
                 "free_bytes": .count(freeBytes), "free_inodes": .count(freeInodes),
-                "encryption": .string(encryption.rawValue),
+                "encryption": .string(encryption.rawValue), "kind": disk == .usual ? nil : .string(disk.rawValue),
             ]), "oldest_waiting": oldestWaiting.map(Self.json),
             "parts_only": partsOnly.captures == 0 ? nil : Self.json(partsOnly),
             "sessions": .members([

@@ -8,7 +8,8 @@ package struct DiskSpace: Hashable, Sendable {
     package let size: Int
     /// The number of bytes that are free, but that only root can write.
     package let freeForRoot: Int
-    /// The number of files that can still be made; nil where the file system has no table of them, such as btrfs and FAT.
+    /// The number of files that can still be made; nil where the file system has no table of them, such as btrfs and FAT, or
+    /// does not know (`rclone mount`).
     package let freeInodes: Int?
 
     package static func free(at path: FilePath) throws(NativeError) -> Int { try at(path).free }
@@ -21,7 +22,12 @@ package struct DiskSpace: Hashable, Sendable {
         let free = bytes(status.f_bavail, block)
         return DiskSpace(
             free: free, size: bytes(status.f_blocks, block), freeForRoot: max(0, bytes(status.f_bfree, block) - free),
-            freeInodes: status.f_files == 0 ? nil : Int(clamping: status.f_favail))
+            freeInodes: try hasTable(status, path) ? Int(clamping: status.f_favail) : nil)
+    }
+
+    private static func hasTable(_ status: statvfs, _ path: FilePath) throws(NativeError) -> Bool {
+        if status.f_favail == 0, try FileSystemKind.of(path) == .fuse { return false }
+        return status.f_files > 0
     }
 
     private static func bytes(_ blocks: fsblkcnt_t, _ block: Int) -> Int {

@@ -1,0 +1,72 @@
+import CaptureNative
+import QueueModel
+import SystemPackage
+
+/// Trying the file system of a new queue (Spec/queue.md section 2.1).
+extension QueueFolder {
+    /// Makes the missing folders. If there is no queue yet, the file system has to have what a queue needs; else what this
+    /// call made is removed again.
+    ///
+    /// - Throws: `queue.open`, `queue.unusable`, `io.failed`.
+    func makeTried() throws(QueueError) {
+        let made = try makeExamined()
+        guard !exists, try !Spool(folder: self).holdsBundles() else { return }
+        do {
+            try requireUsable()
+        } catch {
+            Folders.removeEmpty(made)
+            throw error
+        }
+    }
+
+    private func requireUsable() throws(QueueError) {
+        let kind = DiskKind.of(path)
+        let otherFolder = QueueHint.otherFolder(isForeign: false)
+        guard kind != .fat else {
+            throw QueueError(
+                .unusable, "is on FAT, where a power cut can take away what was stored", of: path, hints: [otherFolder])
+        }
+        let lacks = try onFile(incoming) { () throws(NativeError) in
+            try FolderTrial.lacks(of: incoming, movingTo: spool)
+        }
+        guard !lacks.isEmpty else { return }
+        // Maps of a full btrfs fail too.
+        if let lack = lackOfRoom(for: Reserve.size) { throw QueueError(.inputOutput, lack, of: path) }
+        throw QueueError(
+            .unusable, "the file system cannot keep a queue: \(lacks.map(\.words).joined(separator: "; "))", of: path,
+            hints: lacks.advice(kind) + [otherFolder])
+    }
+}
+
+extension FolderTrial.Lack {
+    fileprivate var words: String {
+        switch self {
+        case .privacy(let mode): "new files have the mode \(String(mode, radix: 8)), expected 600"
+        case .owner(let number): "new files belong to another user (number \(number))"
+        case .fileLock(let found): "files cannot be locked (\(found))"
+        case .rangeLock(let found): "parts of files cannot be locked (\(found))"
+        case .sharedMap(let found): "processes cannot share memory (\(found))"
+        case .sync(let found): "nothing can be synced (\(found))"
+        case .rename(let found): "files cannot be renamed (\(found))"
+        }
+    }
+
+    fileprivate var isForeign: Bool {
+        switch self {
+        case .privacy, .owner: true
+        default: false
+        }
+    }
+
+    fileprivate var isOfMap: Bool { if case .sharedMap = self { true } else { false } }
+}
+
+extension [FolderTrial.Lack] {
+    /// How to mount the file system so that it has what is missing.
+    fileprivate func advice(_ kind: DiskKind) -> [QueueHint] {
+        if kind == .network { return ["CIFS needs the mount options nobrl,file_mode=0600,dir_mode=0700,uid=NUMBER"] }
+        let cache: QueueHint = "mount it with a cache: cache.files=partial (mergerfs), the mode full (rclone)"
+        return (contains(where: \.isForeign) ? ["mount it with umask=077 and the number of this user (uid)"] : [])
+            + (kind == .fuse && contains(where: \.isOfMap) ? [cache] : [])
+    }
+}

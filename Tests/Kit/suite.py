@@ -109,6 +109,8 @@ def options_of(suite, module, words):
         parser.add_argument(f"--{name}", type=pathlib.Path, default=ROOT / PROGRAMS[name], metavar="FILE")
     for name, text in getattr(module, "FLAGS", {}).items():
         parser.add_argument(f"--{name}", action="store_true", help=text)
+    for name, (number, text) in getattr(module, "NUMBERS", {}).items():
+        parser.add_argument(f"--{name}", type=int, default=number, metavar="N", help=f"{text} ({number})")
     options = parser.parse_args(words)
     for name in module.PROGRAMS:
         program = getattr(options, name)

@@ -1,0 +1,152 @@
+"""What the tests share: kernel and initramfs, and the trial of a set of file systems."""
+import contextlib
+import dataclasses
+import functools
+import itertools
+import random
+import threading
+import time
+
+from Kit.outcomes import expect
+from PowerCut import cuts, initramfs, kernels
+from PowerCut.disk import Disk
+from PowerCut.examination import Examination
+from PowerCut.filesystems import FILE_SYSTEMS
+from PowerCut.guest import Guest, accelerator
+from PowerCut.promises import of
+from PowerCut.recording import Machine, record
+from PowerCut.servers import Servers
+from PowerCut.workload import Rig
+
+AGAIN = 4  # each such image is also recovered from, with a second cut
+STEPS_AGAIN, CUTS_AGAIN = 5, 2
+FAULTS_KEPT = 3
+KEPT = kernels.KEPT / "faults"
+
+
+@dataclasses.dataclass
+class Figures:
+    """What a trial found. `faults` begin with the cut."""
+
+    images: int = 0
+    second: int = 0
+    captures: int = 0
+    unmountable: int = 0
+    faulty: int = 0
+    faults: list = dataclasses.field(default_factory=list)
+
+    def __str__(self):
+        return (f"{self.images} images ({self.second} of a second cut), {self.captures} captures compared, "
+                f"{self.unmountable} images without a mount, {self.faulty} with faults")
+
+
+class PowerBench:
+    """`capbundle` and `capqueue` are the programs under test."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder, self.seed = options, folder, options.seed
+        self.tools = [options.capbundle, options.capqueue, options.capbundle.with_name("capbundle-decode")]
+        self._lock, self._numbers = threading.Lock(), itertools.count()
+
+    @functools.cached_property
+    def _guest(self):
+        kernels.require_tools()
+        kernel = kernels.newest()
+        print(f"{kernels.versions(kernel)}; {accelerator()}", flush=True)
+        initramfs.make(self.folder, kernel, self.tools, self.folder / "initramfs.gz")
+        return kernel, self.folder / "initramfs.gz"
+
+    @contextlib.contextmanager
+    def machine(self, systems, processes=1):
+        """Boots a guest with new file systems, not yet mounted."""
+        with self._lock:
+            kernel, archive = self._guest
+        folder = self.folder / f"machine{next(self._numbers)}"
+        folder.mkdir()
+        with contextlib.ExitStack() as stack:
+            disks = []
+            for number, system in enumerate(systems):
+                disk = Disk(folder / f"disk{number}", number, system.size, self.seed)
+                stack.callback(disk.close)
+                disk.content = system.make(folder / "new")
+                disks.append(disk)
+            guest = Guest(folder, kernel, archive, disks, processes)
+            stack.callback(guest.kill)
+            yield guest, disks
+
+    def chance(self, title):
+        return random.Random(f"{self.seed} {title}")
+
+
+class Trial:
+    """Records a rig on file systems, cuts the power, and examines. With two file systems the second has the folder
+    destination."""
+
+    def __init__(self, bench, *names):
+        self.bench, self.title = bench, " and ".join(names)
+        self.systems, self.random = [FILE_SYSTEMS[name] for name in names], bench.chance(self.title)
+        self.figures, self.began = Figures(), time.monotonic()
+
+    def play(self, images, processes=1):
+        """Examines `images` images, and returns the figures."""
+        with self.bench.machine(self.systems, processes) as (guest, disks), contextlib.closing(Servers()) as servers:
+            self.machine = Machine(guest, disks, self.systems, servers)
+            self.rig = Rig(self.random, servers, self.systems[0].sends)
+            recording = record(self.machine, self.rig, self.machine.make(), [], 0,
+                               self.bench.options.steps, self.rig.begin)
+            expect(not self.rig.odd, f"{len(self.rig.odd)} commands of the recording failed: {self.rig.odd[:2]}")
+            firsts = images * AGAIN // (AGAIN + CUTS_AGAIN)
+            for number, cut in enumerate(cuts.chosen(recording.log, firsts, self.random)):
+                contents = self.examine(recording, cut, f"{cut}")
+                if number % AGAIN == 0:
+                    self.cut_again(recording, cut, contents)
+        print(f"     {self.title}: {self.figures}; {time.monotonic() - self.began:.0f} s", flush=True)
+        return self.figures
+
+    def examine(self, recording, cut, title):
+        """Makes an image, examines it, and returns its contents."""
+        contents = [cuts.image(base, recording.log, number, cut, self.random)
+                    for number, base in enumerate(recording.bases)]
+        how = {"repairs": self.random.random() < 0.5, "sends": self.random.random() < 0.4,
+               "sweeps": self.random.random() < 0.3}
+        outcome = Examination(self.machine, self.rig, recording, cut.moment).examine(contents, recording.boots + 1, **how)
+        self.figures.images += 1
+        self.figures.captures += outcome.captures
+        self.figures.unmountable += outcome.is_unmountable
+        if outcome.faults:
+            self.figures.faulty += 1
+            self.figures.faults.append(f"cut {title}: {'; '.join(outcome.faults[:3])}")
+            self.keep(contents, title, outcome.faults)
+        return contents
+
+    def cut_again(self, recording, cut, contents):
+        """Records the recovery from a cut, cuts the power during that too, and examines."""
+        examination = Examination(self.machine, self.rig, recording, cut.moment)
+        if not of(examination.promises, "queue"):
+            return
+        self.machine.servers.restore(recording.history, cut.moment)
+        rig = self.rig.recovering(examination.promises)
+        again = record(self.machine, rig, contents, examination.promises, recording.boots + 1, STEPS_AGAIN)
+        if again is None:  # counted by the examination of this image
+            return
+        for second in cuts.chosen(again.log, CUTS_AGAIN, self.random):
+            self.examine(again, second, f"{cut}, then {second}")
+            self.figures.second += 1
+
+    def keep(self, contents, title, faults):
+        """Keeps the first images with faults, for people."""
+        folder = KEPT / f"{self.title}, seed {self.bench.seed}, cut {title}"
+        if self.figures.faulty <= FAULTS_KEPT:
+            folder.mkdir(parents=True, exist_ok=True)
+            for number, content in enumerate(contents):
+                content.save(folder / f"disk{number}")
+            (folder / "faults").write_text("\n".join(faults))
+
+
+def sound(bench, *names, images=None):
+    """Plays a trial, and fails if anything was lost, or if too many images cannot be mounted."""
+    images = images or bench.options.images
+    figures = Trial(bench, *names).play(images, bench.options.processes)
+    expect(not figures.faults, f"{figures}: {' | '.join(figures.faults[:3])}")
+    expect(figures.unmountable <= max(1, images // 50), f"{figures}")
+    expect(figures.captures > 0, f"nothing was compared: {figures}")

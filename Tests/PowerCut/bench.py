@@ -31,13 +31,13 @@ class Figures:
     images: int = 0
     second: int = 0
     captures: int = 0
-    unmountable: int = 0
+    unmountable: list = dataclasses.field(default_factory=list)
     faulty: int = 0
     faults: list = dataclasses.field(default_factory=list)
 
     def __str__(self):
         return (f"{self.images} images ({self.second} of a second cut), {self.captures} captures compared, "
-                f"{self.unmountable} images without a mount, {self.faulty} with faults")
+                f"{len(self.unmountable)} images without a mount, {self.faulty} with faults")
 
 
 class PowerBench:
@@ -50,17 +50,19 @@ class PowerBench:
 
     @functools.cached_property
     def _guest(self):
+        """The arguments of every guest."""
         kernels.require_tools()
-        kernel = kernels.newest()
-        print(f"{kernels.versions(kernel)}; {accelerator()}", flush=True)
-        initramfs.make(self.folder, kernel, self.tools, self.folder / "initramfs.gz")
-        return kernel, self.folder / "initramfs.gz"
+        kernel, archive = kernels.newest(), self.folder / "initramfs.gz"
+        initramfs.make(self.folder, kernel, self.tools, archive)
+        how = accelerator(self.folder, kernel, archive)
+        print(f"{kernels.versions(kernel)}; {how}", flush=True)
+        return {"kernel": kernel, "initramfs": archive, "accelerator": how}
 
     @contextlib.contextmanager
     def machine(self, systems, processes=1):
         """Boots a guest with new file systems, not yet mounted."""
         with self._lock:
-            kernel, archive = self._guest
+            how = self._guest
         folder = self.folder / f"machine{next(self._numbers)}"
         folder.mkdir()
         with contextlib.ExitStack() as stack:
@@ -70,7 +72,7 @@ class PowerBench:
                 stack.callback(disk.close)
                 disk.content = system.make(folder / "new")
                 disks.append(disk)
-            guest = Guest(folder, kernel, archive, disks, processes)
+            guest = Guest(folder, disks=disks, processes=processes, **how)
             stack.callback(guest.kill)
             yield guest, disks
 
@@ -112,7 +114,8 @@ class Trial:
         outcome = Examination(self.machine, self.rig, recording, cut.moment).examine(contents, recording.boots + 1, **how)
         self.figures.images += 1
         self.figures.captures += outcome.captures
-        self.figures.unmountable += outcome.is_unmountable
+        if outcome.unmountable:
+            self.figures.unmountable.append(f"cut {title}: {outcome.unmountable[-200:]}")
         if outcome.faults:
             self.figures.faulty += 1
             self.figures.faults.append(f"cut {title}: {'; '.join(outcome.faults[:3])}")
@@ -148,5 +151,5 @@ def sound(bench, *names, images=None):
     images = images or bench.options.images
     figures = Trial(bench, *names).play(images, bench.options.processes)
     expect(not figures.faults, f"{figures}: {' | '.join(figures.faults[:3])}")
-    expect(figures.unmountable <= max(1, images // 50), f"{figures}")
+    expect(len(figures.unmountable) <= max(1, images // 50), f"{figures}: {figures.unmountable[:2]}")
     expect(figures.captures > 0, f"nothing was compared: {figures}")

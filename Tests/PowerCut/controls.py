@@ -8,7 +8,6 @@ IMAGES = 12
 def loses(bench):
     figures = Trial(bench, "ext4, barrier=0").play(IMAGES)
     lost = [fault for fault in figures.faults if "lost: " in fault or "is gone" in fault]
-    expect(figures.faulty + figures.unmountable > 0, f"no image has a fault: {figures}")
     expect(lost, f"no image has lost a capture: {figures}: {figures.faults[:2]}")
 
 

@@ -1,6 +1,7 @@
 """Examines what a power cut left: mounts it, compares it with the promises, works on, and compares again."""
 import dataclasses
 
+from PowerCut.blocks import Log
 from PowerCut.judge import Judge, parsed, unsent
 from PowerCut.promises import Promise, of, values
 from PowerCut.workload import RUNS, SETTINGS
@@ -15,7 +16,7 @@ class Outcome:
 
     faults: list
     captures: int = 0
-    is_unmountable: bool = False
+    unmountable: str = ""  # what mount and fsck said
 
 
 class Examination:
@@ -29,13 +30,13 @@ class Examination:
         """Mounts contents and judges them. `repairs`: fsck comes first; `sends`: the queue also runs; `sweeps`: commands
         remove leftovers, and the free blocks are overwritten, before everything is compared once more."""
         machine = self.machine
-        machine.insert(contents, [])
+        machine.insert(contents, Log())
         machine.servers.restore(self.recording.history, self.moment)
         machine.servers.log = []
         machine.boot(boots)
         problem = machine.mount(repairs)
         if problem is not None:
-            return Outcome([], is_unmountable=True)
+            return Outcome([], unmountable=problem)
         try:
             judge = self.look()
             faults = judge.all()

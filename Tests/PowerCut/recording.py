@@ -6,6 +6,9 @@ from PowerCut.blocks import Log
 from PowerCut.guest import GuestDied
 
 PLACES = ("/mnt", "/mnt/dest")
+CRYPTSETUP = "mkdir -p /run/cryptsetup; printf secret | cryptsetup -q --key-file -"
+ENCRYPT = f"{CRYPTSETUP} luksFormat --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000"
+UNLOCK = f"{CRYPTSETUP} open"
 AHEAD = 600  # seconds by which the clock moves from one boot to the next
 
 
@@ -57,8 +60,8 @@ class Machine:
         return None
 
     def unmount(self):
-        code, output = self.shell("cd /; for place in /mnt/dest /mnt; do mountpoint -q $place && "
-                                  "{ umount $place || exit 1; }; done; "
+        code, output = self.shell("cd /; for place in /mnt/dest /mnt; do ! grep -q \" $place \" /proc/mounts || "
+                                  "umount $place || exit 1; done; "
                                   "[ ! -e /dev/mapper/crypt ] || cryptsetup close crypt")
         if code:
             raise GuestDied(f"a disk cannot be unmounted: {output[-300:]}")
@@ -70,11 +73,6 @@ class Machine:
                 self.shell.must(f"{ENCRYPT} /dev/{device}; {UNLOCK} /dev/{device} crypt; "
                                 f"{' '.join(system.mkfs)} /dev/mapper/crypt && cryptsetup close crypt && sync")
         return [disk.content.copy() for disk in self.disks]
-
-
-PASSPHRASE = "mkdir -p /run/cryptsetup; printf secret | cryptsetup -q --key-file -"
-ENCRYPT = f"{PASSPHRASE} luksFormat --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000"
-UNLOCK = f"{PASSPHRASE} open"
 
 
 def record(machine, rig, contents, promises, boots, steps, begin=None):

@@ -110,7 +110,7 @@ class Trial:
         contents = [cuts.image(base, recording.log, number, cut, self.random)
                     for number, base in enumerate(recording.bases)]
         how = {"repairs": self.random.random() < 0.5, "sends": self.random.random() < 0.4,
-               "sweeps": self.random.random() < 0.3}
+               "sweeps": self.random.random() < 0.2}
         outcome = Examination(self.machine, self.rig, recording, cut.moment).examine(contents, recording.boots + 1, **how)
         self.figures.images += 1
         self.figures.captures += outcome.captures

@@ -6,8 +6,8 @@ from PowerCut.judge import Judge, parsed, unsent
 from PowerCut.promises import Promise, of, values
 from PowerCut.workload import RUNS, SETTINGS
 
-FILL = ("for place in /mnt /mnt/dest; do dd if=/dev/zero bs=64k 2>/dev/null | tr '\\0' '\\377' >$place/fill 2>/dev/null; "
-        "sync $place; rm -f $place/fill; done; true")
+FILL = ("dd if=/dev/zero bs=1M count=1 2>/dev/null | tr '\\0' '\\377' >/tmp/ones; for place in /mnt /mnt/dest; do "
+        "while cat /tmp/ones; do :; done >$place/fill 2>/dev/null; sync; rm -f $place/fill; done")
 
 
 @dataclasses.dataclass
@@ -32,7 +32,7 @@ class Examination:
         machine = self.machine
         machine.insert(contents, Log())
         machine.servers.restore(self.recording.history, self.moment)
-        machine.servers.log = []
+        machine.servers.begin([])
         machine.boot(boots)
         problem = machine.mount(repairs)
         if problem is not None:

@@ -12,6 +12,7 @@ class FileSystem:
     megabytes: int
     fsck: str = ""  # the repair that a distribution runs at boot, without questions
     options: str = "noatime"  # for mount
+    ballast: int = 0  # MiB of a file that only takes room, so that filling the disk is quick
     sends: bool = True  # whether `capqueue run` works there
     is_encrypted: bool = False  # below it is LUKS; then the guest makes the file system
 
@@ -38,7 +39,7 @@ FILE_SYSTEMS = {
     "ext4, data=journal": FileSystem("ext4", EXT4, 128, FSCK_EXT4, "noatime,data=journal"),
     "ext4, barrier=0": FileSystem("ext4", EXT4, 128, FSCK_EXT4, "noatime,barrier=0"),
     "ext4 on LUKS": FileSystem("ext4", EXT4, 128, FSCK_EXT4, is_encrypted=True),
-    "XFS": FileSystem("xfs", ("mkfs.xfs", "-q", "-f"), 320),
+    "XFS": FileSystem("xfs", ("mkfs.xfs", "-q", "-f"), 320, ballast=200),
     "btrfs": FileSystem("btrfs", ("mkfs.btrfs", "-q", "-f"), 192),
     "F2FS": FileSystem("f2fs", ("mkfs.f2fs", "-q", "-f"), 128, FSCK_F2FS),
     "FAT": FileSystem("vfat", ("mkfs.vfat", "-F", "32"), 128, "fsck.vfat -a", "noatime,umask=077"),

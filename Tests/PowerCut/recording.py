@@ -5,7 +5,7 @@ import threading
 from PowerCut.blocks import Log
 from PowerCut.guest import GuestDied
 
-PLACES = ("/mnt", "/mnt/dest")
+DEVICES, PLACES = ("vda", "vdb"), ("/mnt", "/mnt/dest")
 CRYPTSETUP = "mkdir -p /run/cryptsetup; printf secret | cryptsetup -q --key-file -"
 ENCRYPT = f"{CRYPTSETUP} luksFormat --type luks2 --pbkdf pbkdf2 --pbkdf-force-iterations 1000"
 UNLOCK = f"{CRYPTSETUP} open"
@@ -45,7 +45,7 @@ class Machine:
 
     def mount(self, repairs=False):
         """Mounts all file systems; returns None, or what the guest said if that is not possible even after a repair."""
-        for system, device, place in zip(self.systems, ("vda", "vdb"), PLACES):
+        for system, device, place in zip(self.systems, DEVICES, PLACES):
             how = f"mount -t {system.type} -o {system.options}"
             device = f"/dev/{device}"
             if system.is_encrypted:
@@ -68,7 +68,7 @@ class Machine:
 
     def make(self):
         """Makes the file system on an encrypted disk, and returns the contents of all disks."""
-        for system, device in zip(self.systems, ("vda", "vdb")):
+        for system, device in zip(self.systems, DEVICES):
             if system.is_encrypted:
                 self.shell.must(f"{ENCRYPT} /dev/{device}; {UNLOCK} /dev/{device} crypt; "
                                 f"{' '.join(system.mkfs)} /dev/mapper/crypt && cryptsetup close crypt && sync")
@@ -84,8 +84,10 @@ def record(machine, rig, contents, promises, boots, steps, begin=None):
     machine.boot(boots)
     if machine.mount() is not None:
         return None
-    machine.shell.must("mkdir -p /mnt/h /mnt/b /mnt/dest; sync")
     if begin:
+        for system, place in zip(machine.systems, PLACES):
+            machine.shell.must(f"[ {system.ballast} = 0 ] || fallocate -l {system.ballast}M {place}/ballast")
+        machine.shell.must("mkdir -p /mnt/h /mnt/b /mnt/dest; sync")
         begin(machine.shell)
 
     def work(shell):

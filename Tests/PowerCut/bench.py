@@ -52,7 +52,8 @@ class PowerBench:
     def _guest(self):
         """The arguments of every guest."""
         kernels.require_tools()
-        kernel, archive = kernels.newest(), self.folder / "initramfs.gz"
+        kernel = kernels.newest_backport() if self.options.backports else kernels.newest()
+        archive = self.folder / "initramfs.gz"
         initramfs.make(self.folder, kernel, self.tools, archive)
         how = accelerator(self.folder, kernel, archive)
         print(f"{kernels.versions(kernel)}; {how}", flush=True)
@@ -96,6 +97,7 @@ class Trial:
             self.rig = Rig(self.random, servers, self.systems[0].sends)
             recording = record(self.machine, self.rig, self.machine.make(), [], 0,
                                self.bench.options.steps, self.rig.begin)
+            expect(recording, "a new file system cannot be mounted")
             expect(not self.rig.odd, f"{len(self.rig.odd)} commands of the recording failed: {self.rig.odd[:2]}")
             firsts = images * AGAIN // (AGAIN + CUTS_AGAIN)
             for number, cut in enumerate(cuts.chosen(recording.log, firsts, self.random)):

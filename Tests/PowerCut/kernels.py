@@ -1,14 +1,16 @@
 """The newest kernel 6.1 of Debian 12, downloaded and unpacked by the package manager."""
+import os
 import pathlib
 import platform
 import re
 import shutil
 import subprocess
 
-from Kit.outcomes import ROOT, Failed, Skipped, expect
+from Kit.outcomes import ROOT, Skipped, expect
+from Packages.machine import mirror
 
 KEPT = ROOT / ".build/powercut"
-RELEASE = re.compile(r"linux-image-(6\.1\.0-(\d+)-amd64)$")
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 # From .ci/dependencies powercut; the versions of these packages are printed.
 TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs",
          "mkfs.btrfs": "btrfs-progs", "mkfs.f2fs": "f2fs-tools", "mkfs.vfat": "dosfstools",
@@ -21,7 +23,7 @@ def require_tools():
     if platform.machine() != "x86_64":
         raise Skipped("the guests need an x86-64 machine")
     missing = [package for tool, package in TOOLS.items() if not shutil.which(tool)]
-    if missing and not pathlib.Path("/proc/self").owner() == "root":
+    if missing and os.geteuid() != 0:
         raise Skipped(f"only root can install {' '.join(missing)}")
     expect(not missing, f"{' '.join(missing)} is not installed (.ci/dependencies powercut)")
 
@@ -37,39 +39,64 @@ class Kernel:
         self.image = folder / f"boot/vmlinuz-{self.release}"
 
 
+class Archive:
+    """A suite of Debian with kernels, which are named by a pattern, and the options with which apt uses it."""
+
+    def __init__(self, pattern, options=()):
+        self.pattern, self.options = pattern, options
+
+    def newest(self):
+        """Returns the newest kernel that the package lists name; it is kept for the next run."""
+        package = self.listed()
+        if not package or not is_kept(package):
+            if not has_network():
+                raise Skipped("no kernel can be downloaded without a network")
+            if os.geteuid() == 0:
+                apt("apt-get", *self.options, "update", "-qq")
+            package = self.listed()
+            expect(package, f"the package lists have no {self.pattern}, which is a kernel of Debian 12")
+            if not is_kept(package):
+                self.download(package)
+        return Kernel(KEPT / package)
+
+    def listed(self):
+        """Returns the name of the newest package, or None."""
+        lines = apt("apt-cache", *self.options, "search", "--names-only", f"^{self.pattern}$").splitlines()
+        names = [line.split()[0] for line in lines]
+        return max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)], default=None)
+
+    def download(self, package):
+        folder = KEPT / f"{package}.part"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        apt("apt-get", *self.options, "-o", "APT::Sandbox::User=root", "download", package, cwd=folder)
+        (archive,) = folder.glob("*.deb")
+        version = apt("dpkg-deb", "--field", archive, "Version").strip()
+        apt("dpkg-deb", "-x", archive, folder)
+        archive.unlink()
+        apt("depmod", "-b", folder, next((folder / "lib/modules").iterdir()).name)
+        (folder / "version").write_text(version)
+        folder.rename(KEPT / package)
+
+
 def newest():
-    """Returns the newest kernel that the package lists of this machine name; it is kept for the next run."""
-    package = newest_package()
-    folder = KEPT / package
-    if not (folder / "version").is_file():
-        download(package, folder)
-    return Kernel(folder)
+    """Returns the newest kernel 6.1 of Debian 12."""
+    return Archive(r"linux-image-6\.1\.0-[0-9]+-amd64").newest()
 
 
-def newest_package():
-    listed = apt("apt-cache", "search", "--names-only", r"^linux-image-6\.1\.0-[0-9]+-amd64$").split("\n")
-    found = [match for line in listed if (match := RELEASE.match(line.split(" ")[0]))]
-    if not found:
-        if not has_network():
-            raise Skipped("no kernel can be downloaded without a network")
-        raise Failed("the package lists of this machine have no linux-image-6.1.0-N-amd64, which is Debian 12's kernel")
-    return max(found, key=lambda match: int(match[2]))[0]
+def newest_backport():
+    """Returns the newest kernel of bookworm-backports, which need not be among the sources of this machine."""
+    folder = KEPT / "backports"
+    (folder / "lists/partial").mkdir(parents=True, exist_ok=True)
+    (folder / "sources").write_text(f"deb [signed-by={KEYRING}] {mirror()} bookworm-backports main\n")
+    settings = {"Dir::Etc::sourcelist": folder / "sources", "Dir::Etc::sourceparts": "/nonexistent",
+                "Dir::State::lists": folder / "lists", "Dir::Cache": folder, "APT::Sandbox::User": "root"}
+    options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+    return Archive(r"linux-image-[0-9.]+\+deb12(\.[0-9]+)?-amd64", options).newest()
 
 
-def download(package, folder):
-    if not has_network():
-        raise Skipped("no kernel can be downloaded without a network")
-    part = folder.with_name(f"{package}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    part.mkdir(parents=True)
-    apt("apt-get", "-o", "APT::Sandbox::User=root", "download", package, cwd=part)
-    (archive,) = part.glob("*.deb")
-    version = apt("dpkg-deb", "--field", archive, "Version").strip()
-    apt("dpkg-deb", "-x", archive, part)
-    archive.unlink()
-    apt("depmod", "-b", part, next((part / "lib/modules").iterdir()).name)
-    (part / "version").write_text(version)
-    part.rename(folder)
+def is_kept(package):
+    return (KEPT / package / "version").is_file()
 
 
 def apt(*words, cwd=None):

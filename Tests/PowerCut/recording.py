@@ -48,6 +48,7 @@ class Machine:
         for system, device, place in zip(self.systems, DEVICES, PLACES):
             how = f"mount -t {system.type} -o {system.options}"
             device = f"/dev/{device}"
+            self.shell.must(f"mkdir -p {place}")
             if system.is_encrypted:
                 self.shell.must(f"{UNLOCK} {device} crypt")
                 device = "/dev/mapper/crypt"

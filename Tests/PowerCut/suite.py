@@ -7,6 +7,7 @@ from PowerCut.bench import PowerBench
 
 PROGRAMS = ("capbundle", "capqueue")
 LANES = 2
+FLAGS = {"backports": "use the newest kernel of bookworm-backports in place of Debian 12's"}
 NUMBERS = {"images": (30, "how many images of each set of file systems are examined"),
            "processes": (1, "how many processes work at the same time"),
            "steps": (40, "how many things each process does")}

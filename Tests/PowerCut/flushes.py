@@ -1,0 +1,39 @@
+"""How often a push flushes the disk, which is what it costs on a disk that is slow to flush."""
+from Kit.outcomes import every, expect, long
+from PowerCut.blocks import Flush, Log
+from PowerCut.filesystems import FILE_SYSTEMS
+from PowerCut.recording import Machine
+from PowerCut.workload import SETTINGS
+
+GROUP = 100
+# The most flushes of a push of one bundle. On ext4 and XFS they are those of release 1.0, because a second sync of the
+# file is not needed there.
+LIMITS = {"ext4": 12, "XFS": 13, "btrfs": 16, "F2FS": 15}
+RAWS = ("for n in $(seq 1000 {}); do cp -r /raw/small /tmp/raw$n; printf 0000$n | dd of=/tmp/raw$n/photo.jpg bs=1 seek=200 "
+        "conv=notrunc 2>/dev/null; done; ")
+
+
+def few(bench):
+    every(LIMITS, lambda name, limit: counted(bench, name, limit))
+
+
+def counted(bench, name, limit):
+    with bench.machine([FILE_SYSTEMS[name]]) as (guest, disks):
+        machine = Machine(guest, disks, [FILE_SYSTEMS[name]], None)
+        expect(machine.mount() is None, "a new file system cannot be mounted")
+        machine.shell.must(f"mkdir /mnt/h; {SETTINGS}capbundle key new; capqueue init; capqueue config free-floor none; "
+                           f"{RAWS.format(1001 + GROUP)}capbundle pack /tmp/raw* --out-dir /mnt/b; sync")
+        names = machine.shell.must("ls -d /mnt/b/*.bundle").split()
+        expect(len(names) == GROUP + 2, f"{len(names)} bundles were packed")
+
+        def flushes(*pushed):
+            disks[0].log = log = Log()
+            machine.shell.must(f"{SETTINGS}capqueue push {' '.join(pushed)}")
+            return sum(isinstance(entry, Flush) for entry in log)
+        flushes(names[0])  # the first push makes files that stay
+        one, group = flushes(names[1]), flushes(*names[2:])
+    print(f"     {name}: {one} flushes for a push of one bundle, {group} for {GROUP}", flush=True)
+    expect(one <= limit, f"{one} flushes for a push of one bundle, at most {limit} expected")
+
+
+TESTS = [("a push flushes no more often than it has to", long(few))]

@@ -9,27 +9,13 @@ import threading
 import time
 import uuid
 
+from Kit.apt import mirror, setting
 from Kit.outcomes import ROOT, Failed, Result, expect
 
 MADE = ROOT / ".build/debian"  # systems that debootstrap made; tests use copies
 BOOTED = "systemd,systemd-sysv,dbus"
 PATIENCE = 600  # in seconds
 MAKING = threading.Lock()
-
-
-def setting(name):
-    """A setting of this machine's apt."""
-    said = subprocess.run(["apt-config", "dump", "--format", "%v%n", name], check=True, stdout=subprocess.PIPE, text=True).stdout
-    return said.strip()
-
-
-def mirror():
-    """The mirror that this machine's apt uses for Debian itself."""
-    targets = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE) $(REPO_URI) $(COMPONENT)", "Created-By: Packages"],
-                             check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = [line.split()[1] for line in targets.splitlines() if line.endswith(" main") and "security" not in line]
-    expect(found, "apt of this machine has no mirror of Debian")
-    return found[0]
 
 
 def made(name):

@@ -85,18 +85,21 @@ class Trial:
     """Records a rig on file systems, cuts the power, and examines. With two file systems the second has the folder
     destination."""
 
-    def __init__(self, bench, *names):
-        self.bench, self.title = bench, " and ".join(names)
+    def __init__(self, bench, *names, keeps=True, settings=""):
+        """`settings` are lines of shell before each command of the recording."""
+        self.bench, self.title, self.keeps, self.settings = bench, " and ".join(names), keeps, settings
         self.systems, self.random = [FILE_SYSTEMS[name] for name in names], bench.chance(self.title)
         self.figures, self.began = Figures(), time.monotonic()
 
     def play(self, images, processes=1):
-        """Examines `images` images, and returns the figures."""
+        """Examines about `images` images, a third of them after a second cut, and returns the figures."""
         with self.bench.machine(self.systems, processes) as (guest, disks), contextlib.closing(Servers()) as servers:
             self.machine = Machine(guest, disks, self.systems, servers)
             self.rig = Rig(self.random, servers, self.systems[0].sends)
+            self.machine.shell.must(f"echo '{self.settings}' >/tmp/settings")
             recording = record(self.machine, self.rig, self.machine.make(), [], 0,
                                self.bench.options.steps, self.rig.begin)
+            self.machine.shell.must("rm /tmp/settings")
             expect(recording, "a new file system cannot be mounted")
             expect(not self.rig.odd, f"{len(self.rig.odd)} commands of the recording failed: {self.rig.odd[:2]}")
             firsts = images * AGAIN // (AGAIN + CUTS_AGAIN)
@@ -118,10 +121,7 @@ class Trial:
         self.figures.captures += outcome.captures
         if outcome.unmountable:
             self.figures.unmountable.append(f"cut {title}: {outcome.unmountable[-200:]}")
-        if outcome.faults:
-            self.figures.faulty += 1
-            self.figures.faults.append(f"cut {title}: {'; '.join(outcome.faults[:3])}")
-            self.keep(contents, title, outcome.faults)
+        self.report(contents, title, outcome.faults)
         return contents
 
     def cut_again(self, recording, cut, contents):
@@ -134,23 +134,28 @@ class Trial:
         again = record(self.machine, rig, contents, examination.promises, recording.boots + 1, STEPS_AGAIN)
         if again is None:  # counted by the examination of this image
             return
+        self.report(contents, f"{cut}, worked on", rig.odd)
         for second in cuts.chosen(again.log, CUTS_AGAIN, self.random):
             self.examine(again, second, f"{cut}, then {second}")
             self.figures.second += 1
 
-    def keep(self, contents, title, faults):
-        """Keeps the first images with faults, for people."""
-        folder = KEPT / f"{self.title}, seed {self.bench.seed}, cut {title}"
-        if self.figures.faulty <= FAULTS_KEPT:
+    def report(self, contents, title, faults):
+        """Counts an image with faults; the first ones are kept for people."""
+        if not faults:
+            return
+        self.figures.faulty += 1
+        self.figures.faults.append(f"cut {title}: {'; '.join(faults[:3])[:600]}")
+        if self.keeps and self.figures.faulty <= FAULTS_KEPT:
+            folder = KEPT / f"{self.title}, seed {self.bench.seed}, cut {title}"
             folder.mkdir(parents=True, exist_ok=True)
             for number, content in enumerate(contents):
                 content.save(folder / f"disk{number}")
             (folder / "faults").write_text("\n".join(faults))
 
 
-def sound(bench, *names, images=None):
+def sound(bench, *names):
     """Plays a trial, and fails if anything was lost, or if too many images cannot be mounted."""
-    images = images or bench.options.images
+    images = bench.options.images
     figures = Trial(bench, *names).play(images, bench.options.processes)
     expect(not figures.faults, f"{figures}: {' | '.join(figures.faults[:3])}")
     expect(len(figures.unmountable) <= max(1, images // 50), f"{figures}: {figures.unmountable[:2]}")

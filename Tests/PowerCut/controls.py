@@ -1,14 +1,26 @@
-"""What shows that the judge sees losses: a file system that sends no flushes."""
+"""What shows that the judge sees losses: a disk that gets no flushes, and a file that is not synced under its name."""
 from Kit.outcomes import expect, long
 from PowerCut.bench import Trial
 
 IMAGES = 12
 
 
-def loses(bench):
-    figures = Trial(bench, "ext4, barrier=0").play(IMAGES)
-    lost = [fault for fault in figures.faults if "lost: " in fault or "is gone" in fault]
+def loses(bench, *names, settings=""):
+    figures = Trial(bench, *names, keeps=False, settings=settings).play(IMAGES)
+    lost = [fault for fault in figures.faults if "lost: " in fault or "is gone" in fault or "without bytes" in fault]
     expect(lost, f"no image has lost a capture: {figures}: {figures.faults[:2]}")
 
 
-TESTS = [("ext4 with barrier=0 loses captures, and the judge sees it", long(loses))]
+def without_flushes(bench):
+    loses(bench, "ext4, barrier=0")
+
+
+def synced_once(bench):
+    """The kernel has to be older than Linux 6.16."""
+    loses(bench, "btrfs", settings="export LD_PRELOAD=/once.so")
+
+
+TESTS = [
+    ("ext4 with barrier=0 loses captures, and the judge sees it", long(without_flushes)),
+    ("btrfs loses captures that are not synced under their names, and the judge sees it", long(synced_once)),
+]

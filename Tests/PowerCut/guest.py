@@ -15,7 +15,7 @@ CPU = "max,-arch-capabilities"  # a machine that is itself a guest may not let K
 COMMAND_LINE = "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check"
 
 
-class GuestDied(Exception):
+class GuestDied(Failed):
     """The guest does not answer any more."""
 
 
@@ -116,6 +116,6 @@ def accelerator(folder, kernel, initramfs):
         try:
             Guest(folder, kernel, initramfs, accelerator="kvm", seconds=SOON).kill()
             return "kvm"
-        except (GuestDied, Failed, OSError):  # such as a machine that is itself a guest
+        except (Failed, OSError):  # such as a machine that is itself a guest
             pass
     return "tcg"

@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 
+from Kit.apt import mirror
 from Kit.outcomes import ROOT, Skipped, expect
-from Packages.machine import mirror
 
 KEPT = ROOT / ".build/powercut"
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"

@@ -8,7 +8,7 @@ from PowerCut import initramfs
 from PowerCut.promises import Promise, of, values
 
 SETTINGS = ("export HOME=/mnt/h CAPQUEUE_DIR=/mnt/q LC_ALL=C.UTF-8 AWS_ACCESS_KEY_ID=AKPOWERCUT "
-            "AWS_SECRET_ACCESS_KEY=powercut; cd /tmp; ")
+            "AWS_SECRET_ACCESS_KEY=powercut; cd /tmp; [ ! -e /tmp/settings ] || . /tmp/settings; ")
 KEY = "/mnt/h/.local/share/capbundle/device.key"
 AT_ONCE = "0,0,0,0,0,0,0,0"
 STEPS = {"pack and push": 10, "pack": 3, "batch": 3, "pipe": 3, "move": 3, "inbox": 4, "reference": 2, "run": 8, "prune": 4,

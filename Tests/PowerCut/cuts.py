@@ -1,7 +1,8 @@
 """What a power cut leaves of a disk.
 
 A moment is a position in the log. A write is on the disk for sure if the disk had answered it before a flush was issued
-that was answered before the moment. Of the other writes, a variant keeps none, all, a beginning, some, or some sectors.
+that was answered before the moment. Of the other writes, a variant keeps none, all, a beginning, or some; "torn" keeps
+some, and of one of these only some sectors, because a disk tears no more than the write at which it is.
 """
 import dataclasses
 
@@ -49,14 +50,15 @@ def image(base, log, disk, cut, random):
 
 def kept(volatile, variant, random):
     """Yields offset and bytes of what a variant keeps of writes that no flush covers."""
+    if variant == "none":
+        return
     if variant == "beginning":
         volatile = volatile[:random.randint(0, len(volatile))]
-    elif variant == "some":
+    elif variant != "all":
         volatile = [write for write in volatile if random.random() < 0.5]
-    elif variant == "none":
-        volatile = []
+    torn = random.choice(volatile) if variant == "torn" and volatile else None
     for write in volatile:
-        if variant != "torn":
+        if write is not torn:
             yield write.offset, write.data
             continue
         for at in range(0, len(write.data), SECTOR):

@@ -58,7 +58,8 @@ class Examination:
         """A new capture can be packed, with a counter that was never used, and pushed."""
         command, raw, _, number = self.rig.raw()
         path = f"/mnt/new{number}.bundle"
-        code, output = self.machine.shell(f"{SETTINGS}{command}capbundle pack {raw} -o {path} --json; code=$?; rm -r {raw}; exit $code")
+        code, output = self.machine.shell(f"{SETTINGS}{command}capbundle pack {raw} -o {path} --json; code=$?; rm -r {raw}; "
+                                          "exit $code")
         if code:
             return [f"pack exits {code}: {output}"]
         counter = values(output)[0]["counter"]

@@ -146,7 +146,8 @@ class Judge:
         made = of(self.promises, "backed up")
         if made:
             if self.code("backup", 99) not in (0, 15):
-                self.fault(f"backup: check exits {self.code('backup', 99)}: {self.output('backup')} {self.output('backup.said')}")
+                self.fault(f"backup: check exits {self.code('backup', 99)}: {self.output('backup')} "
+                           f"{self.output('backup.said')}")
             have = {row["id"] for row in values(self.output("backup-list")) if "id" in row}
             for name in made[-1].more - have:
                 self.fault(f"the backup lacks {name}")

@@ -3,11 +3,5 @@ from Kit.outcomes import long
 from PowerCut.bench import sound
 
 SECONDS = 300
-TESTS = [
-    ("a queue on ext4: a power cut takes nothing that was promised", long(lambda bench: sound(bench, "ext4"))),
-    ("a queue on XFS: a power cut takes nothing that was promised", long(lambda bench: sound(bench, "XFS"))),
-    ("a queue on btrfs: a power cut takes nothing that was promised", long(lambda bench: sound(bench, "btrfs"))),
-    ("a queue on F2FS: a power cut takes nothing that was promised", long(lambda bench: sound(bench, "F2FS"))),
-    ("a queue on exFAT: a power cut takes nothing that was promised", long(lambda bench: sound(bench, "exFAT"))),
-    ("a queue on ext4 on LUKS: a power cut takes nothing that was promised", long(lambda bench: sound(bench, "ext4 on LUKS"))),
-]
+TESTS = [(f"a queue on {name}: a power cut takes nothing that was promised", long(lambda bench, name=name: sound(bench, name)))
+         for name in ("ext4", "XFS", "btrfs", "F2FS", "exFAT", "ext4 on LUKS")]

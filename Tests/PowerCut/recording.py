@@ -53,8 +53,9 @@ class Machine:
                 self.shell.must(f"{UNLOCK} {device} crypt")
                 device = "/dev/mapper/crypt"
             repair = f"{system.fsck} {device} >/tmp/fsck 2>&1" if system.fsck else "true"
-            code, output = self.shell(f"{f'{repair}; ' if repairs else ''}{how} {device} {place} || "
-                                      f"{{ {repair}; {how} {device} {place} || {{ cat /tmp/fsck; dmesg | tail -n 3; exit 1; }}; }}")
+            mount = f"{how} {device} {place}"
+            code, output = self.shell(f"{f'{repair}; ' if repairs else ''}{mount} || {{ {repair}; {mount} || "
+                                      "{ cat /tmp/fsck; dmesg | tail -n 3; exit 1; }; }")
             if code:
                 self.unmount()
                 return output

@@ -127,7 +127,7 @@ class Trial:
     def cut_again(self, recording, cut, contents):
         """Records the recovery from a cut, cuts the power during that too, and examines."""
         examination = Examination(self.machine, self.rig, recording, cut.moment)
-        if not of(examination.promises, "queue"):
+        if not of(examination.promises, "destinations"):
             return
         self.machine.servers.restore(recording.history, cut.moment)
         rig = self.rig.recovering(examination.promises)

@@ -42,7 +42,7 @@ class Examination:
             faults = judge.all()
             if of(self.promises, "key"):
                 faults += self.work(judge.counters)
-            if sends and judge.has_queue and not faults:
+            if sends and of(self.promises, "destinations") and not faults:
                 faults += self.send()
             if sweeps and judge.has_queue and not faults:
                 faults += self.sweep()

@@ -88,7 +88,7 @@ class Judge:
     def receipts(self):
         """Each completed delivery is at its destination, and what a run called completed is so still."""
         for name, row in self.rows.items():
-            for delivery in row["deliveries"]:
+            for delivery in row.get("deliveries", []):
                 if delivery["state"] == "completed" and not self.is_at(delivery["destination"], row["sha256"]):
                     self.fault(f"receipt without bytes: {name} at {delivery['destination']}")
         for promise in of(self.promises, "sent"):
@@ -156,4 +156,4 @@ class Judge:
 def unsent(rows):
     """Returns faults for what a run, which had everything it needs, has not sent."""
     return [f"not sent after a run: {row['id']} at {delivery['destination']}: {json.dumps(delivery)[:300]}"
-            for row in rows.values() for delivery in row["deliveries"] if delivery["state"] not in FINISHED]
+            for row in rows.values() for delivery in row.get("deliveries", []) if delivery["state"] not in FINISHED]

@@ -8,6 +8,7 @@ class Promise:
     """`kind` is one of
 
     queue, key, trust     it was made
+    destinations          all were made
     packed                the bundle `name`, with `sha256` and its counter as `more`, is on the disk
     written               the file `name` with `sha256` is on the disk (get, redact)
     moving                not a promise: from now on the file `name` may be in the queue in place of its folder

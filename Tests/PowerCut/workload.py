@@ -59,6 +59,7 @@ class Rig:
             shell.must(f"{SETTINGS}capqueue dest add {name} {options} --retry {AT_ONCE}")
         shell.must(f"{SETTINGS}capqueue dest add folder --kind folder --path /mnt/dest --retry {AT_ONCE}")
         shell.must(f"{SETTINGS}capqueue dest default folder")
+        self.promise("destinations")
 
     def raw(self):
         """Returns a command that makes a raw capture with a photo of its own, its folder, and the photo's hash."""

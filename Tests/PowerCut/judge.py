@@ -106,8 +106,11 @@ class Judge:
 
     def choices(self):
         """Holds, cancellations, ended sessions and settings are as they were chosen."""
+        again = {promise.sha256 for promise in of(self.promises, "again")}
         for kind in ("held", "cancelled"):
             for promise in of(self.promises, kind):
+                if self.rows.get(promise.name, {}).get("sha256") in again:
+                    continue
                 now = {delivery["state"] for delivery in self.rows.get(promise.name, {}).get("deliveries", [])}
                 if not now & {"held", "cancelled"}:
                     self.fault(f"{kind}: {promise.name} is {now}")

@@ -12,6 +12,7 @@ class Promise:
     packed                the bundle `name`, with `sha256` and its counter as `more`, is on the disk
     written               the file `name` with `sha256` is on the disk (get, redact)
     moving                not a promise: from now on the file `name` may be in the queue in place of its folder
+    again                 not a promise: from now on a push of `sha256` may take back a cancellation of that capture
     pushed                the queue has the capture `name`, with `sha256`
     sent                  the capture `name` is at the destination `more`
     held, cancelled       deliveries of the capture `name`

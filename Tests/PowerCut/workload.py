@@ -23,13 +23,14 @@ class Rig:
     def __init__(self, random, servers, sends):
         self.random, self.servers, self.sends = random, servers, sends
         self.numbers, self.photos, self.odd = itertools.count(1), {}, []
+        self.packed = {}  # the hash of each bundle by its path
         self.pushed, self.files, self.arriving = {}, [], []  # ids with hashes; bundles in /mnt/b; bundles in the inbox
         self.log, self._lock = None, threading.Lock()
 
     def recovering(self, promises):
         """Returns the rig as it is after a power cut, when only these promises had been made."""
         rig = Rig(self.random, self.servers, self.sends)
-        rig.numbers, rig.photos = self.numbers, self.photos
+        rig.numbers, rig.photos, rig.packed = self.numbers, self.photos, self.packed
         rig.pushed = {promise.name: promise.sha256 for promise in of(promises, "pushed")}
         moving = {promise.name for promise in of(promises, "moving")}
         packed = [promise.name for promise in of(promises, "packed") if promise.name not in moving]
@@ -82,7 +83,7 @@ class Rig:
         if output is None:
             return None
         made, sha256 = values(output)[0], shell.must(f"sha256sum <{path}").split()[0]  # reading writes nothing: noatime
-        self.photos[sha256] = photo
+        self.photos[sha256], self.packed[path] = photo, sha256
         self.promise("packed", path, sha256, made["counter"])
         (self.files if folder == "/mnt/b" else self.arriving).append(path)
         return path
@@ -134,7 +135,9 @@ class Rig:
 
     def again(self, shell):
         if self.files:
-            self.push(shell, self.random.choice(self.files))
+            path = self.random.choice(self.files)
+            self.promise("again", sha256=self.packed[path])
+            self.push(shell, path)
 
     def pipe(self, shell):
         command, raw, photo, _ = self.raw()

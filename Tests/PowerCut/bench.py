@@ -18,8 +18,8 @@ from PowerCut.recording import Machine, record
 from PowerCut.servers import Servers
 from PowerCut.workload import Rig
 
-AGAIN = 4  # each such image is also recovered from, with a second cut
-STEPS_AGAIN, CUTS_AGAIN = 5, 2
+AGAIN, CUTS_AGAIN = 4, 2  # of so many images one is recovered from, and the power is cut so often during that
+STEPS_AGAIN = 5
 FAULTS_KEPT = 3
 KEPT = kernels.KEPT / "faults"
 
@@ -105,7 +105,7 @@ class Trial:
             firsts = images * AGAIN // (AGAIN + CUTS_AGAIN)
             for number, cut in enumerate(cuts.chosen(recording.log, firsts, self.random)):
                 contents = self.examine(recording, cut, f"{cut}")
-                if number % AGAIN == 0:
+                if self.figures.second * AGAIN <= number * CUTS_AGAIN:
                     self.cut_again(recording, cut, contents)
         print(f"     {self.title}: {self.figures}; {time.monotonic() - self.began:.0f} s", flush=True)
         return self.figures

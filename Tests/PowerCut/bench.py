@@ -95,7 +95,7 @@ class Trial:
         """Examines about `images` images, a third of them after a second cut, and returns the figures."""
         with self.bench.machine(self.systems, processes) as (guest, disks), contextlib.closing(Servers()) as servers:
             self.machine = Machine(guest, disks, self.systems, servers)
-            self.rig = Rig(self.random, servers, self.systems[0].sends)
+            self.rig = Rig(self.random, servers)
             self.machine.shell.must(f"echo '{self.settings}' >/tmp/settings")
             recording = record(self.machine, self.rig, self.machine.make(), [], 0,
                                self.bench.options.steps, self.rig.begin)

@@ -13,7 +13,6 @@ class FileSystem:
     fsck: str = ""  # the repair that a distribution runs at boot, without questions
     options: str = "noatime"  # for mount
     ballast: int = 0  # MiB of a file that only takes room, so that filling the disk is quick
-    sends: bool = True  # whether `capqueue run` works there: it needs a FIFO
     is_encrypted: bool = False  # below it is LUKS; then the guest makes the file system
 
     def make(self, path):
@@ -43,5 +42,5 @@ FILE_SYSTEMS = {
     "btrfs": FileSystem("btrfs", ("mkfs.btrfs", "-q", "-f"), 192),
     "F2FS": FileSystem("f2fs", ("mkfs.f2fs", "-q", "-f"), 128, FSCK_F2FS),
     "FAT": FileSystem("vfat", ("mkfs.vfat", "-F", "32"), 128, "fsck.vfat -a", "noatime,umask=077"),
-    "exFAT": FileSystem("exfat", ("mkfs.exfat",), 128, "fsck.exfat -p", "noatime,umask=077", sends=False),
+    "exFAT": FileSystem("exfat", ("mkfs.exfat",), 128, "fsck.exfat -p", "noatime,umask=077"),
 }

@@ -20,8 +20,8 @@ RUNS = (0, 10, 14, 15)  # exit codes of `run` that are no fault of the power
 class Rig:
     """`log` gets the promises. `photos` has the hash of the photo of each bundle, by the hash of the bundle."""
 
-    def __init__(self, random, servers, sends):
-        self.random, self.servers, self.sends = random, servers, sends
+    def __init__(self, random, servers):
+        self.random, self.servers = random, servers
         self.numbers, self.photos, self.odd = itertools.count(1), {}, []
         self.packed = {}  # the hash of each bundle by its path
         self.pushed, self.files, self.arriving = {}, [], []  # ids with hashes; bundles in /mnt/b; bundles in the inbox
@@ -29,7 +29,7 @@ class Rig:
 
     def recovering(self, promises):
         """Returns the rig as it is after a power cut, when only these promises had been made."""
-        rig = Rig(self.random, self.servers, self.sends)
+        rig = Rig(self.random, self.servers)
         rig.numbers, rig.photos, rig.packed = self.numbers, self.photos, self.packed
         rig.pushed = {promise.name: promise.sha256 for promise in of(promises, "pushed")}
         moving = {promise.name for promise in of(promises, "moving")}
@@ -149,8 +149,6 @@ class Rig:
                 self.took(made["id"], made["sha256"])
 
     def run(self, shell):
-        if not self.sends:
-            return
         for path in self.arriving:
             self.promise("moving", path)
         self.arriving = []

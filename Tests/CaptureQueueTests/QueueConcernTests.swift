@@ -98,10 +98,11 @@ struct QueueConcernTests {
         #expect(queue.concerns() == (isConcern ? [.init(.lowInodes, 1)] : []))
     }
 
-    @Test(arguments: [
-        (.usual, nil), (.fat, .fat), (.withoutJournal, .noJournal), (.exfat, nil), (.fuse, nil), (.network, nil),
-        (.memory, nil),
-    ] as [(DiskKind, QueueConcern.Code?)])
+    @Test(
+        arguments: [
+            (.usual, nil), (.fat, .fat), (.withoutJournal, .noJournal), (.exfat, nil), (.fuse, nil), (.network, nil),
+            (.memory, nil),
+        ] as [(DiskKind, QueueConcern.Code?)])
     func aDiskThatLosesWhatWasSyncedIsAConcern(_ disk: DiskKind, _ code: QueueConcern.Code?) {
         var queue = status([])
         queue.disk = disk

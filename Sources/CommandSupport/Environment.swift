@@ -44,6 +44,7 @@ package enum Environment {
     package static func trustFile(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> TrustFile {
         let path = try trustPath(option, warn: warn)
         let isOptional = named(option, "CAPBUNDLE_TRUST") == nil
+        AtomicFile.restore(path)
         return isOptional && !FileStatus.exists(path) ? TrustFile() : try TrustFile(path: path)
     }
 }

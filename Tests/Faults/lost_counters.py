@@ -1,8 +1,11 @@
 """A lost counter stops all signing (78) until `key recover`, which never goes back."""
 import os
+import shutil
 
+from Kit.disks import OVERLAY, mounted
 from Kit.outcomes import every, expect
 from Kit.records import counter_in, state_with
+from Kit.tracing import require_strace, strace
 
 TOP = 2 ** 32 - 1
 
@@ -38,6 +41,37 @@ def lost(bench):
     for name in ("1.bundle", "2.bundle"):
         used.bundle(name)
     every(cases, judge)
+
+
+def cut_while_replaced(bench):
+    """Where a cut within a rename can take both names of a file, state and trust file are written again from a kept copy."""
+    require_strace()
+    rig = bench.rig()
+    with mounted(rig, rig.folder / "disk", OVERLAY) as place:
+        shutil.copytree(rig.home, place.inside / "home", dirs_exist_ok=True)
+        rig.env["HOME"] = str(place.place / "home")
+        keys, trust = (place.inside / path.relative_to(rig.folder) for path in (rig.keys, rig.trust))
+        kill = strace("-e", "trace=renameat", "-e", "inject=renameat:signal=KILL")
+
+        def cut(file, *words):
+            """Kills a command where it replaces a file, and takes the file away, as the cut does."""
+            done = rig.run(*words, prefix=[*place.prefix, *kill])
+            expect(done.code in (-9, 137), f"{words[0]} was not killed: exit {done.code}")
+            expect((file.parent / f".{file.name}.kept.tmp").exists(), f"no copy of {file.name} was kept")
+            file.unlink()
+
+        def run(*words, code=0):
+            return rig.run(*words, prefix=place.prefix).must(code, about=" ".join(map(str, words)))
+
+        run("pack", rig.raw, "-o", rig.out / "1.bundle")
+        cut(keys / "device.key.state", "pack", rig.raw, "-o", rig.out / "2.bundle")
+        run("pack", rig.raw, "-o", rig.out / "3.bundle")
+        counter = counter_in((rig.out / "3.bundle").read_bytes())
+        expect(counter == 3, f"counter {counter} after a cut at 2")
+        cut(trust, "trust", "set", "rig", "--valid-after", "2020-01-01T00:00:00Z")
+        run("verify", rig.out / "3.bundle")
+        left = [path.name for folder in (keys, trust.parent) for path in folder.iterdir() if "kept" in path.name]
+        expect(not left, f"left behind: {left}")
 
 
 def not_back_when_open(bench):
@@ -124,6 +158,7 @@ def foreign_state(bench):
 TESTS = [
     ("the state of another key: 78, and never overwritten", foreign_state),
     ("a lost or damaged state: 78, and key recover repairs it", lost),
+    ("a power cut within a rename: state and trust file come back from a kept copy", cut_while_replaced),
     ("key recover does not go back over a sound state with wrong permissions", not_back_when_open),
     ("key recover refuses an invalid counter: 64", wrong_numbers),
     ("odd files in the place of the state or the lock", odd_files),

@@ -177,13 +177,50 @@ package final class AtomicFile: Sendable {
     /// Leaves the file under its hidden name if it never gets its own.
     package func keep() { isKept.withLock { $0 = true } }
 
-    /// Writes a small file atomically and durably, for callers that hold its lock.
+    /// Writes a small file atomically and durably, for callers that hold its lock. Where a power cut during a rename can
+    /// leave neither the old file nor the new one, a copy of the new one is kept meanwhile, for `restore`.
     package static func write(
         _ bytes: [UInt8], to path: FilePath, mode: mode_t, existing: Existing
+    ) throws(NativeError) {
+        if existing == .replace, let name = path.name, case let folder = try FolderHandle(path.folder),
+            !folder.fileSystem.renamesInOneStep, folder.kind(of: name) == .file
+        {
+            let kept = keptName(of: name)
+            let copy = try folder.open(kept, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: mode)
+            try copy.write(bytes)
+            try copy.synchronize()
+            try folder.synchronize()
+            defer { folder.remove(kept) }
+            return try publish(bytes, to: path, mode: mode, existing)
+        }
+        try publish(bytes, to: path, mode: mode, existing)
+    }
+
+    private static func publish(
+        _ bytes: [UInt8], to path: FilePath, mode: mode_t, _ existing: Existing
     ) throws(NativeError) {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
         try file.commit(existing)
+    }
+
+    /// Writes a file again that a power cut took while `write` replaced it. It does nothing if the file is there, or if no
+    /// copy was kept.
+    package static func restore(_ path: FilePath) {
+        guard let name = path.name, !FileStatus.exists(path), let folder = try? FolderHandle(path.folder) else {
+            return
+        }
+        let kept = keptName(of: name)
+        guard let copy = try? folder.open(kept, FileHandle.existingFile), let status = try? copy.status(),
+            status.kind == .file, status.isThisUsers, let bytes = try? copy.readAll(limit: 1 << 24),
+            (try? publish(bytes, to: path, mode: mode_t(status.mode), .refuse)) != nil
+        else { return }
+        folder.remove(kept)
+    }
+
+    /// The copy is never renamed, so it never shares its bytes with the file.
+    private static func keptName(of name: FilePath.Component) -> FilePath.Component {
+        FilePath.Component(Array(".".utf8) + name.bytes.prefix(180) + Array(".kept.tmp".utf8)) ?? ".capture.kept.tmp"
     }
 
     /// Writes a small file atomically but without syncing, for data that need not survive a crash of the machine.

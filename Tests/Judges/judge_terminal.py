@@ -148,7 +148,7 @@ def progress(bench):
     (code, shown, out, err), _ = _slow_verify(bench, "stdin stdout")
     expect(code == 0 and not PROGRESS.search(shown + err), "progress although standard error is a pipe")
     expect(ESCAPE not in err and b"\r" not in err, "escapes in a pipe")
-    (code, shown, _, _), lines = _slow_verify(bench, "stdin stdout stderr")
+    (code, shown, _, _), lines = _slow_verify(bench, "stdin stdout stderr", columns=160)
     whole = [line for line in lines if re.search(r"slow\S*: verified|bundles: \d+ verified$", line)]
     expect(code == 0 and len(whole) == len(lines), f"a person sees {set(lines) - set(whole)} between the lines")
     (code, shown, _, _), _ = _slow_verify(bench, "stderr", columns=30)

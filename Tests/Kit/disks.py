@@ -115,7 +115,7 @@ def use_a_usual_disk():
             return lambda: None
     if os.geteuid() or ctypes.CDLL(None).unshare(CLONE_NEWNS):
         sys.exit("run.py: the temporary files are in memory or on a disk without a journal: set TMPDIR to a folder elsewhere")
-    place = tempfile.mkdtemp(prefix="disk-")
+    place = tempfile.mkdtemp(prefix="tests-")
     subprocess.run(["sh", "-ec", IMAGE, place], check=True)
     os.environ["TMPDIR"] = tempfile.tempdir = place
     return lambda: subprocess.run(["sh", "-c", 'umount -l "$0"; rmdir "$0"', place], check=False)

@@ -70,6 +70,87 @@ struct SimulatedRunTests {
         #expect(!run.events.contains { $0.name == .blocked })
     }
 
+    // MARK: - Refusals that may be the capture's own
+
+    private static let forbidden: SendOutcome = {
+        var block = Block(.credentials, "the server answered 403")
+        block.isPerhapsOfCapture = true
+        return .blocked(block)
+    }()
+
+    /// Lets the server refuse these captures and take all others. Each answer takes a millisecond.
+    private func refuse(_ bad: [String]) {
+        let manual = manual
+        run.destination.answer = { capture, _ in
+            manual.pass(1)
+            return bad.contains(capture.id) ? Self.forbidden : ScriptedDestination.landed
+        }
+    }
+
+    @Test(arguments: [1, 5]) func letsRefusedCapturesBlockNobodyAndFailByTheTable(_ count: Int) throws {
+        let ids = try (0..<20).map { try push("capture-\($0)") }
+        let bad = (0..<count).map { ids[$0 * 4] }
+        refuse(bad)
+        try run.pass(900)
+        for id in ids where !bad.contains(id) { #expect(try delivery(id).state == .completed) }
+        // What comes while only refused ones wait is sent at once.
+        try run.pass(10 * Self.minute)
+        let late = try push("late")
+        try run.pass(10)
+        #expect(try delivery(late).state == .completed)
+        try run.pass(Self.day)
+        for id in bad {
+            #expect(try delivery(id).state == .permanentlyFailed && delivery(id).errorCode == "credentials")
+            // The first try did not count yet.
+            #expect(run.destination.sent.count { $0.id == id } == 11)
+        }
+        #expect(!run.events.contains { $0.name == .blocked })
+        #expect(try queue.status().concerns().map(\.code) == [.failed])
+    }
+
+    @Test func burnsNothingWhereTheServerRefusesAll() throws {
+        let ids = try (0..<20).map { try push("capture-\($0)") }
+        refuse(ids)
+        try run.pass(6 * Self.minute)
+        #expect(run.destination.sent.count == 3)
+        #expect(Set(run.destination.sent.map { Array($0.id.utf8) }).count == 3)
+        for id in ids { #expect(try delivery(id).state == .pending && delivery(id).attempts == 0) }
+        #expect(try queue.destinations.find("server").block?.reason == .credentials)
+        refuse([])
+        try run.pass(5 * Self.minute)
+        #expect(try queue.status().totals[.completed]?.captures == 20)
+    }
+
+    @Test func countsForAMemberOfASessionWhatLandsOutsideIt() throws {
+        let ids = try (0..<4).map { try push("member-\($0)", .with { $0.session = "monday" }) }
+        refuse([ids[1]])
+        try run.pass(4 * Self.minute)
+        // Those before it in its session have landed, and nothing else waits: the cause is unknown.
+        #expect(try queue.destinations.find("server").block?.reason == .credentials)
+        #expect(try delivery(ids[1]).attempts == 0)
+        let others = try (0..<2).map { try push("other-\($0)") }
+        try run.pass(2 * Self.minute)
+        for id in others { #expect(try delivery(id).state == .completed) }
+        #expect(try queue.destinations.find("server").block == nil)
+        try run.pass(Self.day)
+        #expect(try delivery(ids[1]).state == .permanentlyFailed)
+        #expect(try delivery(ids[3]).state == .completed)
+    }
+
+    /// Once tried, a capture waits behind all that were not, whatever its priority.
+    @Test func sendsWhatFailedAfterWhatWasNotTried() throws {
+        let high = try push("high", .with { $0.priority = 10 })
+        for number in 0..<8 { _ = try push("low-\(number)", .with { $0.priority = -10 }) }
+        run.destination.answer = { [manual] capture, delivery in
+            manual.pass(500)
+            return capture.id == high && delivery.attempts == 1
+                ? .failed(code: "http.500", message: "no") : ScriptedDestination.landed
+        }
+        try run.pass(Self.minute)
+        let order = run.destination.sent.map(\.id)
+        #expect(order.count == 10 && order.first == high && order.last == high)
+    }
+
     @Test func leavesADestinationAloneThatFailsForAll() throws {
         for number in 0..<10 { _ = try push("capture-\(number)") }
         try run.pass(Self.minute)

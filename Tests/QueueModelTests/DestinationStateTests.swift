@@ -11,14 +11,16 @@ struct DestinationStateTests {
     private static let outage = SendOutcome.unclear(code: "curl.56", message: "it broke")
     private static let refused = SendOutcome.rejected(code: "http.400", message: "not this one")
     private static let offline = SendOutcome.blocked(Block(.offline, "nobody there"))
+    private static let forbidden = SendOutcome.blocked(Block(.credentials, "403"))
     private static let later = SendOutcome.blocked(Block(.wait, "later", pause: .seconds(60)))
 
     /// Begins one attempt and ends it at once; nil if none may begin.
     @discardableResult
     private func `try`(
-        _ outcome: SendOutcome, _ capture: Int, _ state: inout DestinationState, at now: Int = start
+        _ outcome: SendOutcome, _ capture: Int, _ state: inout DestinationState,
+        _ refusal: DestinationState.Refusal = .ofDestination, at now: Int = start
     ) -> DestinationState.Verdict? {
-        state.begin(at: now).map { state.ended($0, outcome, capture: capture, at: now) }
+        state.begin(at: now).map { state.ended($0, outcome, capture: capture, refusal, at: now) }
     }
 
     private func begun(_ state: inout DestinationState, at now: Int = start) throws -> DestinationState.Ticket {
@@ -177,6 +179,59 @@ struct DestinationStateTests {
         #expect(DestinationState(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
     }
 
+    // MARK: - Refusals that may be the capture's own
+
+    @Test func blocksOnceAnotherCaptureIsRefusedInPlaceOfTheFirst() {
+        var state = DestinationState()
+        let first = `try`(Self.forbidden, 1, &state, .unclear)
+        #expect(first == DestinationState.Verdict() && state.block == nil && state.takeUnsaved() == nil)
+        // A failure tells nothing about it.
+        `try`(Self.failed, 2, &state)
+        let second = `try`(Self.forbidden, 3, &state, .unclear)
+        #expect(second?.change == state.block.map { .blocked($0) } && state.block?.reason == .credentials)
+        #expect(state.permission(at: Self.start) == .wait(until: Self.start + 300_000))
+        // While it is blocked, the trial alone decides.
+        `try`(Self.forbidden, 4, &state, .unclear, at: Self.start + 300_000)
+        #expect(state.permission(at: Self.start + 300_000) == .wait(until: Self.start + 600_000))
+    }
+
+    @Test(arguments: [landed, .accepted(remoteID: nil, remoteURL: nil)]) func doesNotBlockWhileOthersLandInTheirPlace(
+        _ outcome: SendOutcome
+    ) {
+        var state = DestinationState()
+        for capture in 0..<1000 {
+            `try`(capture % 2 == 0 ? Self.forbidden : outcome, capture, &state, .unclear)
+            #expect(state.block == nil)
+        }
+    }
+
+    @Test func blocksAtOnceWhereNothingElseCanBeTried() {
+        #expect(after(Self.forbidden, of: [1]).block?.reason == .credentials)
+    }
+
+    @Test func learnsNothingFromARefusalThatIsTheCapturesOwn() {
+        var state = DestinationState()
+        for _ in 0..<10 { `try`(Self.forbidden, 1, &state, .ofCapture) }
+        #expect(state.block == nil)
+        for capture in [2, 3] { `try`(Self.forbidden, capture, &state, .unclear) }
+        let until = Self.start + 300_000
+        let own = `try`(Self.forbidden, 1, &state, .ofCapture, at: until)
+        // The next trial is another capture's, at once.
+        #expect(own == DestinationState.Verdict() && state.block != nil && state.permission(at: until) == .go)
+        var refusing = after(Self.refused, of: [1, 2, 3, 4, 5])
+        let parked = `try`(Self.forbidden, 6, &refusing, .ofCapture, at: until)
+        #expect(parked?.isParked == true)
+    }
+
+    @Test func doubtsARefusalInAPoll() throws {
+        var state = DestinationState()
+        for isBlocked in [false, true] {
+            let ticket = try begun(&state)
+            _ = state.polled(ticket, Self.forbidden, capture: 1, .unclear, at: Self.start)
+            #expect((state.block != nil) == isBlocked)
+        }
+    }
+
     // MARK: - Old transfers
 
     @Test func isNotUnblockedByATransferThatBeganBefore() throws {
@@ -259,7 +314,7 @@ struct DestinationStateTests {
         var open: [DestinationState.Ticket] = []
         let outcomes = [
             Self.landed, Self.failed, Self.outage, Self.refused, Self.offline, .conflict(message: "other"),
-            .parked(cause: "stopped", isInDoubt: false), .blocked(Block(.full, "no room")),
+            .parked(cause: "stopped", isInDoubt: false), .blocked(Block(.full, "no room")), Self.forbidden,
         ]
         for _ in 0..<(isLongRun ? 20_000 : 5000) {
             now += Int.random(in: 0...20_000, using: &generator)
@@ -272,7 +327,9 @@ struct DestinationStateTests {
             guard !open.isEmpty, Bool.random(using: &generator) else { continue }
             let ticket = open.remove(at: Int.random(in: 0..<open.count, using: &generator))
             let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &generator)]
-            _ = state.ended(ticket, outcome, capture: Int.random(in: 0..<4, using: &generator), at: now)
+            let refusals = [DestinationState.Refusal.ofDestination, .unclear, .ofCapture]
+            let refusal = refusals[Int.random(in: 0..<3, using: &generator)]
+            _ = state.ended(ticket, outcome, capture: Int.random(in: 0..<4, using: &generator), refusal, at: now)
         }
         // The destination can always recover: with no transfer under way, one success ends all blocks.
         for ticket in open { state.abandoned(ticket) }

@@ -168,8 +168,10 @@ package final class DestinationWorker {
         let sent = control.progress.sent
         let after = sending.now
         context.bytesSent = sent
+        let refusal = try claims.refusal(of: claim.delivery, outcome, at: destination, due: sending.dueBefore ?? after)
+        context.refusal = refusal
         context.verdict = sending.change(destination) {
-            $0.ended(ticket, outcome, capture: claim.capture.sequence, at: after)
+            $0.ended(ticket, outcome, capture: claim.capture.sequence, refusal, at: after)
         }
         let (events, sending, change) = (events, sending, context.verdict.change)
         let ended = ResultWriter.Ended(claim: claim, outcome: outcome, context: context) { settled in
@@ -208,8 +210,9 @@ package final class DestinationWorker {
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control)
         let after = sending.now
+        let refusal = try claims.refusal(of: delivery, outcome, at: destination, due: sending.dueBefore ?? after)
         let verdict = sending.change(destination) {
-            $0.polled(ticket, outcome, capture: capture.sequence, at: after)
+            $0.polled(ticket, outcome, capture: capture.sequence, refusal, at: after)
         }
         let context = AttemptContext(retry: retry, verdict: verdict)
         let (state, takenBack) = try queue.store.turn { turn in

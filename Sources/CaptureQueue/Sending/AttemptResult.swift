@@ -24,6 +24,8 @@ struct AttemptContext {
     var time: RunTime?
     /// The consequences of the try for the destination.
     var verdict = DestinationState.Verdict()
+    /// What it says if the server refused.
+    var refusal = DestinationState.Refusal.ofDestination
     /// Whether the refusal no longer counts.
     var isTakenBack = false
     /// The state of the destination that must be stored; nil if it has not changed.

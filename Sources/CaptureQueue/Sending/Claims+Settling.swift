@@ -172,12 +172,13 @@ extension Database {
         _ reading: QueueClock.Reading
     ) throws -> (DeliveryEvent, DeliveryChange) {
         let now = reading.time(in: settling.time)
+        let isOwn = try settling.refusal == .ofCapture || hasLandedElsewhere(outcome, delivery)
         var (event, change) =
             try isParked(outcome, delivery, at: destination, settling)
             ? Claims.parking(outcome, delivery, at: now)
             : Claims.change(
-                for: hasLandedElsewhere(outcome, delivery) ? outcome.counted : outcome, delivery,
-                after: lived(delivery, reading), at: now, settling.retry)
+                for: isOwn ? outcome.counted : outcome, delivery, after: lived(delivery, reading), at: now,
+                settling.retry)
         change.isInDoubt = outcome.leavesDoubt
         change.triedAt = now.stamp
         if case .rejected = outcome { change.idempotencyKey = .forgotten }

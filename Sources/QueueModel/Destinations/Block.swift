@@ -46,6 +46,8 @@ public struct Block: Hashable, Sendable {
     public let pause: Duration?
     /// When the destination is tried again; nil before the block is in force.
     public let until: CaptureTime?
+    /// Whether the server may refuse only this capture. Before the block is in force, another one is tried.
+    package var isPerhapsOfCapture = false
 
     public init(_ reason: Reason, _ message: String, pause: Duration? = nil, until: CaptureTime? = nil) {
         self.reason = reason

@@ -26,6 +26,16 @@ package struct DestinationState: Hashable, Sendable {
         case ready
     }
 
+    /// What a refusal (`Block.isPerhapsOfCapture`) says, by what else was sent to the destination or can be.
+    package enum Refusal: Hashable, Sendable {
+        /// Nothing else can be tried in place of the capture.
+        case ofDestination
+        /// Another capture can be tried in its place.
+        case unclear
+        /// Another capture, tried in its place, has landed.
+        case ofCapture
+    }
+
     /// The consequences of a try that ended.
     package struct Verdict: Hashable, Sendable {
         package var change: Change?
@@ -53,6 +63,8 @@ package struct DestinationState: Hashable, Sendable {
     package private(set) var refusals: [Int] = []
     /// The captures that the server accepted but does not show, since the last one that landed; at most 3.
     package private(set) var unproven: [Int] = []
+    /// Whether nothing has landed since a refusal that may be the capture's own.
+    private var isDoubted = false
     /// How often the user has lifted blocks.
     private var lifts = 0
     private var turn = 0
@@ -105,8 +117,12 @@ package struct DestinationState: Hashable, Sendable {
 
     /// Records the end of a try. A try that began before the last block neither lifts that block nor adds to a streak.
     ///
-    /// - Parameter capture: the number of the capture (`seq`).
-    package mutating func ended(_ ticket: Ticket, _ outcome: SendOutcome, capture: Int, at now: Int) -> Verdict {
+    /// - Parameters:
+    ///   - capture: the number of the capture (`seq`).
+    ///   - refusal: what it says if the server refused.
+    package mutating func ended(
+        _ ticket: Ticket, _ outcome: SendOutcome, capture: Int, _ refusal: Refusal = .ofDestination, at now: Int
+    ) -> Verdict {
         guard ticket.turn == turn else { return endedLate(outcome, at: now) }
         isOnTrial = false
         switch outcome {
@@ -126,9 +142,19 @@ package struct DestinationState: Hashable, Sendable {
                 return Verdict(change: put(block, at: now), isParked: true)
             }
             return failed(capture, message, isOutage: outcome.isOutage, at: now)
-        case .blocked(let found): return Verdict(change: put(found, at: now), isParked: isRefusing)
+        case .blocked(let found):
+            if doubts(refusal) { return Verdict() }
+            return Verdict(change: put(found, at: now), isParked: isRefusing)
         case .parked, .damaged: return Verdict()
         }
+    }
+
+    /// Whether a refusal blocks nothing: it is the capture's own, or another capture is tried first.
+    private mutating func doubts(_ refusal: Refusal) -> Bool {
+        if isRefusing || refusal == .ofDestination { return false }
+        if refusal == .ofCapture { return true }
+        defer { isDoubted = true }
+        return block == nil && !isDoubted
     }
 
     private func isParked(_ outcome: SendOutcome) -> Bool {
@@ -153,6 +179,7 @@ package struct DestinationState: Hashable, Sendable {
 
     /// The server may still refuse the capture when it is asked, so the streak of refusals goes on.
     private mutating func accepted(at now: Int) -> Verdict {
+        isDoubted = false
         if !failures.isEmpty || !unproven.isEmpty {
             (failures, unproven, isUnsaved) = ([], [], true)
         }
@@ -161,10 +188,13 @@ package struct DestinationState: Hashable, Sendable {
     }
 
     /// Records the answer to a poll: the server's decision about a capture that it had accepted, or none.
-    package mutating func polled(_ ticket: Ticket, _ outcome: SendOutcome, capture: Int, at now: Int) -> Verdict {
+    package mutating func polled(
+        _ ticket: Ticket, _ outcome: SendOutcome, capture: Int, _ refusal: Refusal = .ofDestination, at now: Int
+    ) -> Verdict {
         switch outcome {
         case .completed, .rejected: return ended(ticket, outcome, capture: capture, at: now)
-        case .blocked(let found): return Verdict(change: connected(ticket, found, at: now))
+        case .blocked(let found) where ticket.turn != turn || !doubts(refusal):
+            return Verdict(change: connected(ticket, found, at: now))
         default:
             abandoned(ticket)
             return Verdict()
@@ -240,6 +270,7 @@ package struct DestinationState: Hashable, Sendable {
     // MARK: - Blocks
 
     private mutating func forgetStreaks() {
+        isDoubted = false
         guard !failures.isEmpty || !refusals.isEmpty || !unproven.isEmpty else { return }
         (failures, refusals, unproven) = ([], [], [])
         isUnsaved = true
@@ -257,7 +288,7 @@ package struct DestinationState: Hashable, Sendable {
         isUnsaved = isUnsaved || new.reason.outlivesRun || new.lasting(until: nil) != block?.lasting(until: nil)
         block = new
         turn += 1
-        isOnTrial = false
+        (isOnTrial, isDoubted) = (false, false)
         let word = Change.blocked(found)
         defer { told = word }
         return told == word && found.reason != .wait ? nil : .blocked(new)
@@ -304,7 +335,7 @@ extension DestinationState {
         guard lifts != self.lifts else { return nil }
         self.lifts = lifts
         (failures, refusals, unproven) = ([], [], [])
-        (isOnTrial, isUnsaved) = (false, true)
+        (isOnTrial, isDoubted, isUnsaved) = (false, false, true)
         turn += 1
         return unblock()
     }

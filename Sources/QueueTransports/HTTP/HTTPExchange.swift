@@ -53,10 +53,18 @@ struct HTTPEnd {
         case .retry, .followed: .failed(code: code, message: message)
         case .stopped: .parked(cause: message, isInDoubt: wasSentWhole)
         // The server asks for another try although token, signature and URL are fresh.
-        case .again: .blocked(Block(.credentials, message))
-        case .wait, .full, .credentials, .endpoint, .tls, .offline, .local:
+        case .again: .blocked(refusal(.credentials))
+        case .credentials, .endpoint: .blocked(refusal(kind.reason ?? .endpoint))
+        case .wait, .full, .tls, .offline, .local:
             .blocked(Block(kind.reason ?? .offline, message, pause: retryAfter.map { .milliseconds($0) }))
         }
+    }
+
+    private func refusal(_ reason: Block.Reason) -> Block {
+        var block = Block(reason, message)
+        // 401 and 407 are about us, and not about what is sent.
+        block.isPerhapsOfCapture = answer.map { ![401, 407].contains($0.status) } ?? false
+        return block
     }
 }
 

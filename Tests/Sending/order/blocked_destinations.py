@@ -4,7 +4,7 @@ import time
 from Kit.outcomes import IS_LONG, every, expect
 from Kit.sending import AT_ONCE
 from Kit.servers.scripted import Reply, Scripted
-
+from Sending.answers.tries import some
 
 
 def sent(server):
@@ -40,18 +40,90 @@ def wrong_url(bench):
         rig.run("status", "--check").must(0, about="status --check when all landed")
 
 
+class Choosy:
+    """Refuses these bundles with a status, and takes all others as `taking` does."""
+
+    def __init__(self, status, bad):
+        self.status, self.bad = status, {bundle.sha256 for bundle in bad}
+
+    def __call__(self, request):
+        return Reply(self.status) if request.path.strip("/") in self.bad else taking(request)
+
+
+def choosy(bench, status, bad, good, *options, push=(), retry="0,0,0"):
+    """Sends bundles to such a server in one run; returns the rig, the hashes of the PUTs, and what the run printed."""
+    with Scripted(Choosy(status, bad)) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", retry, *options)
+        for bundles, words in (*push, (sorted({*bad, *good}, key=bench.stock.index), ())):
+            rig.push(*bundles, options=words)
+        result = rig.send("--until-empty", "--json")
+        return rig, sent(server), result
+
+
+def own(rig, puts, result, bad, good, about):
+    """Checks that the refusals were taken for the captures' own: they failed by the table, and nothing was blocked."""
+    result.must(14, about=about)
+    expect(b'"event":"blocked"' not in result.out, f"{about}: the destination is blocked")
+    expect({rig.delivery(one).state for one in good} == {"completed"}, f"{about}: not all others landed")
+    for bundle in bad:
+        row = rig.delivery(bundle)
+        expect((row.state, row.attempts) == ("permanently_failed", 3), f"{about}: {row.state} after {row.attempts}")
+        expect(puts.count(bundle.sha256) <= 5, f"{about}: one is sent {puts.count(bundle.sha256)} times")
+    said = rig.run("status", "--check").must(14, about=f"{about}: status --check").out.decode()
+    expect(f"{len(bad)} captures" in said or len(bad) == 1 and "1 capture" in said, f"{about}: status says {said!r}")
+
+
+def bad_ones(bench):
+    """The others land at once, the bad ones fail by their table of tries, and the destination is never blocked."""
+    cases = {"404, 1 of 12": (404, 1, 12, "1"), "403, 2 of 12, four at once": (403, 2, 12, "4"),
+             "403, 1 of 500": (403, 1, 500, "1"), "404, 5 of 500": (404, 5, 500, "1"),
+             "403, 50 of 500": (403, 50, 500, "1"), "403, 50 of 500, four at once": (403, 50, 500, "4")}
+
+    def judge(name, case):
+        status, bad, count, lanes = case
+        bundles = bench.bundles(count)
+        bad = bundles[count // bad // 2::count // bad]
+        good = [one for one in bundles if one not in bad]
+        rig, puts, result = choosy(bench, status, bad, good, "--concurrency", lanes)
+        own(rig, puts, result, bad, good, name)
+
+    every(some(cases, 2), judge)
+
+
+def bad_member(bench):
+    """A bad member holds up its session until it has failed by its table, and no other capture."""
+    members, others = bench.stock[:4], bench.stock[4:8]
+    push = [(members, ("--session", "monday"))]
+    rig, puts, result = choosy(bench, 403, members[1:2], others, push=push)
+    own(rig, puts, result, members[1:2], [members[0], *members[2:], *others], "a bad member")
+    expect(puts.index(members[2].sha256) > max(map(puts.index, (one.sha256 for one in others))), "another order")
+
+
+def all_bad(bench):
+    """One other capture is tried in place of the first; refused too, the destination is blocked. After a 401 none is."""
+    def judge(name, case):
+        status, tries, reason = case
+        rig, puts, result = choosy(bench, status, bench.stock[:8], [])
+        result.must(15, about=name)
+        expect(len(puts) == len(set(puts)) == tries, f"{name}: {len(puts)} PUTs of {len(set(puts))} captures")
+        expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, f"{name}: {rig.states()}")
+        place = rig.destination("web")
+        expect(place.blocked_reason == reason and place.blocked_for == 300_000, f"{name}: {place}")
+
+    every({"403": (403, 2, "credentials"), "404": (404, 2, "endpoint"), "401": (401, 1, "credentials")}, judge)
+
+
 # What the first capture gets, how it is pushed, whether the user resumes, and why the destination is blocked.
 CASES = {
-    "404, resumed": (404, (), True, "endpoint"),
-    "403, of high priority": (403, ("--priority", "5"), False, "credentials"),
+    "401, of high priority": (401, ("--priority", "5"), False, "credentials"), "401, resumed": (401, (), True, "credentials"),
     "no URL, run again": (None, (), False, None), "507, resumed": (507, (), True, "full"),
-    "404, run again": (404, (), False, "endpoint"), "403, resumed": (403, (), True, "credentials"),
-    "no URL, resumed": (None, (), True, None),
+    "401, run again": (401, (), False, "credentials"), "no URL, resumed": (None, (), True, None),
 }
 
 
 def refused_alone(bench):
-    """A refusal of one capture blocks the destination, since the cause is unknown; each run begins with another."""
+    """These refusals of one capture block the destination, since it may be at fault; each run begins with another."""
     first, *others = bench.stock[:3]
 
     def judge(name, case):
@@ -90,4 +162,7 @@ def refused_alone(bench):
 TESTS = [
     ("with a mistake in a URL no capture fails for good", wrong_url),
     ("a refusal of one capture alone", refused_alone),
+    ("captures that the server refuses among others", bad_ones),
+    ("a member of a session that the server refuses", bad_member),
+    ("a server that refuses all", all_bad),
 ]

@@ -59,7 +59,7 @@ extension Sidecar {
     }
 }
 
-/// The priority of a capture; higher priorities are sent first.
+/// The priority of a capture. Of those that were not tried yet, the highest are sent first.
 public enum Priority {
     public static let range = -10...10
 }

@@ -96,7 +96,9 @@ struct PushOptionGroup: ParsableArguments {
     @Flag(help: "Open the session again if it has ended.")
     var reopen = false
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("-10 to 10; a higher priority is sent first.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("-10 to 10; untried captures of a higher one go first.", valueName: "n"))
     var priority = 0
 
     @Option(help: ArgumentHelp("Do not send before this time: RFC 3339, or +2h.", valueName: "time"))

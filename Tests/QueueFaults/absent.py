@@ -66,6 +66,22 @@ def on_a_card(bench, *options):
     return rig, card
 
 
+def back_for_the_next_run(bench):
+    """A run looks once at each folder when it starts: what is there again is sent, and a --not-before still counts."""
+    rig, card = on_a_card(bench)
+    (card / "b.bundle").write_bytes(bench.stock[1].data)
+    rig.run("push", "--reference", card / "b.bundle", "--not-before", "+1h").must(0, about="push --not-before")
+    card.rename(rig.out / "away")
+    for about in ("run without the disk", "another one"):
+        rig.run("run").must(15, about=about)
+    expect(rig.query("SELECT count(*) FROM attempts") == [(1,)], "a run tried it although its folder is away")
+    (rig.out / "away").rename(card)
+    rig.run("run").must(15, about="run with the disk")
+    states = [rig.rows()[bundle.id]["state"] for bundle in bench.stock[:2]]
+    expect(states == ["completed", "pending"], f"with the disk: {states}")
+    expect(rig.query("SELECT count(*) FROM deliveries WHERE error_code IS NOT NULL") == [(0,)], "it still looks absent")
+
+
 def session(bench):
     """A run does not wait for members of a session behind one that is absent, and sends them once it is there again."""
     rig, card = on_a_card(bench, "--session", "monday")
@@ -147,6 +163,7 @@ def named(bench):
 
 TESTS = [
     ("references on a disk that is not mounted wait, and check takes them back", references),
+    ("references on a disk that is back when the next run starts", back_for_the_next_run),
     ("run --until-empty does not wait for members of a session behind an absent reference", session),
     ("a reference that is there again with other bytes is reported as changed", changed),
     ("without its spool a queue changes nothing until it is there again", spool),

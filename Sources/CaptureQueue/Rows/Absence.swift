@@ -44,6 +44,15 @@ extension Database {
             """, [due, Absence.code, Absence.message(root), "\(root)/", "\(root)0"])
     }
 
+    /// Makes all deliveries due that waited with this message. Their `not_before` counts again with `limitWaits`.
+    func comeBack(_ message: String, at now: Int) throws {
+        try run(
+            """
+            UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL
+            WHERE error_code = '\(Absence.code)' AND error_message = ? AND state IN ('pending', 'failed')
+            """, [now, message])
+    }
+
     /// Makes deliveries due whose file is there again.
     func comeBack(_ record: CaptureRecord, at now: QueueClock.Reading) throws {
         for delivery in record.deliveries where [.pending, .failed].contains(delivery.state) {
@@ -55,6 +64,20 @@ extension Database {
 }
 
 extension QueueStore {
+    /// Looks once at each folder for which deliveries wait.
+    ///
+    /// - Returns: the messages of deliveries whose folder is there again.
+    func returned() throws -> [String] {
+        let sql = """
+            SELECT error_message AS message, min(reference) AS path
+            FROM deliveries INDEXED BY deliveries_absent JOIN captures ON seq = capture
+            WHERE error_code = '\(Absence.code)' AND deliveries.state IN ('pending', 'failed') AND reference IS NOT NULL
+            GROUP BY error_message
+            """
+        let waiting = try read { try $0.mapped(sql, []) { (try $0.needText("message"), try $0.needText("path")) } }
+        return waiting.filter { Absence.root(of: FilePath($1)).map(Absence.message) != $0 }.map(\.0)
+    }
+
     /// Refuses to go on if bundles are stored in the spool, but the folder is missing or empty.
     ///
     /// - Throws: `spool.missing`.

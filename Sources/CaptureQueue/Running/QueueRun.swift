@@ -75,8 +75,10 @@ public final class QueueRun: Sendable {
         try Claims(queue).recover()
         try SessionOutbox(queue: queue).recover()
         let inbox = try takeInbox()
+        let returned = try queue.store.returned()
         let first = try queue.store.write { db in
             let now = try queue.clock.look(db)
+            for message in returned { try db.comeBack(message, at: now.wall) }
             try db.limitWaits(now, from: now.wall)
             return now
         }

@@ -5,12 +5,15 @@ import fcntl
 import functools
 import json
 import os
+import pathlib
+import tarfile
 import threading
 import time
 
-from Kit.outcomes import IS_LONG, PATIENCE, expect
+from Kit.outcomes import IS_LONG, PATIENCE, ROOT, expect
 from Kit.invariants import clean, gives, holds, words_for_people
 from Kit.queues import few, ids
+from Kit.sending import wait_until as until
 from QueueFaults.wrong_clocks import faked
 
 
@@ -187,6 +190,45 @@ def turn_that_never_comes(bench):
     clean(rig)
 
 
+def opened(tool, name):
+    """Whether a tool has a file of this name open."""
+    expect(tool.poll() is None, f"has ended with {tool.returncode}")
+    found = []
+    for link in pathlib.Path(f"/proc/{tool.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+            found.append(link.readlink().name)
+    return name in found
+
+
+def salvage_beside_a_run(bench):
+    """Salvage waits for the run without the writers' lock, so pushes go on meanwhile."""
+    rig = bench.rig()
+    rig.push(bench.stock[0])
+    (rig.queue / "run.lock").touch(0o600)
+    with locked(rig.queue / "run.lock"):
+        tool = rig.begin("salvage", "--force")
+        until(lambda: opened(tool, "run.lock"), "salvage waits for the run")
+        rig.push(bench.stock[1])
+        expect(tool.poll() is None, "salvage did not wait for the run")
+    ended(tool, 0)
+    holds(rig, *bench.stock[:2], rows=clean(rig))
+
+
+def migrated_beside_a_writer(bench):
+    """A migration takes the run's lock before it waits for the writers'."""
+    rig = bench.rig()
+    with tarfile.open(ROOT / "Tests/Data/1.0/queue.tar.gz") as archive:
+        archive.extractall(rig.out, filter="tar")
+    queue, = (path.parent for path in rig.out.rglob("queue.sqlite"))
+    for name in ("run.lock", "queue.lock"):
+        (queue / name).touch(0o600)
+    with locked(queue / "queue.lock"):
+        tools = [rig.begin("list", "--queue", queue) for _ in range(2)]
+        until(lambda: any(opened(tool, "run.lock") for tool in tools), "a migration has the run's lock")
+    for tool in tools:
+        ended(tool, 0)
+
+
 TESTS = [
     ("four pushes of the same capture at once: one copy, and all print its id", same_capture),
     ("two push --move of copies or of one file at once: files are removed, one copy is stored", same_capture_moved),
@@ -195,4 +237,6 @@ TESTS = [
     ("a writer waits for its turn, a reader does not", waits_for_its_turn),
     ("a foreign transaction is waited for", another_writer_in_sqlite),
     ("a turn that never comes: 10", turn_that_never_comes),
+    ("salvage waits for a run: others go on", salvage_beside_a_run),
+    ("a migration waits for a writer", migrated_beside_a_writer),
 ]

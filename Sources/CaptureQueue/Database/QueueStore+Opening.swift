@@ -30,7 +30,7 @@ extension QueueStore {
     static func makeNew(_ folder: QueueFolder) throws -> DatabaseQueue {
         let queue = try connect(folder.database)
         do {
-            try migrate(queue, folder)
+            try migrate(queue, folder, Schema.migrator, maySend: false)
         } catch let error as DatabaseError where isOfFullDisk(error, folder) {
             // A partial database holds nothing, but would look like a queue of an older version.
             try? queue.close()
@@ -40,24 +40,32 @@ extension QueueStore {
         return queue
     }
 
+    /// Takes both locks, in the order in which all commands take them.
+    ///
     /// - Parameter migrator: the migrations that this tool knows; tests add further ones.
     static func migrate(
         _ queue: DatabaseQueue, _ folder: QueueFolder, _ migrator: DatabaseMigrator = Schema.migrator
     ) throws {
+        // A running run of an earlier version would continue by the old rules.
+        let runLock = try onFile(folder.runLock) { () throws(NativeError) in
+            try FileLock.take(folder.runLock, milliseconds: 100)
+        }
+        defer { runLock?.release() }
+        try locked(folder) { try migrate(queue, folder, migrator, maySend: runLock == nil) }
+    }
+
+    /// - Parameter maySend: whether a run may be active.
+    private static func migrate(
+        _ queue: DatabaseQueue, _ folder: QueueFolder, _ migrator: DatabaseMigrator, maySend: Bool
+    ) throws {
         // Another process may have migrated the database while we waited.
         if try queue.read({ try Schema.isCurrent($0, migrator) }) { return }
         try queue.read { try Schema.requireOurs($0, in: folder) }
-        let isNew = try queue.read { try Schema.isNew($0) }
-        // A running run of an earlier version would continue by the old rules.
-        let runLock = try onFile(folder.runLock) { () throws(NativeError) in
-            try isNew ? nil : FileLock.take(folder.runLock, milliseconds: 100)
-        }
-        guard isNew || runLock != nil else {
+        guard try !maySend || queue.read({ try Schema.isNew($0) }) else {
             throw QueueError(
                 .busy, "a run of an older version is active, so its database cannot be changed",
                 of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
         }
-        defer { runLock?.release() }
         try migrator.migrate(queue)
         // Before anything is promised, the names of the database and its files must be on the disk.
         try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }

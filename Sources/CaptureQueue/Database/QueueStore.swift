@@ -71,12 +71,16 @@ final class QueueStore: Sendable {
                 return QueueStore(folder, copy, readOnly: reason)
             }
             let refusal = try BackupMark(in: folder).map { _ in BackupMark.refusal(of: folder) }
+            // A backup of an older version is read as a copy: only a restore changes its database.
+            let mayMigrate = refusal == nil || !folder.exists
             // SQLite creates two files beside the database even to read it.
-            var queue = try connectIfRoom(folder, Reserve.size)
+            var queue = try connectIfRoom(folder, Reserve.size, mayMigrate: mayMigrate)
             if queue == nil && freesReserve {
                 _ = Reserve(folder: folder).release()
                 // btrfs gives back what was deleted only when something else asks for that much.
-                queue = try connectIfRoom(folder, Reserve.size) ?? connectIfRoom(folder)
+                queue =
+                    try connectIfRoom(folder, Reserve.size, mayMigrate: mayMigrate)
+                    ?? connectIfRoom(folder, mayMigrate: mayMigrate)
             }
             if let queue { return QueueStore(folder, queue, readOnly: refusal, freesReserve: freesReserve) }
             // A copy fails too if the database is incomplete or was removed meanwhile.
@@ -85,13 +89,13 @@ final class QueueStore: Sendable {
         }
     }
 
-    /// - Returns: nil if there is no room for the files that SQLite makes.
+    /// - Returns: nil if there is no room for the files that SQLite makes, or as below.
     private static func connectIfRoom(
-        _ folder: QueueFolder, _ bytes: Int = QueueFolder.roomToOpen
+        _ folder: QueueFolder, _ bytes: Int = QueueFolder.roomToOpen, mayMigrate: Bool
     ) throws -> DatabaseQueue? {
         // On btrfs each page of the shared memory needs new space when SQLite stores into it, and without any that is SIGBUS.
         if (try? FileSystemKind.of(folder.path)) == .btrfs, folder.lackOfRoom(for: bytes) != nil { return nil }
-        do { return try connectCurrent(folder) } catch {
+        do { return try connectCurrent(folder, mayMigrate: mayMigrate) } catch {
             if isOfFullDisk(error, folder) { return nil }
             throw error
         }
@@ -99,17 +103,19 @@ final class QueueStore: Sendable {
 
     /// Opens a connection to a database of the current version.
     ///
-    /// - Parameter isLocked: whether this process may already have the turn to write, so that it cannot wait for
-    ///   another one. Then a database that has to be made or migrated first is an error.
-    private static func connectCurrent(_ folder: QueueFolder, isLocked: Bool = false) throws -> DatabaseQueue {
+    /// - Parameter mayMigrate: false if this process may already have the turn to write, so that it cannot wait for
+    ///   another one.
+    /// - Returns: nil if the database has to be made or migrated first, and may not.
+    private static func connectCurrent(_ folder: QueueFolder, mayMigrate: Bool) throws -> DatabaseQueue? {
         // One process makes a new database, while the others wait for it.
         let queue =
-            !folder.exists && !isLocked ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
+            !folder.exists && mayMigrate ? try locked(folder) { try makeNew(folder) } : try connect(folder.database)
         if try queue.read({ try Schema.isCurrent($0) }) { return queue }
-        guard !isLocked else {
-            throw QueueError(.damaged, "the database was replaced by one of another version", of: folder.database)
+        guard mayMigrate else {
+            try queue.read { try Schema.requireOurs($0, in: folder) }
+            return nil
         }
-        try locked(folder) { try migrate(queue, folder) }
+        try migrate(queue, folder)
         return queue
     }
 
@@ -203,7 +209,7 @@ final class QueueStore: Sendable {
     }
 
     /// - Parameter waitsOn: whether to wait for another minute.
-    private static func locked<Value>(
+    static func locked<Value>(
         _ folder: QueueFolder, waitsOn: () -> Bool = { false }, _ body: () throws -> Value
     ) throws -> Value {
         var taken: FileLock?
@@ -288,7 +294,9 @@ final class QueueStore: Sendable {
                 throw QueueError(
                     .damaged, "the database is missing", of: folder.database, hints: [.salvage])
             }
-            let opened = try Self.connectCurrent(folder, isLocked: true)
+            guard let opened = try Self.connectCurrent(folder, mayMigrate: false) else {
+                throw QueueError(.damaged, "the database was replaced by one of another version", of: folder.database)
+            }
             areNamesSettled.withLock { $0 = false }
             known = Connection(queue: opened, file: now)
             return opened

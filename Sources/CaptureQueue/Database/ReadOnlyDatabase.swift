@@ -40,9 +40,7 @@ enum ReadOnlyDatabase {
             path: copy.path.appending("queue.sqlite").string, configuration: configuration)
         // The first read opens the files of the log; after that no file needs its name.
         try queue.read { try Schema.requireOurs($0, in: folder) }
-        guard try queue.read({ try Schema.isCurrent($0) }) else {
-            throw QueueError(.inputOutput, "is of an older version and cannot be changed here", of: folder.path)
-        }
+        if try !queue.read({ try Schema.isCurrent($0) }) { try Schema.migrator.migrate(queue) }
         return queue
     }
 

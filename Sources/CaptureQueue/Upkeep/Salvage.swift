@@ -39,7 +39,7 @@ extension UploadQueue {
         try folder.examine()
         try requireNeed(folder, isForced: isForced)
         guard try folder.exists || Spool(folder: folder).holdsBundles() else { throw folder.missing }
-        let locks = try [folder.lock, folder.runLock].map { path in
+        let locks = try [folder.runLock, folder.lock].map { path in
             guard
                 let lock = try onFile(path, { () throws(NativeError) in try FileLock.take(path, milliseconds: 60_000) })
             else { throw QueueError(.busy, "another process is using the queue", of: folder.path) }

@@ -5,12 +5,13 @@ import shutil
 import socket
 import sqlite3
 import subprocess
+import tarfile
 import time
 
 from Kit.disks import FULL, mounted, small
 from Kit.invariants import check_says, findings, holds, refused
 from Kit.kills import Scene, killed_everywhere
-from Kit.outcomes import expect
+from Kit.outcomes import ROOT, expect
 from Kit.queues import QueueRig
 from Kit.tracing import require_strace, strace
 
@@ -50,6 +51,76 @@ def whole(backup, *bundles, about):
     rows = backup.rows(about=about)
     expect(set(rows) == {bundle.id for bundle in bundles}, f"{about}: lists {len(rows)} captures")
     return rows
+
+
+def over_leftovers(bench):
+    """A backup that is copied over a folder with a foreign log: no command lets SQLite apply it. Once the log is moved
+    away, restore makes a queue of the backup, and what else is in the spool is a stray."""
+    rig, other = bench.rig(), bench.rig()
+    rig.push(*bench.stock[:2])
+    backup, _ = backed_up(rig)
+    other.push(bench.stock[2])
+    with contextlib.closing(sqlite3.connect(other.queue / "queue.sqlite")) as database:
+        database.execute("SELECT count(*) FROM captures").fetchall()  # so that nobody closes it as the last one
+        other.push(bench.stock[3])
+        log = (other.queue / "queue.sqlite-wal").read_bytes()
+        expect(log, "the other queue has no log")
+        shutil.copytree(other.queue, rig.out / "over", copy_function=shutil.copy2)
+    folder = rig.out / "over"
+    shutil.copytree(backup.queue, folder, copy_function=shutil.copy2, dirs_exist_ok=True)
+    (folder / "queue.sqlite-wal").write_bytes(log)
+    over = Copy(rig, folder)
+    before = {path: path.read_bytes() for path in folder.glob("queue.sqlite*")}
+    commands = [["restore"], ["list"], ["status"], ["check", "--repair"], ["salvage", "--force"],
+                ["push", bench.stock[4].path]]
+    for words in commands:
+        said = refused(over.run(*words), 73, about=f"{words[0]} beside a foreign log").text
+        expect(f"mv {folder}/queue.sqlite-wal" in said, f"{words[0]} says {said!r}")
+    refused(rig.run("backup", folder), 73, about="backup beside a foreign log")
+    expect({path: path.read_bytes() for path in folder.glob("queue.sqlite*")} == before, "the database is changed")
+    (folder / "queue.sqlite-wal").rename(folder / "queue.sqlite-wal.old")
+    over.run("restore").must(0, about="restore without the log")
+    holds(over, *bench.stock[:2], rows=over.rows())
+    found = check_says(over, 15, about="restored over leftovers")
+    expect({finding["kind"] for finding in found} == {"stray"}, f"check finds {found}")
+
+
+def half_restored(bench):
+    """A restore that was killed has said so in the folder: its log is its own, and the same command goes on."""
+    rig = bench.rig()
+    rig.push(*bench.stock[:2])
+    backup, _ = backed_up(rig)
+    mark = backup.queue / "backup.json"
+    mark.write_text(json.dumps(json.loads(mark.read_text()) | {"restoring": True}))
+    with contextlib.closing(sqlite3.connect(backup.queue / "queue.sqlite")) as database:
+        database.execute("DELETE FROM settings WHERE name = 'queue-number'")
+        database.commit()
+        log = (backup.queue / "queue.sqlite-wal").read_bytes()
+        old = (backup.queue / "queue.sqlite").read_bytes()
+    expect(log, "there is no log")
+    (backup.queue / "queue.sqlite").write_bytes(old)
+    (backup.queue / "queue.sqlite-wal").touch(0o600)
+    (backup.queue / "queue.sqlite-wal").write_bytes(log)
+    refused(rig.run("backup", backup.queue), 64, about="a backup into it")
+    backup.run("restore").must(0, about="restore again")
+    holds(backup, *bench.stock[:2], rows=whole(backup, *bench.stock[:2], about="restored"))
+
+
+def of_an_older_version(bench):
+    """A backup of an older version is read without a change of its files; restore brings it to this version."""
+    rig = bench.rig()
+    with tarfile.open(ROOT / "Tests/Data/1.0/queue.tar.gz") as archive:
+        archive.extractall(rig.out, filter="tar")
+    folder, = (path.parent for path in rig.out.rglob("queue.sqlite"))
+    (folder / "backup.json").write_text('{"format":"capqueue/backup/1","queue":"00"}')
+    old, before = Copy(rig, folder), (folder / "queue.sqlite").read_bytes()
+    rows = old.rows()
+    old.run("status").must(0, about="status")
+    expect(rows and (folder / "queue.sqlite").read_bytes() == before, "reading it has changed it")
+    expect(not (folder / "queue.sqlite-wal").exists() or not (folder / "queue.sqlite-wal").stat().st_size, "it has a log")
+    refused(old.run("hold", "--all"), 64, about="a change")
+    old.run("restore").must(0, about="restore")
+    expect(set(old.rows()) == set(rows), "other captures after restore")
 
 
 class Again(Scene):
@@ -291,6 +362,9 @@ def full(bench):
 
 
 TESTS = [
+    ("restore over a folder in which killed processes left a log", over_leftovers),
+    ("restore: one that was killed goes on with its own log", half_restored),
+    ("backups of an older version are not changed by readers", of_an_older_version),
     ("backup: a kill at any system call leaves the earlier backup or the new one", killed),
     ("backup: a kill of the first one leaves nothing that looks like a backup, or all of it", first_killed),
     ("restore: a kill leaves a backup or a queue", restore_killed),

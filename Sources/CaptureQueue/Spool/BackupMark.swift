@@ -11,8 +11,10 @@ struct BackupMark: Equatable {
 
     /// The number of the queue, which only its backups know.
     let queue: String
+    /// Whether a restore has begun, so that a log in the folder belongs to its database.
+    let isRestoring: Bool
 
-    init(queue: String) { self.queue = queue }
+    init(queue: String, isRestoring: Bool = false) { (self.queue, self.isRestoring) = (queue, isRestoring) }
 
     static func path(in folder: QueueFolder) -> FilePath { folder.path.appending(name) }
 
@@ -28,16 +30,32 @@ struct BackupMark: Equatable {
         guard let value = try? JSONParser.parse(bytes, nesting: 2), value["format"]?.text == Self.format,
             let queue = value["queue"]?.text
         else { throw QueueError(.unusable, "is not the mark of a backup", of: path) }
-        self.queue = queue
+        self.init(queue: queue, isRestoring: value["restoring"] != nil)
     }
 
-    /// Writes the mark into a folder that has none.
+    /// Writes the mark into a folder that has none, or replaces it when a restore begins.
     func write(in folder: QueueFolder) throws(QueueError) {
-        let value = JSONValue.members(["format": .string(Self.format), "queue": .string(queue)])
+        let value = JSONValue.members([
+            "format": .string(Self.format), "queue": .string(queue),
+            "restoring": isRestoring ? .bool(true) : nil,
+        ])
         try onFile(Self.path(in: folder)) { () throws(NativeError) in
             try AtomicFile.write(
-                CanonicalJSON.encode(value), to: Self.path(in: folder), mode: 0o600, existing: .refuse)
+                CanonicalJSON.encode(value), to: Self.path(in: folder), mode: 0o600,
+                existing: isRestoring ? .replace : .refuse)
         }
+    }
+
+    /// Refuses a log beside the database of a backup, which has none: SQLite would apply what another database wrote.
+    static func requireNoLog(in folder: QueueFolder) throws(QueueError) {
+        let log = folder.database.adding("-wal")
+        guard let mark = try BackupMark(in: folder), !mark.isRestoring, let status = try? FileStatus.ofName(log),
+            status.size > 0
+        else { return }
+        let (from, to) = (ShellWord.quote(log), ShellWord.quote(log.adding(".old")))
+        throw QueueError(
+            .unusable, "does not belong to the database beside it, because a backup has no log", of: log,
+            hints: ["a process was killed in this folder before the backup came; move it away: mv \(from) \(to)"])
     }
 
     /// Why a queue with this mark cannot be changed.

@@ -103,6 +103,7 @@ public struct QueueFolder: Hashable, Sendable {
                     .openToOthers, fault.message, of: file, hints: fault.hints.compactMap(\.words).map(QueueHint.words))
             }
         }
+        try BackupMark.requireNoLog(in: self)
     }
 
     /// Refuses a path that is not UTF-8, because SQLite takes the path of its database as text.

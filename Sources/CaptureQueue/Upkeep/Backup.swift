@@ -52,7 +52,10 @@ extension BackupMark {
             }
             try write(in: target)
         }
-        guard try BackupMark(in: target) == self else {
+        guard let known = try BackupMark(in: target), !known.isRestoring else {
+            throw BackupMark.refusal(of: target)
+        }
+        guard known == self else {
             throw QueueError(.unusable, "is the backup of another queue", of: target.path)
         }
         try target.makeExamined()
@@ -163,11 +166,8 @@ struct Backup {
             try onFile(folder) { () throws(NativeError) in try FolderHandle(folder, followsLinks: false).synchronize() }
         }
         try onFile(newDatabase) { () throws(NativeError) in try DatabaseFile.reading(newDatabase).synchronize() }
-        if target.exists {
-            // The new database must not get the old log. Errors do not matter: the old one is replaced.
-            try? QueueStore.connect(target.database).close()
-            for end in ["-wal", "-shm"] { _ = target.remove(FilePath.Component("queue.sqlite").adding(end)) }
-        }
+        // The log of a backup is empty. Those who read the old database keep their files.
+        for end in ["-wal", "-shm"] { _ = target.remove(FilePath.Component("queue.sqlite").adding(end)) }
         try onFile(target.database) { () throws(NativeError) in
             let home = try FolderHandle(target.path)
             try home.rename("queue.sqlite.new", to: home, as: "queue.sqlite")

@@ -32,7 +32,7 @@ struct MigrationTests {
         }
     }
 
-    @Test(arguments: ["('v1'), ('v2'), ('v3')", "('v9')", "('v10'), ('v11.0')"])
+    @Test(arguments: ["('v1'), ('v2'), ('v3')", "('v9')", "('v10'), ('v11.1')"])
     func refusesAQueueThatNoReleaseWrote(versions: String) throws {
         try UploadQueue(at: folder, createIfMissing: true).close()
         try execute("DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES \(versions)")

@@ -12,7 +12,9 @@ struct SessionOrderTests {
         SELECT count(*) FROM deliveries AS this WHERE session IS NOT NULL AND destination IS NOT NULL AND state IN \(open)
             AND is_behind <> EXISTS (SELECT 1 FROM deliveries AS earlier
                 WHERE earlier.destination = this.destination AND earlier.session = this.session
-                AND earlier.capture < this.capture AND earlier.state IN \(open))
+                AND (coalesce(earlier.order_after, earlier.capture - 1), earlier.order_position, earlier.capture)
+                    < (coalesce(this.order_after, this.capture - 1), this.order_position, this.capture)
+                AND earlier.state IN \(open))
         """
 
     @Test(arguments: 1...20)
@@ -21,7 +23,10 @@ struct SessionOrderTests {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let database = try DatabaseQueue(configuration: configuration)
-        try database.write { try Tables.make($0) }
+        try database.write { db in
+            try Tables.make(db)
+            try Migration11.apply(db)
+        }
         let states = ["pending", "failed", "uploading", "processing", "held", "completed", "cancelled"]
         for step in 1...150 {
             try database.write { db in
@@ -31,12 +36,14 @@ struct SessionOrderTests {
                     let session = [7, 8, nil].randomElement(using: &random) ?? nil
                     try db.execute(
                         sql: """
-                            INSERT OR IGNORE INTO deliveries (capture, destination, session, state, priority, due, elapsed_from)
-                            VALUES (?, ?, ?, ?, 0, 0, 0)
+                            INSERT OR IGNORE INTO deliveries (capture, destination, session, state, priority, due, elapsed_from,
+                                order_after, order_position) VALUES (?, ?, ?, ?, 0, 0, 0, ?, ?)
                             """,
                         arguments: [
                             Int.random(in: 1...30, using: &random), destination, session,
                             states.randomElement(using: &random),
+                            [nil, Int.random(in: 0...30, using: &random)].randomElement(using: &random) ?? nil,
+                            Int.random(in: 0...3, using: &random),
                         ])
                 case 1:
                     try db.execute(

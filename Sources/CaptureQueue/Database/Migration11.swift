@@ -3,12 +3,12 @@ import GRDB
 /// Version 11 of the database, after that of release 1.0.0 (Spec/queue.md section 3).
 enum Migration11 {
     /// Rises until the release of this version. Databases of the earlier numbers are refused.
-    private static let number = 1
+    private static let number = 2
     static let name = "v11.\(number)"
     static let unreleased = (0..<number).map { "v11.\($0)" }
 
     static func apply(_ db: Database) throws {
-        try db.execute(sql: copies)
+        for part in [copies, ends, found] + order { try db.execute(sql: part) }
     }
 
     /// Doubt about the copy in a folder for which a receipt of 1.0 speaks: it was not synced again under its name. A receipt
@@ -28,4 +28,54 @@ enum Migration11 {
             AND (SELECT event FROM transitions WHERE delivery = deliveries.id AND event IN ('complete', 'record')
                 ORDER BY id DESC LIMIT 1) = 'complete';
         """
+
+    /// Ends of sessions have numbers, because two ends can have one stamp. A report counts for the end of its number, until a
+    /// member lands that it lacks. In 1.0 a report of an earlier end could look like that of the last one: then no
+    /// destination had accepted the last one (`sessions.marker`).
+    private static let ends = """
+        ALTER TABLE sessions ADD COLUMN end_number INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE markers ADD COLUMN end_number INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE markers ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
+        UPDATE sessions SET end_number = 1 WHERE ended_at IS NOT NULL;
+        UPDATE markers SET members = \(landed("markers")), end_number = EXISTS (SELECT 1 FROM sessions
+            WHERE id = markers.session AND ended_at = markers.ended_at AND (markers.sent_at IS NULL OR marker IS NOT NULL));
+        CREATE TRIGGER markers_outdated AFTER UPDATE OF state ON deliveries
+            WHEN NEW.session IS NOT NULL AND NEW.state = 'completed' AND OLD.state <> 'completed'
+        BEGIN
+            UPDATE markers SET end_number = 0 WHERE session = NEW.session AND destination = NEW.destination
+                AND members < \(landed("NEW"));
+            UPDATE sessions SET marker = NULL WHERE id = NEW.session AND marker IS NOT NULL AND EXISTS (SELECT 1 FROM markers
+                WHERE session = NEW.session AND destination = NEW.destination AND end_number = 0);
+        END;
+        """
+
+    private static func landed(_ row: String) -> String {
+        """
+        (SELECT count(*) FROM captures JOIN deliveries ON deliveries.capture = captures.seq WHERE captures.session =
+            \(row).session AND deliveries.destination = \(row).destination AND deliveries.state = 'completed')
+        """
+    }
+
+    /// `adopt` holds captures, too.
+    private static let found = """
+        DROP INDEX transitions_salvaged;
+        CREATE INDEX transitions_salvaged ON transitions (delivery) WHERE cause IN ('salvaged', 'adopted') AND to_state = 'held';
+        """
+
+    /// The order of pushes, as in the sidecars. Rows of 1.0 have none and keep that of their row numbers.
+    private static let order =
+        ["captures", "deliveries"].map {
+            """
+            ALTER TABLE \($0) ADD COLUMN order_after INTEGER;
+            ALTER TABLE \($0) ADD COLUMN order_position INTEGER NOT NULL DEFAULT 0;
+            """
+        } + [
+            """
+            DROP TRIGGER session_order_insert;
+            DROP TRIGGER session_order_update;
+            DROP INDEX deliveries_session;
+            CREATE INDEX deliveries_session ON deliveries (destination, session, \(SessionOrder.columns))
+                WHERE session IS NOT NULL AND state IN ('pending', 'failed', 'uploading');
+            """
+        ] + SessionOrder.triggers(by: SessionOrder.columns)
 }

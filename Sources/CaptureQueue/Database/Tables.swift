@@ -4,7 +4,7 @@ import GRDB
 enum Tables {
     static func make(_ db: Database) throws {
         let tables = [settings, captures, deliveries, history, counts]
-        for part in tables + SessionOrder.all + Counts.all { try db.execute(sql: part) }
+        for part in tables + SessionOrder.triggers(by: "capture") + Counts.all { try db.execute(sql: part) }
     }
 
     private static let settings = """

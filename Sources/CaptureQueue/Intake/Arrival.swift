@@ -19,6 +19,9 @@ struct Arrival: Sendable {
     let file: AtomicFile?
     var trustFault: BundleError?
     var sidecar: (content: Sidecar, file: AtomicFile)?
+    var order: PushOrder?
+    /// What the queue knew that had the bundle before; nil if it is not adopted from a queue.
+    var known: Sidecar?
     var source: Source?
     /// The tag of the file in the spool. `body` is the hash of the upload body, if a destination signs.
     var tag: BytesTag?

@@ -20,6 +20,21 @@ public struct LeftAlone: Sendable {
     }
 }
 
+/// Bundles that another queue had.
+private struct KnownBundles {
+    private var found: [(turn: (Int, Int, Int, String), path: FilePath)] = []
+    private var isSorted = false
+
+    mutating func add(_ path: FilePath, _ sidecar: Sidecar) { found.append((sidecar.turn, path)) }
+
+    /// Returns one after the other in the order of their pushes, once all were found.
+    mutating func next() -> FilePath? {
+        if !isSorted { found.sort { $0.turn > $1.turn } }
+        isSorted = true
+        return found.popLast()?.path
+    }
+}
+
 extension UploadQueue.Captures {
     /// Searches a folder and its subfolders for bundles that the queue does not hold, and pushes them.
     ///
@@ -27,12 +42,16 @@ extension UploadQueue.Captures {
     /// recognises known bundles by their headers, so a second search reads little. What has a name that ends with
     /// `.bundle` is never skipped silently: a damaged file is pushed and so reported, a link or pipe is returned.
     ///
+    /// A bundle with its sidecar beside it, as in the spool of another queue, keeps what the sidecar knows. It may have been
+    /// sent or cancelled there, so it is held, and asked for before it is sent.
+    ///
     /// - Parameters:
+    ///   - releases: whether bundles with sidecars wait to be sent, and are not held.
     ///   - deliver: gets the result for each bundle that was not stored yet.
     /// - Throws: `input.unreadable` for the folder itself; any error of `push`.
     @discardableResult
     public func adopt(
-        _ path: FilePath, options: PushOptions = PushOptions(),
+        _ path: FilePath, options: PushOptions = PushOptions(), releases: Bool = false,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws -> LeftAlone {
         let status: FileStatus
@@ -43,6 +62,10 @@ extension UploadQueue.Captures {
         let walk = FolderWalk(path, leavesOut: queue.folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])
         let left = Mutex(LeftAlone())
+        // Those of another queue come last, in the order of their pushes.
+        let known = Mutex(KnownBundles())
+        var options = options
+        options.adopts = releases ? .pending : .held
         try queue.push(
             next: {
                 while let found = walk.next() {
@@ -58,10 +81,14 @@ extension UploadQueue.Captures {
                             if FolderWalk.isNamedBundle(path) { return .success(.file(path)) }
                             continue
                         }
-                        if (try? self.holds(identity)) != true { return .success(.file(path)) }
+                        if (try? self.holds(identity)) == true { continue }
+                        guard let sidecar = StoredBundle.unverifiedSidecar(beside: path) else {
+                            return .success(.file(path))
+                        }
+                        known.withLock { $0.add(path, sidecar) }
                     }
                 }
-                return nil
+                return known.withLock { $0.next() }.map { .success(.file($0)) }
             }, options: options, deliver: deliver)
         for error in unreadable.withLock(\.self) { try deliver(error.file ?? path.string, .failure(error)) }
         return left.withLock(\.self)

@@ -18,14 +18,15 @@ struct Intake: Sendable {
 
     /// Reads a bundle once, so that the verified bytes are the stored bytes.
     ///
+    /// - Parameter order: nil for the next place in the order of all pushes.
     /// - Throws: the verdict on a bad bundle; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
-    func take(_ place: BundleSource.Place) throws -> Arrival {
+    func take(_ place: BundleSource.Place, order: PushOrder? = nil) throws -> Arrival {
         let (handle, name) = try open(place)
         let status = try onFile(named: name) { () throws(NativeError) in try handle.status() }
         let size = status.kind == .file ? status.size : 0
         let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
         do {
-            var arrival = try take(handle, name, status, size, place)
+            var arrival = try take(handle, name, status, size, place, order)
             push.limits.written(reserved)
             let isLate = reserved == 0 && !options.isByReference
             let late = try push.limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
@@ -41,7 +42,8 @@ struct Intake: Sendable {
     }
 
     private func take(
-        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ size: Int, _ place: BundleSource.Place
+        _ handle: FileHandle, _ name: String, _ status: FileStatus, _ size: Int, _ place: BundleSource.Place,
+        _ order: PushOrder?
     ) throws -> Arrival {
         let file = options.isByReference ? nil : try queue.spool.openIncoming()
         let (report, sha256, tag, body) = try read(handle, name, size: size, into: file)
@@ -53,6 +55,7 @@ struct Intake: Sendable {
         if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
         if case .file(let path) = place {
             arrival.source = .init(path: path, status: status)
+            if options.adopts != nil { arrival.known = StoredBundle.sidecar(arrival.facts, beside: path) }
             if options.isByReference {
                 guard let whole = String(validating: path.resolved.absolute) else {
                     throw BundleError(.inputUnreadable, "the name of its folder is not UTF-8", file: path)
@@ -60,6 +63,7 @@ struct Intake: Sendable {
                 arrival.reference = whole
             }
         }
+        arrival.order = order
         try settle(&arrival)
         return arrival
     }
@@ -78,8 +82,10 @@ struct Intake: Sendable {
     /// Syncs the copy of a bundle, and writes its sidecar.
     func settle(_ arrival: inout Arrival) throws {
         if let file = arrival.file { try push.synchronize(file) }
-        let bundleID = arrival.facts.bundleID
-        try push.writeSidecar(&arrival, id: try queue.store.read { try $0.freeID(bundleID) })
+        let (bundleID, wanted) = (arrival.facts.bundleID, arrival.known?.id)
+        let (id, last) = try queue.store.read { (try $0.freeID(bundleID, like: wanted), try $0.lastRow()) }
+        if arrival.order == nil { arrival.order = PushOrder(after: last, position: 0) }
+        try push.writeSidecar(&arrival, id: id)
     }
 
     private func open(_ place: BundleSource.Place) throws -> (FileHandle, String) {

@@ -60,8 +60,14 @@ struct Push: Sendable {
             priority: options.priority, notBefore: notBefore.map { CaptureTime(clamping: $0) },
             session: options.session,
             destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,
-            reference: arrival.reference)
+            reference: arrival.reference, order: arrival.order)
+        if let known = arrival.known {
+            (sidecar.pushedAt, sidecar.order) = (known.pushedAt, known.order ?? arrival.order)
+            (sidecar.priority, sidecar.notBefore, sidecar.session) = (known.priority, known.notBefore, known.session)
+            if !known.destinations.isEmpty { sidecar.destinations = known.destinations }
+        }
         if let record {
+            sidecar.order = record.order
             sidecar.priority = record.priority
             sidecar.notBefore = record.notBefore
             sidecar.session = record.session

@@ -126,7 +126,7 @@ struct PushGroup {
     private func settleSidecar(
         _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout [String], _ db: Database
     ) throws {
-        let id = try record?.id ?? db.freeID(arrival.facts.bundleID, besides: taken)
+        let id = try record?.id ?? db.freeID(arrival.facts.bundleID, like: arrival.known?.id, besides: taken)
         taken.append(id)
         if record != nil || arrival.sidecar?.content.id != id {
             try push.writeSidecar(&arrival, id: id, after: record)

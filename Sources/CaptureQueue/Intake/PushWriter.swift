@@ -57,20 +57,30 @@ struct PushWriter {
 
     private func insert(_ arrival: Arrival) throws -> Pushed {
         let facts = arrival.facts
-        // The session is opened only now, so that a failed push leaves no empty session.
-        let session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
-        guard let id = arrival.sidecar?.content.id else {
+        guard let sidecar = arrival.sidecar?.content else {
             throw QueueError(.corruptRecord, "no id for a push", of: arrival.name)
         }
+        if let state = options.adopts, let known = arrival.known {
+            try db.insertFound(
+                facts, sidecar, id: sidecar.id, holding: arrival.reference == nil ? .spool : .reference,
+                reference: arrival.reference, state: state, at: reading, cause: "adopted", destinations: destinations,
+                tag: arrival.tag, body: arrival.body)
+            var pushed = pushed(arrival, sidecar.id, .stored, facts.sha256, facts.byteCount, [])
+            (pushed.isHeld, pushed.lacksOrder) = (state == .held, known.lacksOrder)
+            return pushed
+        }
+        // The session is opened only now, so that a failed push leaves no empty session.
+        let session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
         try db.insertCapture(
             CaptureRow(
-                id: id, facts: facts, pushedAt: now, session: session, priority: options.priority,
-                holding: arrival.reference == nil ? .spool : .reference, reference: arrival.reference),
+                id: sidecar.id, facts: facts, pushedAt: now, session: session, priority: options.priority,
+                holding: arrival.reference == nil ? .spool : .reference, reference: arrival.reference,
+                order: sidecar.order),
             destinations: destinations, start: start, at: now,
             cause: arrival.reference == nil ? "stored" : "by reference",
             tag: arrival.tag, body: arrival.body)
         let note = arrival.reference.map(Self.noteToKeep)
-        return pushed(arrival, id, .stored, facts.sha256, facts.byteCount, [note].compactMap(\.self))
+        return pushed(arrival, sidecar.id, .stored, facts.sha256, facts.byteCount, [note].compactMap(\.self))
     }
 
     static func noteToKeep(_ reference: String) -> Pushed.Note {

@@ -3,6 +3,7 @@ import CaptureNative
 import GRDB
 public import QueueModel
 import QueueTransports
+import Synchronization
 public import SystemPackage
 
 extension UploadQueue {
@@ -41,6 +42,18 @@ extension UploadQueue {
         let window = threads + min(8, openFiles / 16)
         let size = max(1, min(500, (openFiles - 24) / 2 - 2 * window))
         var waiting: [(file: String, result: Result<Arrival, any Error>)] = []
+        let count = Mutex(0)
+        // The bundles get their places in the order in which they are given, behind all that was pushed until then.
+        let store = store
+        @Sendable func nextInOrder() -> (Result<BundleSource.Place, BundleError>, PushOrder?)? {
+            guard let place = next() else { return nil }
+            let position = count.withLock { number -> Int in
+                defer { number += 1 }
+                return number
+            }
+            let last = try? store.read { try $0.lastRow() }
+            return (place, last.flatMap { PushOrder(after: $0, position: position) })
+        }
         func deliverAll() throws {
             let results = group.commit(waiting.map(\.result))
             let files = waiting.map(\.file)
@@ -48,10 +61,10 @@ extension UploadQueue {
             for (file, result) in zip(files, results) { try deliver(file, result) }
         }
         try OrderedWork.run(
-            threads: threads, window: window, next: next,
-            work: { (place: Result<BundleSource.Place, BundleError>) -> (String, Result<Arrival, any Error>) in
+            threads: threads, window: window, next: nextInOrder,
+            work: { (place, order) -> (String, Result<Arrival, any Error>) in
                 switch place {
-                case .success(let place): return (place.name, Result { try intake.take(place) })
+                case .success(let place): return (place.name, Result { try intake.take(place, order: order) })
                 case .failure(let error): return (error.file ?? "", .failure(error))
                 }
             },

@@ -9,7 +9,7 @@ extension CaptureRecord {
     /// The columns that `init(row:)` needs, and no others, since each costs time in each read.
     static let columns = """
         seq, id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at, priority, not_before,
-        holding, reference, state, finished_at, removed_at, tag, body_sha256, body_form,
+        holding, reference, state, finished_at, removed_at, tag, body_sha256, body_form, order_after, order_position,
         (SELECT name FROM sessions WHERE sessions.id = captures.session) AS session_name
         """
 
@@ -33,6 +33,9 @@ extension CaptureRecord {
             state: try row.state("state"),
             finishedAt: try row.time("finished_at"),
             removedAt: try row.time("removed_at"))
+        order = try row.integer("order_after").flatMap { after in
+            PushOrder(after: after, position: try row.needInteger("order_position"))
+        }
         tag = try BytesTag(row: row)
         body = try BodyHash(row: row)
     }

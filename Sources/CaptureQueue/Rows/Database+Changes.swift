@@ -121,30 +121,42 @@ extension Database {
     }
 
     /// Inserts a new capture with one delivery to each given destination, or else one to the default destination.
+    ///
+    /// The row number is higher than that of the order, so that each later push has a later order, also if this is another
+    /// database than that of the push.
+    ///
+    /// - Returns: the row number.
+    @discardableResult
     func insertCapture(
         _ row: CaptureRow, destinations: [Int], start: DeliveryStart, at now: Int, state: DeliveryState = .pending,
         cause: String? = nil, tag: BytesTag? = nil, body: BodyHash? = nil
-    ) throws {
+    ) throws -> Int {
         let facts = row.facts
+        let sequence = max(try lastRow(), row.order?.after ?? 0) + 1
         try run(
             """
-            INSERT INTO captures (id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
-                session, priority, not_before, holding, reference, state, stored_at, photo, tag, body_sha256, body_form)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO captures (seq, id, identity, sha256, manifest_sha256, bytes, captured_at, device, verdict, pushed_at,
+                session, priority, not_before, holding, reference, state, stored_at, photo, tag, body_sha256, body_form,
+                order_after, order_position)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                row.id, facts.identity.data, facts.sha256.data, facts.manifestSHA256.data, facts.byteCount,
+                sequence, row.id, facts.identity.data, facts.sha256.data, facts.manifestSHA256.data, facts.byteCount,
                 facts.capturedAt.milliseconds, facts.device.data, facts.verdict.word, row.pushedAt, row.session,
                 row.priority, start.notBefore, row.holding.rawValue, row.reference, state.rawValue, now,
-                facts.photo?.data, tag.map { Data($0.bytes) }, body?.sha256.data, body?.form,
+                facts.photo?.data, tag.map { Data($0.bytes) }, body?.sha256.data, body?.form, row.order?.after,
+                row.order?.position ?? 0,
             ])
-        let sequence = Int(lastInsertedRowID)
         for destination in destinations.isEmpty ? [try defaultDestination()] : destinations.map(Optional.some) {
             try addDelivery(
                 ofCapture: sequence, to: destination, priority: row.priority, start: start, at: now, cause: cause,
                 state: state)
         }
+        return sequence
     }
+
+    /// The highest row number of a capture.
+    func lastRow() throws -> Int { try integer("SELECT max(seq) FROM captures") ?? 0 }
 
     /// Inserts a new delivery of a capture.
     ///
@@ -155,12 +167,11 @@ extension Database {
     ) throws {
         try run(
             """
-            INSERT INTO deliveries (capture, destination, state, priority, due, not_before, span_until, elapsed_from, session)
-            VALUES (?, ?, ?, ?, ?, ?, ?, \(Self.elapsed), (SELECT session FROM captures WHERE seq = ?))
+            INSERT INTO deliveries (capture, destination, state, priority, due, not_before, span_until, elapsed_from, session,
+                order_after, order_position)
+            SELECT seq, ?, ?, ?, ?, ?, ?, \(Self.elapsed), session, order_after, order_position FROM captures WHERE seq = ?
             """,
-            [
-                sequence, destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil, sequence,
-            ])
+            [destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil, sequence])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
     }
 }
@@ -184,4 +195,5 @@ struct CaptureRow {
     let priority: Int
     let holding: Holding
     let reference: String?
+    var order: PushOrder?
 }

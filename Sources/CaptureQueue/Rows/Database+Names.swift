@@ -103,9 +103,11 @@ extension Database {
 
     /// Returns the id for a new capture: the bundle id itself, or with `.2`, `.3` and so on if it is in use.
     ///
-    /// - Parameter taken: ids that are reserved but have no row yet.
-    func freeID(_ bundleID: String, besides taken: [String] = []) throws -> String {
-        var candidate = bundleID
+    /// - Parameters:
+    ///   - wanted: the id that a sidecar has, which is preferred.
+    ///   - taken: ids that are reserved but have no row yet.
+    func freeID(_ bundleID: String, like wanted: String? = nil, besides taken: [String] = []) throws -> String {
+        var candidate = wanted.flatMap { QueueName.isID($0, of: bundleID) ? $0 : nil } ?? bundleID
         var number = 1
         while try taken.contains(candidate) || integer("SELECT 1 FROM captures WHERE id = ?", [candidate]) != nil {
             number += 1
@@ -152,6 +154,14 @@ enum QueueName {
                 "cannot be the name of \(what); expected 1 to 64 characters from A-Z a-z 0-9 . _ -, not beginning with . or -",
                 of: name)
         }
+    }
+
+    /// Whether a capture of the bundle can have this id: its own, or that with a number.
+    static func isID(_ id: String, of bundleID: String) -> Bool {
+        guard id != bundleID else { return true }
+        let number = id.utf8.dropFirst(bundleID.utf8.count + 1)
+        return id.utf8.starts(with: "\(bundleID).".utf8) && (1...9).contains(number.count)
+            && number.allSatisfy("0123456789".utf8.contains)
     }
 
     /// Returns the smallest and the largest hash that begin with these hex digits.

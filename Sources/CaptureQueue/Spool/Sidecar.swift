@@ -1,4 +1,5 @@
 import CaptureBundle
+import QueueModel
 
 /// What `push` knew about a bundle, stored in a file beside it (Spec/queue.md section 4).
 struct Sidecar: Hashable, Sendable {
@@ -15,6 +16,8 @@ struct Sidecar: Hashable, Sendable {
     var destinations: [String]
     /// The path of the user's own file; nil if the queue holds the bytes.
     var reference: String?
+    /// nil in sidecars of 1.0.
+    var order: PushOrder?
 
     var encoded: [UInt8] {
         CanonicalJSON.encode(
@@ -27,8 +30,19 @@ struct Sidecar: Hashable, Sendable {
                 "priority": .integer(priority), "not_before": notBefore.map { .string($0.description) },
                 "session": session.map { .string($0) }, "destinations": .array(destinations.map { .string($0) }),
                 "reference": reference.map { .string($0) },
+                "order": order.map {
+                    .members(["after": .integer($0.after), "position": .integer($0.position)])
+                },
             ]))
     }
+
+    /// Sorts captures in the order of their pushes. Those without `order` come first, by the times of their pushes.
+    var turn: (Int, Int, Int, String) {
+        (order?.after ?? -1, order?.position ?? 0, pushedAt.milliseconds, facts.sha256.description)
+    }
+
+    /// Whether its place in its session is known only by its time.
+    var lacksOrder: Bool { session != nil && order == nil }
 }
 
 extension Sidecar {
@@ -56,6 +70,9 @@ extension Sidecar {
         session = value["session"]?.text
         self.destinations = destinations
         reference = value["reference"]?.text
+        if let after = value["order"]?["after"]?.integer, let position = value["order"]?["position"]?.integer {
+            order = PushOrder(after: after, position: position)
+        }
     }
 }
 

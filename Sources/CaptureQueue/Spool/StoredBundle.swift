@@ -16,9 +16,30 @@ enum StoredBundle {
     }
 
     static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
-        guard let file = try? FileHandle.reading(folder.sidecarPath(sha256), followsLinks: false),
+        sidecar(sha256, at: folder.sidecarPath(sha256))
+    }
+
+    /// The sidecar beside a bundle of any folder; nil if it is of another bundle.
+    static func sidecar(_ facts: CaptureFacts, beside bundle: FilePath) -> Sidecar? {
+        let found = sidecar(facts.sha256, at: sidecarPath(beside: bundle))
+        return found?.facts.identity == facts.identity ? found : nil
+    }
+
+    /// Reads what is beside a bundle before the bundle itself is read.
+    static func unverifiedSidecar(beside bundle: FilePath) -> Sidecar? {
+        sidecar(nil, at: sidecarPath(beside: bundle))
+    }
+
+    private static func sidecarPath(beside bundle: FilePath) -> FilePath {
+        var path = bundle
+        path.extension = "json"
+        return path
+    }
+
+    private static func sidecar(_ sha256: Digest?, at path: FilePath) -> Sidecar? {
+        guard let file = try? FileHandle.readingPlainFile(path, followsLinks: false),
             let bytes = try? file.readAll(limit: Sidecar.sizeLimit), let sidecar = Sidecar(decoding: bytes),
-            sidecar.facts.sha256 == sha256
+            sha256 == nil || sidecar.facts.sha256 == sha256
         else { return nil }
         return sidecar
     }

@@ -252,14 +252,16 @@ struct QueueCheck {
         }
         let isStray = try queue.store.turnOrRead(isDryRun: options.isDryRun) { try !isNamed(sha256, isBundle: true) }
         guard isStray else { return }
-        let adoption = isRepairing ? try stray.adopt() : nil
-        if adoption == .held { result.held += 1 }
-        try tell(
-            .stray, path,
-            adoption == .damaged
-                ? "damaged, or not a bundle; moved to quarantine/"
-                : "the database does not know this bundle; a push may have been killed, or the database is a backup",
-            isRepaired: adoption != nil && adoption != .damaged)
+        var message = "the database does not know this bundle; a push may have been killed, or the database is a backup"
+        var isRepaired = isRepairing
+        switch isRepairing ? try stray.adopt() : nil {
+        case .held(let remark)?:
+            result.held += 1
+            if let remark { message += "; \(remark)" }
+        case .damaged?: (message, isRepaired) = ("damaged, or not a bundle; moved to quarantine/", false)
+        case .restored?, .copy?, nil: break
+        }
+        try tell(.stray, path, message, isRepaired: isRepaired)
     }
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {

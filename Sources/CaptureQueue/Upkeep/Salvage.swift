@@ -14,6 +14,8 @@ public struct SalvageResult: Hashable, Sendable {
     public internal(set) var unreadable: [FilePath] = []
     /// Ids of captures that have a sidecar but no bytes.
     public internal(set) var missing: [String] = []
+    /// Members of sessions whose sidecars have no order: they go by the times of their pushes.
+    public internal(set) var withoutOrder = 0
     /// Whether only indexes were damaged. Then all rows are kept, and nothing was added from the spool.
     public internal(set) var isMended = false
     /// The new path of the old database; nil if there was none.
@@ -98,6 +100,8 @@ struct Salvage {
         var isAbsent = false
         /// nil for a damaged bundle without a sidecar, which gets no row.
         var facts: CaptureFacts?
+
+        var turn: (Int, Int, Int, String) { sidecar?.turn ?? (.max, 0, 0, sha256.description) }
     }
 
     func run(_ deliver: (String) throws -> Void) throws -> SalvageResult {
@@ -147,10 +151,8 @@ struct Salvage {
                 }
             }
         }
-        return found.sorted {
-            ($0.sidecar?.pushedAt.milliseconds ?? .max, $0.sha256.description)
-                < ($1.sidecar?.pushedAt.milliseconds ?? .max, $1.sha256.description)
-        }
+        result.withoutOrder = found.count { $0.sidecar?.lacksOrder ?? false }
+        return found.sorted { $0.turn < $1.turn }
     }
 
     private static func look(at found: Found, _ spool: Spool) -> Found {
@@ -196,9 +198,7 @@ struct Salvage {
             }
             return nil
         }
-        let wanted = found.sidecar?.id ?? facts.bundleID
-        let isFree = try db.integer("SELECT 1 FROM captures WHERE id = ?", [wanted]) == nil
-        let id = isFree && wanted.hasPrefix(facts.bundleID) ? wanted : try db.freeID(facts.bundleID)
+        let id = try db.freeID(facts.bundleID, like: found.sidecar?.id)
         try db.insertFound(
             facts, found.sidecar, id: id, holding: holding, reference: reference,
             state: !releases ? .held : holding.hasBytes ? .pending : .quarantined, at: clock.look(db))

@@ -10,8 +10,9 @@ struct StrayFile {
 
     enum Adoption {
         /// The capture was added. Its deliveries are held, because the bundle does not show whether they were sent or
-        /// cancelled before, for example if the database was restored from a backup.
-        case held
+        /// cancelled before, for example if the database was restored from a backup. The remark is about its place in its
+        /// session.
+        case held(remark: String?)
         /// The row of the same capture has its bytes again.
         case restored
         /// The bytes are damaged, or a second copy of a capture, and were set aside.
@@ -42,9 +43,10 @@ struct StrayFile {
                     try db.restore(known.deliveries, at: now, cause: "found in the spool")
                     return .restored
                 }
-                try db.insertFound(
-                    facts, sidecar, id: db.freeID(facts.bundleID), holding: .spool, state: .held, at: now)
-                return .held
+                let number = try db.insertFound(
+                    facts, sidecar, id: db.freeID(facts.bundleID, like: sidecar?.id), holding: .spool, state: .held,
+                    at: now)
+                return .held(remark: try Self.remark(sidecar, number, db))
             }
             if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }) {
                 // Without this, a salvage would trust the sidecar of the push that was killed, or find none.
@@ -53,6 +55,25 @@ struct StrayFile {
             }
             return adoption
         }
+    }
+
+    private static func remark(_ sidecar: Sidecar?, _ number: Int, _ db: Database) throws -> String? {
+        guard sidecar?.lacksOrder != true else {
+            return "its sidecar is of an earlier version, so it is the last of its session"
+        }
+        let gone = try db.rows(
+            """
+            SELECT DISTINCT later.seq, later.id AS id FROM captures AS this JOIN captures AS later ON later.session = this.session
+                JOIN deliveries ON deliveries.capture = later.seq
+            WHERE this.seq = ? AND deliveries.state IN ('completed', 'processing') AND deliveries.destination IN
+                (SELECT destination FROM deliveries WHERE capture = this.seq) AND
+                (coalesce(later.order_after, later.seq - 1), later.order_position) > (this.order_after, this.order_position)
+            ORDER BY later.seq LIMIT 9
+            """, [number]
+        ).map { try $0.needText("id") }
+        guard !gone.isEmpty else { return nil }
+        let shown = gone.prefix(8).joined(separator: ", ") + (gone.count > 8 ? ", …" : "")
+        return "these later members of its session have gone before it: \(shown)"
     }
 
     /// - Returns: false if something still needs the sidecar.
@@ -73,20 +94,32 @@ struct StrayFile {
 }
 
 extension Database {
-    /// Adds a capture that was found in the spool.
+    /// Adds a capture that was found without its row. It may have been sent, so it is in doubt.
+    ///
+    /// - Parameter destinations: used if there are none of those that the sidecar names.
+    /// - Returns: the row number.
+    @discardableResult
     func insertFound(
         _ facts: CaptureFacts, _ sidecar: Sidecar?, id: String, holding: Holding, reference: String? = nil,
-        state: DeliveryState, at now: QueueClock.Reading
-    ) throws {
-        // An invalid session name is no reason to drop the bundle.
-        let session = sidecar?.session.flatMap { try? self.session($0, reopens: true, at: now.stamp) }
-        try insertCapture(
+        state: DeliveryState, at now: QueueClock.Reading, cause: String = "salvaged", destinations: [Int] = [],
+        tag: BytesTag? = nil, body: BodyHash? = nil
+    ) throws -> Int {
+        let session = try sidecar?.session.flatMap { name in
+            // An ended session stays so: its end waits for this member. An invalid name is no reason to drop the bundle.
+            try integer("SELECT id FROM sessions WHERE name = ?", [name])
+                ?? (try? self.session(name, reopens: true, at: now.stamp))
+        }
+        let named = try self.destinations(of: sidecar)
+        let number = try insertCapture(
             CaptureRow(
                 id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now.stamp, session: session,
-                priority: sidecar?.priority ?? 0, holding: holding, reference: reference),
-            destinations: destinations(of: sidecar),
-            start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.stamp, state: state,
-            cause: "salvaged")
+                priority: sidecar?.priority ?? 0, holding: holding, reference: reference, order: sidecar?.order),
+            destinations: named.isEmpty ? destinations : named,
+            start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.stamp, state: state, cause: cause,
+            tag: tag,
+            body: body)
+        try run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [number])
+        return number
     }
 }
 
@@ -101,7 +134,8 @@ extension UploadQueue {
                 device: record.device, verdict: .unknownDevice, photo: nil),
             pushedAt: record.pushedAt, priority: record.priority,
             notBefore: record.notBefore, session: record.session,
-            destinations: record.deliveries.compactMap(\.destination), reference: record.reference)
+            destinations: record.deliveries.compactMap(\.destination), reference: record.reference,
+            order: record.order)
         let path = folder.sidecarPath(record.sha256)
         do throws(NativeError) {
             try AtomicFile.write(sidecar.encoded, to: path, mode: 0o600, existing: .refuse)

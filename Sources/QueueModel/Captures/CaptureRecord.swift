@@ -47,6 +47,8 @@ public struct CaptureRecord: Hashable, Sendable {
     public let state: DeliveryState
     public let finishedAt: CaptureTime?
     public let removedAt: CaptureTime?
+    /// nil if it was pushed by 1.0, or its sidecar had none.
+    package var order: PushOrder?
     /// The tag of the file in the spool; nil if there is none.
     package var tag: BytesTag?
     /// The hash of the upload body; nil if there is none, or if this version makes the body in another way.

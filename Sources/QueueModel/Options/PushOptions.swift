@@ -23,6 +23,8 @@ public struct PushOptions: Sendable {
     public var isByReference = false
     /// Whether others can change the folder of the bundles. Then a file must have one name, and links are not followed.
     package var isFromInbox = false
+    /// The state of captures whose sidecars say that a queue had them before; nil to ignore sidecars.
+    package var adopts: DeliveryState?
     /// Whether to refuse a bundle whose device is not trusted, or that is not acceptable.
     public var requiresTrust = false
     public var trust = TrustFile()
@@ -66,6 +68,10 @@ public struct Pushed: Sendable {
     public let trustFault: BundleError?
     /// Remarks for the user.
     public package(set) var notes: [Note]
+    /// Whether it is held, because the queue that had it before may have sent or cancelled it.
+    public package(set) var isHeld = false
+    /// Whether it is a member of a session whose place there is known only by the time of its push.
+    public package(set) var lacksOrder = false
     /// The warning that the spool is above its mark, if it is due.
     public package(set) var quotaWarning: QuotaWarning?
 

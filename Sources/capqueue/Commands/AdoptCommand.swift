@@ -19,13 +19,22 @@ struct AdoptCommand: ParsableCommand {
             names begin with "." or end with .tmp, .part, .partial, .filepart or .crdownload, are left alone. With \
             --pack, folders with photo.jpg and metadata.json are packed on the way.
 
+            In the spool of another queue a bundle has a sidecar beside it. Then it keeps its session, its priority, its \
+            destinations and the time before which it is not sent, whatever the options say. It is held, unless \
+            --release is given, because that queue may have sent or cancelled it. Once it is released, the destination \
+            is asked for it before it is sent.
+
             Example:
               capqueue adopt captures/
               capqueue adopt /media/card --pack
+              capqueue adopt old-queue/spool
             """)
 
     @Argument(help: ArgumentHelp("The folder to search for bundles.", valueName: "dir"), completion: .directory)
     var path: String
+
+    @Flag(help: "Do not hold bundles of another queue: ask the destinations for them, and send what they lack.")
+    var release = false
 
     @Flag(help: "Also pack raw captures and add their bundles.")
     var pack = false
@@ -46,16 +55,20 @@ struct AdoptCommand: ParsableCommand {
         let telling = PushTelling(isQuiet: false, isJSON: format.json, requiresTrust: push.requireTrusted)
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let options = try push.options()
-        var count = 0
+        var (count, held, withoutOrder) = (0, 0, 0)
         var left = LeftAlone()
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
             func tell(_ file: String, _ result: Result<Pushed, any Error>) throws {
                 // A bundle that is twice in the folder is pushed once; do not report the second copy.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
-                if case .success = result { count += 1 }
+                if case .success(let pushed) = result {
+                    count += 1
+                    held += pushed.isHeld ? 1 : 0
+                    withoutOrder += pushed.lacksOrder ? 1 : 0
+                }
                 try telling.say(file, result)
             }
-            left = try queue.captures.adopt(FilePath(path), options: options, deliver: tell)
+            left = try queue.captures.adopt(FilePath(path), options: options, releases: release, deliver: tell)
             if let packer {
                 for raw in left.rawCaptures {
                     if let result = pack(raw, with: packer, into: queue, options) { try tell(raw.string, result) }
@@ -69,6 +82,12 @@ struct AdoptCommand: ParsableCommand {
         } else if telling.worst == .success {
             diagnostic.note("nothing new in \(path)")
         }
+        if held > 0 {
+            diagnostic.note(
+                "\(Quantity.count(held, "capture", on: .messages)) added and held, because the queue that had them may have sent "
+                    + "or cancelled them; send what may be sent with: capqueue release ID")
+        }
+        noteOfOrder(withoutOrder)
         for fault in left.notFiles { diagnostic.warning("\(fault)") }
         if !left.rawCaptures.isEmpty {
             let isOne = left.rawCaptures.count == 1

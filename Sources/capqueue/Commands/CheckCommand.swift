@@ -177,6 +177,7 @@ struct SalvageCommand: ParsableCommand {
         for path in result.unreadable { diagnostic.warning("\(path): cannot be read and was left in place") }
         for id in result.missing { diagnostic.warning("\(id): its bytes are missing; push the bundle again") }
         diagnostic.note("added \(Quantity.count(result.captures, "capture", on: .messages)) from the spool")
+        noteOfOrder(result.withoutOrder)
         if !release && result.captures > 0 {
             diagnostic.note(
                 "they are held; check them with \"capqueue list\", then send them with: capqueue release --all")
@@ -184,4 +185,12 @@ struct SalvageCommand: ParsableCommand {
         if !result.unreadable.isEmpty || !result.missing.isEmpty { throw ExitStatus.inputOutput }
         if !result.damaged.isEmpty { throw ExitStatus.altered }
     }
+}
+
+/// Says that sidecars of 1.0 have no order of pushes (Spec/queue.md section 4).
+func noteOfOrder(_ count: Int) {
+    guard count > 0 else { return }
+    let captures = Quantity.count(count, "capture", on: .messages)
+    diagnostic.note(
+        "\(captures) of sessions were pushed by an earlier version: their order is that of the times of their pushes")
 }

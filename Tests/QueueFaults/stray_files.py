@@ -45,7 +45,7 @@ def of_a_backup(bench):
     rows = clean(rig)
     expect({rows[bundle.id]["state"] for bundle in since} == {"held"}, "not all are held")
     said = rig.run("status", "--check").must(15).out
-    expect(b"4 captures for disk are held by salvage or check --repair" in said, f"status prints {said!r}")
+    expect(b"4 captures for disk are held by salvage, check --repair or adopt" in said, f"status prints {said!r}")
     events = rig.run("run", "--json").must(15, about="run").out
     expect(all(bundle.id.encode() not in events for bundle in since), "a run sends what is held")
 

@@ -43,7 +43,7 @@ extension DestinationWork {
         work.totals = own
         (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
         work.doubtfulCopies = try destination.map { try doubtfulCopies($0, db) } ?? [:]
-        work.untoldSessions = try destination.map { try untoldSessions($0, db) } ?? 0
+        if let destination, destination.isToldOfSessions { try work.addSessions(destination.number, db) }
         guard waits else { return work }
         work.cutShort = try cutShort(number, db)
         work.oldestWaiting = try oldestWaiting(destination?.number, db, now)
@@ -57,7 +57,7 @@ extension DestinationWork {
         return try counted(
             """
             transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
-            WHERE cause = 'salvaged' AND to_state = 'held' AND state = 'held' AND NOT EXISTS
+            WHERE cause IN ('salvaged', 'adopted') AND to_state = 'held' AND state = 'held' AND NOT EXISTS
                 (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
             """, db)
     }
@@ -73,10 +73,11 @@ extension DestinationWork {
         }
     }
 
-    private static func untoldSessions(_ destination: Destination, _ db: Database) throws -> Int {
-        guard destination.isToldOfSessions else { return 0 }
-        return try db.integer(
-            "SELECT count(*) FROM \(Session.untold) AND attempts >= ?", [destination.number, Session.patience]) ?? 0
+    private mutating func addSessions(_ number: Int, _ db: Database) throws {
+        let untold = "SELECT count(*) FROM \(Session.untold) AND attempts >= ?"
+        untoldSessions = try db.integer(untold, [number, Session.patience]) ?? 0
+        dueSessions = try db.integer("SELECT count(*) FROM \(Session.reportable)", [number]) ?? 0
+        keptBackSessions = try db.mapped("SELECT name FROM \(Session.keptBack)", [number]) { try $0.needText("name") }
     }
 
     private static func cutShort(_ number: Int, _ db: Database) throws -> QueueStatus.CutShort? {

@@ -14,7 +14,8 @@ extension UploadQueue.Sessions {
             let now = try queue.clock.stamp(db)
             try db.run(
                 """
-                UPDATE sessions SET ended_at = coalesce(ended_at, ?), incomplete = max(incomplete, ?) WHERE name = ?
+                UPDATE sessions SET end_number = end_number + (ended_at IS NULL), ended_at = coalesce(ended_at, ?),
+                    incomplete = max(incomplete, ?) WHERE name = ?
                 """, [now, isIncomplete ? 1 : 0, name])
             guard let session = try Session.all(db, "WHERE name = ?", [name]).first else {
                 throw QueueError(.sessionUnknown, "no such session", of: name)

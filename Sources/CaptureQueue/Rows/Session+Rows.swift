@@ -14,7 +14,24 @@ extension Session {
     /// The notifications that a destination has not accepted yet, for `FROM`.
     static let untold = """
         markers JOIN sessions ON sessions.id = markers.session
-        WHERE destination = ? AND sent_at IS NULL AND markers.ended_at = sessions.ended_at AND \(due)
+        WHERE destination = ? AND sent_at IS NULL AND markers.end_number = sessions.end_number AND \(due)
+        """
+
+    /// The sessions of which a destination has captures, and whose last end it has not accepted, for `FROM`.
+    private static let unaccepted = """
+        sessions LEFT JOIN markers ON markers.session = sessions.id AND markers.destination = ?1
+        WHERE sessions.ended_at IS NOT NULL AND (markers.key IS NULL OR markers.sent_at IS NULL
+            OR markers.end_number <> sessions.end_number)
+        AND EXISTS (SELECT 1 FROM captures JOIN deliveries ON deliveries.capture = captures.seq
+            WHERE captures.session = sessions.id AND deliveries.destination = ?1 AND deliveries.state = 'completed')
+        """
+
+    /// Of these, the ones that a destination can be notified of, for `FROM`.
+    static let reportable = "\(unaccepted) AND \(due)"
+
+    /// Of these, the ones that are never due, because a member was cancelled, for `FROM`.
+    static let keptBack = """
+        \(unaccepted) AND incomplete = 0 AND EXISTS (SELECT 1 FROM \(unlanded) = sessions.id AND state = 'cancelled')
         """
 
     /// How often a run with `--until-empty` tries one notification. The next run continues.

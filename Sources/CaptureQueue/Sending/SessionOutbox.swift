@@ -23,19 +23,25 @@ struct SessionOutbox {
             let number = destination.number
             try db.run(
                 """
-                INSERT INTO markers (session, destination, ended_at, key, due) VALUES (?, ?, ?, ?, ?)
-                ON CONFLICT (session, destination) DO UPDATE SET ended_at = excluded.ended_at, key = excluded.key,
-                    attempts = 0, due = excluded.due, sent_at = NULL, answer = NULL, error = NULL
-                    WHERE markers.ended_at <> excluded.ended_at
-                """, [session, number, try found.needInteger("ended_at"), UUIDText.of(random, version: 4), now])
+                INSERT INTO markers (session, destination, ended_at, end_number, key, due) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (session, destination) DO UPDATE SET ended_at = excluded.ended_at,
+                    end_number = excluded.end_number, key = excluded.key, attempts = 0, due = excluded.due, sent_at = NULL,
+                    answer = NULL, error = NULL WHERE markers.end_number <> excluded.end_number
+                """,
+                [
+                    session, number, try found.needInteger("ended_at"), try found.needInteger("end_number"),
+                    UUIDText.of(random, version: 4), now,
+                ])
+            let members = try Self.members(session, number, db)
             let claimed = try db.row(
-                "UPDATE markers SET is_claimed = 1 WHERE session = ? AND destination = ? RETURNING key, attempts",
-                [session, number])
+                """
+                UPDATE markers SET is_claimed = 1, members = ? WHERE session = ? AND destination = ? RETURNING key, attempts
+                """, [members.count, session, number])
             guard let claimed else { return nil }
             return SessionMarker(
                 session: try found.needText("name"), sessionNumber: session, destination: number,
                 key: try claimed.needText("key"), attempts: try claimed.needInteger("attempts"),
-                body: try Self.body(found, session, number, db))
+                body: try Self.body(found, members))
         }
     }
 
@@ -62,28 +68,27 @@ struct SessionOutbox {
 
     private static func dueSession(for destination: Destination, at now: Int, _ db: Database) throws -> Row? {
         guard destination.isToldOfSessions else { return nil }
-        let number = destination.number
         return try db.row(
             """
-            SELECT sessions.* FROM sessions LEFT JOIN markers
-                ON markers.session = sessions.id AND markers.destination = ?
-            WHERE \(Session.due) AND EXISTS (SELECT 1 FROM deliveries JOIN captures ON captures.seq = deliveries.capture
-                WHERE captures.session = sessions.id AND deliveries.destination = ? AND deliveries.state = 'completed')
-            AND (markers.key IS NULL OR markers.is_claimed = 0
-                AND (markers.ended_at <> sessions.ended_at OR markers.sent_at IS NULL AND markers.due <= ?))
+            SELECT sessions.* FROM \(Session.reportable) AND (markers.key IS NULL OR markers.is_claimed = 0
+                AND (markers.end_number <> sessions.end_number OR markers.due <= ?2))
             ORDER BY sessions.ended_at LIMIT 1
-            """, [number, number, now])
+            """, [destination.number, now])
     }
 
-    private static func body(_ row: Row, _ session: Int, _ destination: Int, _ db: Database) throws -> [UInt8] {
-        let members = try db.rows(
+    /// What has landed there, in the order of the pushes.
+    private static func members(_ session: Int, _ destination: Int, _ db: Database) throws -> [Row] {
+        try db.rows(
             """
             SELECT captures.id AS id, captures.sha256 AS sha256, deliveries.receipt AS receipt FROM captures
                 JOIN deliveries ON deliveries.capture = captures.seq
             WHERE captures.session = ? AND deliveries.destination = ? AND deliveries.state = 'completed'
-            ORDER BY captures.seq
+            ORDER BY coalesce(captures.order_after, captures.seq - 1), captures.order_position, captures.seq
             """, [session, destination])
-        return CanonicalJSON.encode(
+    }
+
+    private static func body(_ row: Row, _ members: [Row]) throws -> [UInt8] {
+        CanonicalJSON.encode(
             .members([
                 "session": .string(try row.needText("name")),
                 "ended_at": CaptureTime(milliseconds: try row.needInteger("ended_at")).map { .string($0.description) },
@@ -113,7 +118,12 @@ struct SessionOutbox {
                     UPDATE markers SET sent_at = ?, answer = ?, error = NULL, attempts = attempts + 1, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
                     """, [now.stamp, answer, marker.sessionNumber, marker.destination, marker.key])
-                try db.run("UPDATE sessions SET marker = ? WHERE id = ?", [answer, marker.sessionNumber])
+                // Meanwhile the session may have been reopened and ended again, or another member may have landed.
+                try db.run(
+                    """
+                    UPDATE sessions SET marker = ?1 WHERE id = ?2 AND ended_at IS NOT NULL AND end_number =
+                        (SELECT end_number FROM markers WHERE session = ?2 AND destination = ?3)
+                    """, [answer, marker.sessionNumber, marker.destination])
             case .failure(let trouble):
                 let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? .zero
                 try db.run(

@@ -12,6 +12,10 @@ public struct DestinationWork: Hashable, Sendable {
     public package(set) var doubtfulCopies: [CopyDoubt: Int] = [:]
     /// Sessions that ended, and whose end the destination did not take after several attempts.
     public package(set) var untoldSessions = 0
+    /// Sessions whose end waits to be reported, and nothing but the report.
+    public package(set) var dueSessions = 0
+    /// The names of sessions whose end is never reported, because a member was cancelled.
+    public package(set) var keptBackSessions: [String] = []
     /// How many captures were not sent because their last runs ended before, and the words of one; nil for none.
     public package(set) var cutShort: QueueStatus.CutShort?
     /// nil where nothing waits, or only captures whose `--not-before` has not come.
@@ -25,6 +29,9 @@ public struct DestinationWork: Hashable, Sendable {
     public var backlog: QueueStatus.Total {
         DeliveryState.waiting.compactMap { totals[$0] }.reduce(.none, +)
     }
+
+    /// What a pause or a block stops: captures and ends of sessions.
+    var stoppable: Int { backlog.captures + dueSessions }
 
     public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
 

@@ -26,16 +26,18 @@ public struct QueueConcern: Hashable, Sendable {
         case unassigned = "captures.unassigned"
         /// The user stopped captures.
         case held = "captures.held"
-        /// `salvage` or `check --repair` stopped captures, because it cannot know what was sent before.
+        /// `salvage`, `check --repair` or `adopt` stopped captures, because it cannot know what was sent before.
         case salvaged = "captures.salvaged"
-        /// Captures wait for a destination that is blocked for a reason that only the user can end.
+        /// Captures or ends of sessions wait for a destination that is blocked for a reason that only the user can end.
         case blocked = "destination.blocked"
-        /// Captures wait for a destination that is paused.
+        /// Captures or ends of sessions wait for a destination that is paused.
         case destinationPaused = "destination.paused"
-        /// Captures wait, and the queue is paused.
+        /// Captures or ends of sessions wait, and the queue is paused.
         case queuePaused = "queue.paused"
         /// A destination did not take the end of a session after several attempts.
         case untold = "session.untold"
+        /// The end of a session is never reported to a destination, because a member was cancelled.
+        case keptBack = "session.cancelled"
         /// Runs ended before they had sent a capture, three times in a row.
         case cutShort = "run.limit"
         /// A capture has waited for longer than the user allows.
@@ -53,12 +55,15 @@ public struct QueueConcern: Hashable, Sendable {
     public let code: Code
     /// How many captures or sessions are affected; 1 where neither is counted.
     public let count: Int
+    /// How many of them are sessions whose ends wait beside captures.
+    public let ends: Int
     /// nil for the whole queue, and for captures without a destination.
     public let destination: String?
 
-    package init(_ code: Code, _ count: Int, _ destination: String? = nil) {
+    package init(_ code: Code, _ count: Int, _ destination: String? = nil, ends: Int = 0) {
         self.code = code
         self.count = count
+        self.ends = ends
         self.destination = destination
     }
 }
@@ -76,7 +81,12 @@ extension QueueStatus {
             func each(_ count: (DestinationWork) -> Int) -> [QueueConcern] {
                 chosen.map { QueueConcern(code, count($0), $0.destination?.name) }
             }
-            func whole(_ count: Int) -> [QueueConcern] { [QueueConcern(code, count)] }
+            func stopped(_ isStopped: (Destination) -> Bool) -> [QueueConcern] {
+                chosen.filter { $0.destination.map(isStopped) ?? false }.map { work in
+                    QueueConcern(code, work.stoppable, work.destination?.name, ends: work.dueSessions)
+                }
+            }
+            func whole(_ count: Int, ends: Int = 0) -> [QueueConcern] { [QueueConcern(code, count, ends: ends)] }
             func isSo(_ condition: Bool) -> [QueueConcern] { whole(destination == nil && condition ? 1 : 0) }
             let found =
                 switch code {
@@ -85,14 +95,18 @@ extension QueueStatus {
                 case .absent: each(\.absent)
                 case .held: each { $0.count([.held]) - $0.heldBySalvage }
                 case .salvaged: each(\.heldBySalvage)
-                case .blocked: each { $0.destination?.block?.needsUser == true ? $0.backlog.captures : 0 }
-                case .destinationPaused: each { $0.destination?.isPaused == true ? $0.backlog.captures : 0 }
+                case .blocked: stopped { $0.block?.needsUser == true }
+                case .destinationPaused: stopped(\.isPaused)
                 case .untold: each(\.untoldSessions)
+                case .keptBack: each(\.keptBackSessions.count)
                 case .copiesWrong: each { $0.doubtfulCopies[.wrong] ?? 0 }
                 case .copiesAbsent: each { $0.doubtfulCopies[.absent] ?? 0 }
                 case .cutShort: each { $0.cutShort?.captures ?? 0 }
                 case .old: each { $0.oldestWaiting.map { $0.age > maxAge ?? $0.age } ?? false ? 1 : 0 }
-                case .queuePaused: whole(isPaused ? chosen.reduce(0) { $0 + $1.backlog.captures } : 0)
+                case .queuePaused:
+                    isPaused
+                        ? whole(chosen.reduce(0) { $0 + $1.stoppable }, ends: chosen.reduce(0) { $0 + $1.dueSessions })
+                        : []
                 case .atLimit: isSo(isAtLimit)
                 case .lowDisk: isSo(isDiskLow)
                 case .lowInodes: isSo(isLowOnInodes)

@@ -11,7 +11,8 @@ extension QueueConcern {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .lowInodes, .overMark: .overMark
         case .readOnlyDisk, .fat, .noJournal, .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked,
-            .destinationPaused, .queuePaused, .untold, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox, .clock:
+            .destinationPaused, .queuePaused, .untold, .keptBack, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox,
+            .clock:
             .workLeft
         }
     }
@@ -27,6 +28,10 @@ extension QueueConcern {
         let name = destination ?? ""
         let work = status.work.first { $0.destination?.name == destination }
         let captures = Quantity.count(count, "capture")
+        let sessions = Quantity.count(code == .keptBack || code == .untold ? count : ends, "session")
+        let endings = ends == 0 ? "" : "the end\(ends == 1 ? "" : "s") of \(sessions)"
+        let stopped = [count > ends ? Quantity.count(count - ends, "capture") : "", endings].filter { !$0.isEmpty }
+            .joined(separator: " and ")
         let placed = captures + (destination.map { " for \($0)" } ?? "")
         let (be, have, them) = count == 1 ? ("is", "has", "it") : ("are", "have", "them")
         switch code {
@@ -84,7 +89,7 @@ extension QueueConcern {
             let found = "\(captures) \(have) no destination, so nothing sends \(them)"
             return (found, "add a destination", "capqueue dest add NAME --kind KIND ...")
         case .held, .salvaged:
-            let by = code == .held ? "" : " by salvage or check --repair, which cannot know what was sent before"
+            let by = code == .held ? "" : " by salvage, check --repair or adopt, which cannot know what was sent before"
             // No filter tells captures that the user held from those that a salvage held, or finds those without a
             // destination.
             return destination == nil || work?.isHeldTwice ?? false
@@ -93,7 +98,7 @@ extension QueueConcern {
         case .blocked:
             let block = work?.destination?.block
             let why = block.map { " (\($0.reason.rawValue)): \(Visible.text($0.message))" } ?? ""
-            let found = "\(captures) cannot be sent, because \(name) is blocked\(why)"
+            let found = "\(stopped) cannot be sent, because \(name) is blocked\(why)"
             // A program may follow `next`, and to give up proofs is a person's decision.
             let isSafe = block?.reason != .unproven
             if let block, isSafe, let change = NextSteps.change(after: block, name, kind: work?.destination?.kind) {
@@ -104,14 +109,21 @@ extension QueueConcern {
                 ? (found, "see its settings", "capqueue dest show \(name)")
                 : (found, "find out why", "capqueue dest test \(name)")
         case .destinationPaused:
-            let found = "\(captures) cannot be sent, because \(name) is paused"
+            let found = "\(stopped) cannot be sent, because \(name) is paused"
             return (found, "resume sending", "capqueue resume --dest \(name)")
         case .queuePaused:
-            return ("\(captures) cannot be sent, because the queue is paused", "resume sending", "capqueue resume")
+            return ("\(stopped) cannot be sent, because the queue is paused", "resume sending", "capqueue resume")
         case .untold:
-            let sessions = Quantity.count(count, "session")
             let found = "\(name) has not accepted the end of \(sessions) in several attempts"
             return (found, "find out why", "capqueue dest test \(name)")
+        case .keptBack:
+            let names = work?.keptBackSessions ?? []
+            guard let only = names.first, names.count == 1 else {
+                let found = "captures of \(sessions) were cancelled, so the ends are not reported to \(name)"
+                return (found, "report each without them (session end NAME --incomplete)", "capqueue session list")
+            }
+            let found = "a capture of session \(only) was cancelled, so its end is not reported to \(name)"
+            return (found, "report it without what was cancelled", "capqueue session end \(only) --incomplete")
         case .cutShort:
             let (was, why) = (count == 1 ? "was" : "were", work?.cutShort?.message ?? "")
             let found = "\(placed) \(was) not sent in three tries: \(why) (--max-duration)"

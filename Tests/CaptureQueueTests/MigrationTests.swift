@@ -43,6 +43,33 @@ struct MigrationTests {
         #expect(refusal() == nil)
     }
 
+    /// In 1.0 an end with the time of the one before was never reported. Those ends are found; the others stay reported.
+    @Test func numbersTheEndsOf10() throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let database = try DatabaseQueue(configuration: configuration)
+        let numbers = try database.write { db in
+            try Tables.make(db)
+            try db.execute(
+                sql: """
+                    INSERT INTO sessions (id, name, opened_at, ended_at, marker) VALUES (1, 'told', 1, 5, 'yes'),
+                        (2, 'same time', 1, 5, NULL), (3, 'open', 1, NULL, NULL), (4, 'later', 1, 7, NULL),
+                        (5, 'refused', 1, 5, NULL);
+                    INSERT INTO markers (session, destination, ended_at, key, due, sent_at)
+                        SELECT id, 1, 5, 'key', 1, iif(id = 5, NULL, 6) FROM sessions;
+                    """)
+            try Migration11.apply(db)
+            return try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT sessions.end_number AS last, markers.end_number AS reported FROM sessions JOIN markers
+                    ON session = id ORDER BY id
+                    """
+            ).map { [try $0.needInteger("last"), try $0.needInteger("reported")] }
+        }
+        #expect(numbers == [[1, 1], [1, 0], [0, 0], [1, 0], [1, 1]])
+    }
+
     /// What the next version needs: a migration that keeps all rows, waits for the end of a run, and is refused by this
     /// version afterwards.
     @Test func theNextVersionCanMigrate() throws {

@@ -55,6 +55,23 @@ struct QueueConcernTests {
         #expect(found == (needsUser.contains(reason) ? [QueueConcern(.blocked, 10, "a")] : []))
     }
 
+    /// An end that is due waits like a capture. What only waits for a run is not a concern.
+    @Test func aPauseOrABlockIsAConcernWhileAnEndWaits() {
+        func due(_ reason: Block.Reason? = nil, isPaused: Bool = false) -> DestinationWork {
+            var work = work("a", [.completed: 3, .cancelled: 1, .pending: 2], reason, isPaused: isPaused)
+            (work.dueSessions, work.keptBackSessions) = (4, ["roof"])
+            return work
+        }
+        let kept = QueueConcern(.keptBack, 1, "a")
+        #expect(status([due()]).concerns() == [kept])
+        #expect(status([due(.offline)]).concerns() == [kept])
+        #expect(status([due(.tls)]).concerns() == [QueueConcern(.blocked, 6, "a", ends: 4), kept])
+        #expect(
+            status([due(isPaused: true)], isPaused: true).concerns() == [
+                QueueConcern(.destinationPaused, 6, "a", ends: 4), QueueConcern(.queuePaused, 6, ends: 4), kept,
+            ])
+    }
+
     @Test func eachStateThatNeedsAPersonIsNamedOnceForEachDestination() {
         let queue = status(
             [

@@ -23,7 +23,7 @@ let package = Package(
         .library(name: "CaptureDevice", targets: ["CaptureDevice"]),
         .library(name: "CaptureImport", targets: ["CaptureImport", "PictureClient"]),
         .library(name: "CapturePages", targets: ["CapturePages", "PictureClient"]),
-        .library(name: "CaptureQueue", targets: ["QueueModel", "QueueTransports", "CaptureQueue"]),
+        .library(name: "CaptureQueue", targets: ["QueueModel", "QueueTransports", "QueueFiles", "CaptureQueue"]),
         .executable(name: "capbundle", targets: ["capbundle"]),
         .executable(name: "capqueue", targets: ["capqueue"]),
         .executable(name: "capbundle-decode", targets: ["capbundle-decode"]),
@@ -81,17 +81,20 @@ let package = Package(
             name: "CapturePages", dependencies: ["PictureClient", "CaptureBundle", "CaptureNative", system],
             swiftSettings: strict),
         .target(name: "CurlClient", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
-        // QueueModel has values and pure decisions, QueueTransports sends bytes to a destination, and CaptureQueue is
-        // the store.
+        // QueueModel has values and pure decisions, QueueTransports sends bytes to a destination, QueueFiles has the
+        // folder of a queue with its spool, and CaptureQueue is the store.
         .target(name: "QueueModel", dependencies: ["CaptureBundle", "CaptureNative", system], swiftSettings: strict),
         .target(
             name: "QueueTransports",
             dependencies: ["QueueModel", "CaptureBundle", "CaptureNative", "CurlClient", system],
             swiftSettings: strict),
         .target(
+            name: "QueueFiles", dependencies: ["QueueModel", "CaptureBundle", "CaptureNative", system],
+            swiftSettings: strict),
+        .target(
             name: "CaptureQueue",
             dependencies: [
-                "QueueModel", "QueueTransports", "CaptureBundle", "CaptureNative", system,
+                "QueueFiles", "QueueModel", "QueueTransports", "CaptureBundle", "CaptureNative", system,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -112,8 +115,8 @@ let package = Package(
         .executableTarget(
             name: "capqueue",
             dependencies: [
-                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureDevice", "CaptureImport",
-                "CapturePages", "CaptureNative", "CommandSupport", "CICUData", system, argumentParser,
+                "CaptureQueue", "QueueFiles", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureDevice",
+                "CaptureImport", "CapturePages", "CaptureNative", "CommandSupport", "CICUData", system, argumentParser,
             ],
             swiftSettings: strict),
 
@@ -155,7 +158,7 @@ let package = Package(
         .testTarget(
             name: "CaptureQueueTests",
             dependencies: [
-                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative",
+                "CaptureQueue", "QueueFiles", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative",
                 "CaptureTestSupport", system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -195,7 +198,7 @@ if Context.environment["CAPQUEUE_BENCH"] != nil {
         .executableTarget(
             name: "capqueue-bench",
             dependencies: [
-                "CaptureQueue", "QueueTransports", "QueueModel", "CaptureBundle", system,
+                "CaptureQueue", "QueueFiles", "QueueTransports", "QueueModel", "CaptureBundle", system,
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: "Tests/QueueBench", swiftSettings: strict))

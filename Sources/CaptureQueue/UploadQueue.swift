@@ -1,4 +1,5 @@
 public import CaptureBundle
+public import QueueFiles
 public import QueueModel
 
 /// A queue on disk (Spec/queue.md), which keeps each bundle until it is delivered and the retention has passed.

@@ -44,7 +44,6 @@ package enum Environment {
     package static func trustFile(_ option: String?, warn: (BundleError) -> Void) throws(BundleError) -> TrustFile {
         let path = try trustPath(option, warn: warn)
         let isOptional = named(option, "CAPBUNDLE_TRUST") == nil
-        AtomicFile.restore(path)
-        return isOptional && !FileStatus.exists(path) ? TrustFile() : try TrustFile(path: path)
+        return isOptional && !AtomicFile.isThere(path) ? TrustFile() : try TrustFile(path: path)
     }
 }

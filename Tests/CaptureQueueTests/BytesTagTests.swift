@@ -3,6 +3,7 @@ import CaptureNative
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueFiles
 import QueueModel
 import QueueTransports
 import SystemPackage

@@ -1,6 +1,7 @@
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueFiles
 import SystemPackage
 import Testing
 

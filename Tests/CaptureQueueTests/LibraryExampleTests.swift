@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureQueue
 import CaptureTestSupport
 import Foundation
+import QueueFiles
 import QueueModel
 import Synchronization
 import SystemPackage

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import Foundation
+import QueueFiles
 import QueueModel
 import Testing
 

@@ -3,6 +3,7 @@ import CaptureNative
 import CaptureTestSupport
 import Foundation
 import GRDB
+import QueueFiles
 import QueueModel
 import SystemPackage
 import Testing

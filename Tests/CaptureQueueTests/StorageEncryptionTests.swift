@@ -1,5 +1,6 @@
 import CaptureNative
 import CaptureTestSupport
+import QueueFiles
 import QueueModel
 import SystemPackage
 import Testing

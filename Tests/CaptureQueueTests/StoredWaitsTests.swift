@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import CaptureTestSupport
 import GRDB
+import QueueFiles
 import QueueTransports
 import Synchronization
 import Testing

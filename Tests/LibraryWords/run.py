@@ -8,7 +8,7 @@ import re
 from Kit.outcomes import ROOT
 
 LIBRARIES = ["CaptureBundle", "CaptureDevice", "CaptureImport", "CaptureNative", "CapturePages", "PictureClient",
-             "QueueModel", "QueueTransports", "CaptureQueue", "CurlClient"]
+             "QueueModel", "QueueTransports", "QueueFiles", "CaptureQueue", "CurlClient"]
 # A string that stays, or a comment that is left out; the strings in an interpolation are looked at too, one by one.
 PIECE = re.compile(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 # The name of a case, such as `.capbundle`, is not the command. An option that ends in a hyphen is the start of a boundary;

@@ -231,8 +231,7 @@ public struct TrustFile: Sendable {
         }
         return try FileLock.withLock(path: resolved.adding(".lock"), convert: { .writing(path, $0) }) {
             () throws(BundleError) in
-            AtomicFile.restore(resolved)
-            var file = FileStatus.exists(resolved) ? try TrustFile(path: resolved) : TrustFile()
+            var file = AtomicFile.isThere(resolved) ? try TrustFile(path: resolved) : TrustFile()
             let value: Value
             do throws(BundleError) {
                 value = try change(&file)

@@ -233,7 +233,7 @@ extension DeviceKeyFile {
     }
 
     func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
-        AtomicFile.restore(file)
+        _ = AtomicFile.isThere(file)
         return try native({ $0.isMissing ? missing() : .reading(file, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(file) else {
                 throw BundleError(.keyDamaged, "is not a regular file", file: file)
@@ -261,8 +261,7 @@ extension DeviceKeyFile {
                     .key(.recoverCounter(path, isOther: false)),
                 ] + (path == Self.usualPath ? [] : [.key(.recoverForRealityCam)]))
         }
-        AtomicFile.restore(statePath)
-        guard FileStatus.exists(statePath) else {
+        guard AtomicFile.isThere(statePath) else {
             guard hardware == nil else {
                 let lost = unusable("the key has no counter on this machine: no such file")
                 throw BundleError(

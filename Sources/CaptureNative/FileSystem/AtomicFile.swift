@@ -178,7 +178,7 @@ package final class AtomicFile: Sendable {
     package func keep() { isKept.withLock { $0 = true } }
 
     /// Writes a small file atomically and durably, for callers that hold its lock. Where a power cut during a rename can
-    /// leave neither the old file nor the new one, a copy of the new one is kept meanwhile, for `restore`.
+    /// leave neither the old file nor the new one, a copy of the new one is kept meanwhile, for `isThere`.
     package static func write(
         _ bytes: [UInt8], to path: FilePath, mode: mode_t, existing: Existing
     ) throws(NativeError) {
@@ -204,18 +204,18 @@ package final class AtomicFile: Sendable {
         try file.commit(existing)
     }
 
-    /// Writes a file again that a power cut took while `write` replaced it. It does nothing if the file is there, or if no
-    /// copy was kept.
-    package static func restore(_ path: FilePath) {
-        guard let name = path.name, !FileStatus.exists(path), let folder = try? FolderHandle(path.folder) else {
-            return
-        }
+    /// Whether the file exists. One that a power cut took while `write` replaced it is written again first, from the kept
+    /// copy.
+    package static func isThere(_ path: FilePath) -> Bool {
+        if FileStatus.exists(path) { return true }
+        guard let name = path.name, let folder = try? FolderHandle(path.folder) else { return false }
         let kept = keptName(of: name)
         guard let copy = try? folder.open(kept, FileHandle.existingFile), let status = try? copy.status(),
             status.kind == .file, status.isThisUsers, let bytes = try? copy.readAll(limit: 1 << 24),
             (try? publish(bytes, to: path, mode: mode_t(status.mode), .refuse)) != nil
-        else { return }
+        else { return FileStatus.exists(path) }
         folder.remove(kept)
+        return true
     }
 
     /// The copy is never renamed, so it never shares its bytes with the file.

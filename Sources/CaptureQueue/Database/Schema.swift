@@ -1,5 +1,6 @@
 import CaptureNative
 import GRDB
+import QueueFiles
 import QueueModel
 
 /// Knows the versions of the database and checks which version a file has.

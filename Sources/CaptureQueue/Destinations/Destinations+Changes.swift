@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import QueueFiles
 public import QueueModel
 public import QueueTransports
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import QueueFiles
 import QueueModel
 import QueueTransports
 import SystemPackage

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueFiles
 import QueueModel
 import QueueTransports
 

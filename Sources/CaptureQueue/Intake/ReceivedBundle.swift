@@ -1,6 +1,7 @@
 public import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueFiles
 public import QueueModel
 import QueueTransports
 

@@ -1,4 +1,5 @@
 import GRDB
+import QueueFiles
 public import QueueModel
 public import SystemPackage
 

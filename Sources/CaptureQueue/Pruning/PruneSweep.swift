@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import QueueFiles
 import QueueModel
 
 /// One `prune`. It commits `removing`, unlinks the files, syncs the folders, and then commits `removed`.

@@ -1,4 +1,5 @@
 import GRDB
+import QueueFiles
 public import QueueModel
 
 extension UploadQueue.Upkeep {

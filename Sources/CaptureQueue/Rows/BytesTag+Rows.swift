@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import QueueFiles
 import QueueModel
 
 /// Stores what is known about the bytes besides their SHA-256, so that sending need not hash them again.

@@ -1,6 +1,7 @@
 import CaptureBundle
 import Foundation
 import GRDB
+import QueueFiles
 import QueueModel
 
 /// Changes the states of deliveries. Each change is recorded with its time and its cause, in the same transaction.

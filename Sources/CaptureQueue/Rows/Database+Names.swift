@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import QueueFiles
 import QueueModel
 
 /// Finds sessions and destinations by their names, and captures by their ids.

@@ -1,5 +1,6 @@
 package import CaptureBundle
 import CaptureNative
+package import QueueFiles
 import SystemPackage
 
 /// The file in which a run tells `status` what it sends (`run.json`). It is replaced at most once a second, and not synced.

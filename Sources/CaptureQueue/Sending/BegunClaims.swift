@@ -1,4 +1,5 @@
 import CaptureNative
+import QueueFiles
 import QueueModel
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import GRDB
+import QueueFiles
 import QueueModel
 import QueueTransports
 import SystemPackage

@@ -1,5 +1,6 @@
 import CaptureNative
 import GRDB
+import QueueFiles
 import QueueModel
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueFiles
 public import QueueModel
 import Synchronization
 import SystemPackage

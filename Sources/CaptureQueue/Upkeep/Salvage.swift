@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+public import QueueFiles
 public import QueueModel
 import Synchronization
 public import SystemPackage

@@ -1,3 +1,4 @@
+import QueueFiles
 import QueueModel
 import SystemPackage
 

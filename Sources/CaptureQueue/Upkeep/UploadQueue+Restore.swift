@@ -1,5 +1,6 @@
 import CaptureNative
 import GRDB
+public import QueueFiles
 import QueueModel
 
 extension UploadQueue {

@@ -5,6 +5,7 @@ import CaptureImport
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 import QueueModel
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 
 struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

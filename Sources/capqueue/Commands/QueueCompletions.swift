@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureQueue
+import QueueFiles
 import QueueModel
 import SystemPackage
 

@@ -3,6 +3,7 @@ import CaptureBundle
 import CaptureDevice
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 import QueueModel
 import SystemPackage
 

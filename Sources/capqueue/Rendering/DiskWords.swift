@@ -1,6 +1,7 @@
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 
 extension DiskKind {
     /// What a queue on this file system cannot promise; nil if there is nothing to say.

@@ -3,6 +3,7 @@ import CaptureNative
 import CapturePages
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 import QueueModel
 import Synchronization
 import SystemPackage

@@ -5,6 +5,7 @@
 
 import CaptureQueue
 import Foundation
+import QueueFiles
 import SystemPackage
 
 let words = CommandLine.arguments

@@ -7,6 +7,7 @@ import CaptureDevice
 import CaptureImport
 import CaptureQueue
 import Foundation
+import QueueFiles
 import SystemPackage
 
 /// What a camera gives.

@@ -3,6 +3,7 @@ import CaptureQueue
 import Hummingbird
 import Logging
 import NIOCore
+import QueueFiles
 import QueueModel
 import ServiceLifecycle
 import SystemPackage

@@ -1,25 +1,27 @@
-import CaptureBundle
-import CaptureNative
-import QueueModel
-import SystemPackage
+package import CaptureBundle
+package import CaptureNative
+package import QueueModel
+package import SystemPackage
 
 /// Runs a system call on a file or folder; returns nil if it does not exist.
-func ifThere<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value? {
+package func ifThere<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value? {
     try onFile(path) { () throws(NativeError) in
         do throws(NativeError) { return try body() } catch  where error.isMissing { return nil }
     }
 }
 
 /// The folders that hold the bundles (Spec/queue.md section 2).
-struct Spool: Sendable {
-    let folder: QueueFolder
+package struct Spool: Sendable {
+    package let folder: QueueFolder
+
+    package init(folder: QueueFolder) { self.folder = folder }
 
     private func handle(_ path: FilePath) throws(QueueError) -> FolderHandle {
         try onFile(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
     }
 
     /// Opens a file for new bytes, which has no name in the spool yet.
-    func openIncoming() throws(QueueError) -> AtomicFile {
+    package func openIncoming() throws(QueueError) -> AtomicFile {
         var generator = SystemRandomNumberGenerator()
         let name = FilePath.Component(digits: (0..<8).map { _ in generator.next() }).adding(".tmp")
         return try onFile(folder.incoming) { () throws(NativeError) in
@@ -32,12 +34,12 @@ struct Spool: Sendable {
     }
 
     /// A synced file, and its place in the spool.
-    typealias NewFile = (file: AtomicFile, shard: FilePath.Component, name: FilePath.Component)
+    package typealias NewFile = (file: AtomicFile, shard: FilePath.Component, name: FilePath.Component)
 
     /// Gives several synced files their names.
     ///
     /// - Throws: an error for the whole group. Names that were given stay, because their bytes were synced before.
-    func publish(_ files: [NewFile]) throws(QueueError) {
+    package func publish(_ files: [NewFile]) throws(QueueError) {
         guard !files.isEmpty else { return }
         let spool = try handle(folder.spool)
         var shards: [FilePath.Component: FolderHandle] = [:]
@@ -61,7 +63,7 @@ struct Spool: Sendable {
     }
 
     /// Syncs bundles that were in the spool already, because the process that stored them may have been killed before.
-    func settle(_ bundles: [Digest]) throws(QueueError) {
+    package func settle(_ bundles: [Digest]) throws(QueueError) {
         guard !bundles.isEmpty else { return }
         for sha256 in bundles {
             let path = folder.bundlePath(sha256)
@@ -73,26 +75,26 @@ struct Spool: Sendable {
         for shard in Set(bundles.map(QueueFolder.shard)) { try synchronize(shard: shard) }
     }
 
-    func synchronize(shard: FilePath.Component) throws(QueueError) {
+    package func synchronize(shard: FilePath.Component) throws(QueueError) {
         let path = folder.spool.appending(shard)
         // A shard that does not exist never held a file.
         _ = try ifThere(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false).synchronize() }
     }
 
     /// The status of a bundle's file; nil if there is none or it is not a plain file.
-    func bundleStatus(_ sha256: Digest) throws(QueueError) -> FileStatus? {
+    package func bundleStatus(_ sha256: Digest) throws(QueueError) -> FileStatus? {
         let path = folder.bundlePath(sha256)
         let status = try ifThere(path) { () throws(NativeError) in try FileStatus.ofName(path) }
         return status?.kind == .file ? status : nil
     }
 
     /// The names of the existing shard folders, in order.
-    func shards() throws(QueueError) -> [FilePath.Component] {
+    package func shards() throws(QueueError) -> [FilePath.Component] {
         try names(in: folder.spool).filter { $0.bytes.count == 2 }
     }
 
     /// The names in a shard, in order.
-    func names(inShard shard: FilePath.Component) throws(QueueError) -> [FilePath.Component] {
+    package func names(inShard shard: FilePath.Component) throws(QueueError) -> [FilePath.Component] {
         try names(in: folder.spool.appending(shard))
     }
 
@@ -101,14 +103,14 @@ struct Spool: Sendable {
     }
 
     /// The bytes in `quarantine/`, which only the user empties.
-    func quarantinedBytes() throws(QueueError) -> Int {
+    package func quarantinedBytes() throws(QueueError) -> Int {
         try names(in: folder.quarantine).reduce(0) { sum, name in
             sum + ((try? FileStatus.ofName(folder.quarantine.appending(name)).size) ?? 0)
         }
     }
 
     /// Whether there are bundles, or sidecars of references.
-    func holdsBundles() throws(QueueError) -> Bool {
+    package func holdsBundles() throws(QueueError) -> Bool {
         for shard in try shards()
         where try names(inShard: shard).contains(where: { $0.extension == "bundle" || $0.extension == "json" }) {
             return true
@@ -117,17 +119,17 @@ struct Spool: Sendable {
     }
 
     /// A file in `incoming/` whose push was killed.
-    struct Leftover {
-        let name: FilePath.Component
+    package struct Leftover {
+        package let name: FilePath.Component
         /// The file of the spool that may share its bytes after a power cut; nil if there is none.
-        let twin: FilePath?
+        package let twin: FilePath?
     }
 
     /// Removes files of killed pushes from `incoming/`. Files that a running push has open stay, and so does one that may
     /// share its bytes with a file of the spool (Spec/queue.md section 7.2).
     ///
     /// - Returns: what was removed, or in a dry run would be; and what has a twin.
-    func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [Leftover] {
+    package func sweepIncoming(isDryRun: Bool) throws(QueueError) -> [Leftover] {
         let names = try names(in: folder.incoming)
         guard !names.isEmpty else { return [] }
         let incoming = try handle(folder.incoming)
@@ -176,7 +178,7 @@ struct Spool: Sendable {
     /// Opens the file of a bundle.
     ///
     /// - Returns: nil if there is none or it is not a plain file.
-    func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
+    package func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
         let path = folder.bundlePath(sha256)
         return try onFile(path) { () throws(NativeError) in
             do throws(NativeError) {
@@ -196,7 +198,7 @@ struct Spool: Sendable {
     /// Moves damaged bytes to `quarantine/`. They are never deleted.
     ///
     /// - Returns: the new path; nil if there was no file.
-    func quarantine(_ sha256: Digest) throws(QueueError) -> FilePath? {
+    package func quarantine(_ sha256: Digest) throws(QueueError) -> FilePath? {
         let name = QueueFolder.bundleName(sha256)
         guard let source = try shard(of: sha256) else { return nil }
         return try onFile(folder.bundlePath(sha256)) { () throws(NativeError) in
@@ -218,7 +220,7 @@ struct Spool: Sendable {
     }
 
     /// Unlinks the files of a permit, without syncing the folder. No other code unlinks files of the spool.
-    func remove(_ permit: RemovalPermit) throws(QueueError) {
+    package func remove(_ permit: RemovalPermit) throws(QueueError) {
         guard let shard = try shard(of: permit.sha256) else { return }
         try onFile(folder.shardPath(permit.sha256)) { () throws(NativeError) in
             // The bundle goes first: a sidecar alone is harmless, but a bundle alone looks like a stray file.

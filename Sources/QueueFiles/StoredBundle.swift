@@ -1,12 +1,12 @@
-import CaptureBundle
+package import CaptureBundle
 import CaptureNative
 import QueueModel
-import SystemPackage
+package import SystemPackage
 
 /// Reads bundles and sidecars of the spool without their rows.
-enum StoredBundle {
+package enum StoredBundle {
     /// - Returns: nil if the bytes do not match the hash, or are not a sound bundle.
-    static func facts(_ sha256: Digest, _ spool: Spool) throws -> CaptureFacts? {
+    package static func facts(_ sha256: Digest, _ spool: Spool) throws -> CaptureFacts? {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)
         guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
@@ -15,18 +15,18 @@ enum StoredBundle {
         return try? CaptureFacts(report, sha256, path.string)
     }
 
-    static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
+    package static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
         sidecar(sha256, at: folder.sidecarPath(sha256))
     }
 
     /// The sidecar beside a bundle of any folder; nil if it is of another bundle.
-    static func sidecar(_ facts: CaptureFacts, beside bundle: FilePath) -> Sidecar? {
+    package static func sidecar(_ facts: CaptureFacts, beside bundle: FilePath) -> Sidecar? {
         let found = sidecar(facts.sha256, at: sidecarPath(beside: bundle))
         return found?.facts.identity == facts.identity ? found : nil
     }
 
     /// Reads what is beside a bundle before the bundle itself is read.
-    static func unverifiedSidecar(beside bundle: FilePath) -> Sidecar? {
+    package static func unverifiedSidecar(beside bundle: FilePath) -> Sidecar? {
         sidecar(nil, at: sidecarPath(beside: bundle))
     }
 

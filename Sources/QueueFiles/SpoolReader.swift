@@ -1,25 +1,25 @@
-import CaptureBundle
-import CaptureNative
-import QueueModel
-import SystemPackage
+package import CaptureBundle
+package import CaptureNative
+package import QueueModel
+package import SystemPackage
 
 /// Reads files of the spool and compares them with their hash.
-struct SpoolReader: Sendable {
+package struct SpoolReader: Sendable {
     private let spool: Spool
 
-    init(_ spool: Spool) { self.spool = spool }
+    package init(_ spool: Spool) { self.spool = spool }
 
     /// A file of the spool that was hashed, with its status at that time.
-    struct Hashed: Sendable {
-        let sha256: Digest
-        let status: FileStatus
-        let matches: Bool
+    package struct Hashed: Sendable {
+        package let sha256: Digest
+        package let status: FileStatus
+        package let matches: Bool
     }
 
     /// Whether the file of this hash exists and has the right bytes.
     ///
     /// - Parameter known: files that were hashed before. A file whose status is unchanged is not hashed again.
-    func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
+    package func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
         guard let handle = try spool.open(sha256) else { return false }
         let path = spool.folder.bundlePath(sha256)
         let status = try onFile(path) { () throws(NativeError) in try handle.status() }
@@ -30,7 +30,7 @@ struct SpoolReader: Sendable {
     /// Hashes a file without the turn to write, so that no writer waits for it.
     ///
     /// - Returns: nil if there is no file, or if it changes while it is read.
-    func hashed(_ sha256: Digest) throws -> Hashed? {
+    package func hashed(_ sha256: Digest) throws -> Hashed? {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)
         let before = try onFile(path) { () throws(NativeError) in try handle.status() }
@@ -39,7 +39,7 @@ struct SpoolReader: Sendable {
         return before == after ? Hashed(sha256: sha256, status: after, matches: found == sha256) : nil
     }
 
-    static func hash(_ handle: FileHandle, _ path: FilePath) throws(QueueError) -> Digest {
+    package static func hash(_ handle: FileHandle, _ path: FilePath) throws(QueueError) -> Digest {
         try onFile(path) { () throws(NativeError) in
             let hasher = try SHA256Hasher()
             handle.expectReading()

@@ -1,13 +1,13 @@
 import CaptureBundle
 import CaptureNative
-import QueueModel
+package import QueueModel
 
 extension QueueFolder {
     /// More than the files need that SQLite makes when it opens the database.
-    static let roomToOpen = 65_536
+    package static let roomToOpen = 65_536
 
     /// Why this user has no room here for so many bytes; nil if there is room.
-    func lackOfRoom(for bytes: Int = roomToOpen) -> String? {
+    package func lackOfRoom(for bytes: Int = roomToOpen) -> String? {
         guard let refusal = DiskSpace.refusal(of: bytes, in: path) else { return nil }
         if refusal.isQuotaFull { return "the quota is used up" }
         if (try? DiskSpace.at(path))?.freeInodes == 0 { return "the disk has no inode left" }
@@ -17,7 +17,7 @@ extension QueueFolder {
     fileprivate static let keptForRoot = "its last blocks are kept for root (tune2fs -m)"
 
     /// Whether the queue is on a disk that is mounted read-only.
-    var isOnReadOnlyDisk: Bool {
+    package var isOnReadOnlyDisk: Bool {
         [path, spool].contains { place in
             do throws(NativeError) {
                 try ProcessEnvironment.canWrite(folder: place)
@@ -31,7 +31,7 @@ extension QueueFolder {
 
 extension QueueError {
     /// Adds hints to an error that a full disk has caused.
-    static func withHint(_ error: QueueError, in folder: QueueFolder) -> QueueError {
+    package static func withHint(_ error: QueueError, in folder: QueueFolder) -> QueueError {
         guard error.isDiskFull else { return error }
         var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints(folder))
         hinted.isDiskFull = true
@@ -39,7 +39,7 @@ extension QueueError {
     }
 
     /// The error of a push that names the bundle for which there was no room; any other error as it is.
-    static func push(of name: String, _ error: any Error, in folder: QueueFolder) -> any Error {
+    package static func push(of name: String, _ error: any Error, in folder: QueueFolder) -> any Error {
         let cause: String
         switch error {
         case let error as QueueError where error.isDiskFull: cause = error.description

@@ -1,5 +1,5 @@
 import CaptureNative
-import QueueModel
+package import QueueModel
 import SystemPackage
 
 /// Trying the file system of a new queue (Spec/queue.md section 2.1).
@@ -8,7 +8,7 @@ extension QueueFolder {
     /// call made is removed again.
     ///
     /// - Throws: `queue.open`, `queue.unusable`, `io.failed`.
-    func makeTried() throws(QueueError) {
+    package func makeTried() throws(QueueError) {
         let made = try makeExamined()
         guard !exists, try !Spool(folder: self).holdsBundles() else { return }
         do {

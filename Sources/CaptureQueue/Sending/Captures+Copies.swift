@@ -1,5 +1,6 @@
 public import CaptureBundle
 import CaptureNative
+import QueueFiles
 public import QueueModel
 import SystemPackage
 

@@ -1,25 +1,40 @@
-import CaptureBundle
-import QueueModel
+package import CaptureBundle
+package import QueueModel
 
 /// What `push` knew about a bundle, stored in a file beside it (Spec/queue.md section 4).
-struct Sidecar: Hashable, Sendable {
-    static let format = "capqueue/sidecar/1"
-    static let sizeLimit = 65_536
+package struct Sidecar: Hashable, Sendable {
+    package static let format = "capqueue/sidecar/1"
+    package static let sizeLimit = 65_536
 
-    var id: String
+    package var id: String
     /// The facts about the bundle, for use when its bytes are not available.
-    var facts: CaptureFacts
-    var pushedAt: CaptureTime
-    var priority: Int
-    var notBefore: CaptureTime?
-    var session: String?
-    var destinations: [String]
+    package var facts: CaptureFacts
+    package var pushedAt: CaptureTime
+    package var priority: Int
+    package var notBefore: CaptureTime?
+    package var session: String?
+    package var destinations: [String]
     /// The path of the user's own file; nil if the queue holds the bytes.
-    var reference: String?
+    package var reference: String?
     /// nil in sidecars of 1.0.
-    var order: PushOrder?
+    package var order: PushOrder?
 
-    var encoded: [UInt8] {
+    package init(
+        id: String, facts: CaptureFacts, pushedAt: CaptureTime, priority: Int, notBefore: CaptureTime?,
+        session: String?, destinations: [String], reference: String?, order: PushOrder?
+    ) {
+        self.id = id
+        self.facts = facts
+        self.pushedAt = pushedAt
+        self.priority = priority
+        self.notBefore = notBefore
+        self.session = session
+        self.destinations = destinations
+        self.reference = reference
+        self.order = order
+    }
+
+    package var encoded: [UInt8] {
         CanonicalJSON.encode(
             .members([
                 "format": .string(Self.format), "id": .string(id), "bundle_id": .string(facts.bundleID),
@@ -37,17 +52,17 @@ struct Sidecar: Hashable, Sendable {
     }
 
     /// Sorts captures in the order of their pushes. Those without `order` come first, by the times of their pushes.
-    var turn: (Int, Int, Int, String) {
+    package var turn: (Int, Int, Int, String) {
         (order?.after ?? -1, order?.position ?? 0, pushedAt.milliseconds, facts.sha256.description)
     }
 
     /// Whether its place in its session is known only by its time.
-    var lacksOrder: Bool { session != nil && order == nil }
+    package var lacksOrder: Bool { session != nil && order == nil }
 }
 
 extension Sidecar {
     /// Returns nil if the bytes are not a sidecar of this version.
-    init?(decoding bytes: [UInt8]) {
+    package init?(decoding bytes: [UInt8]) {
         guard let value = try? JSONParser.parse(bytes, nesting: 4), value["format"]?.text == Self.format,
             let id = value["id"]?.text, let bundleID = value["bundle_id"]?.text,
             let identity = value["identity"]?.text.flatMap(Digest.init(hex:)),

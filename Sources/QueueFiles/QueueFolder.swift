@@ -1,6 +1,6 @@
 public import CaptureBundle
-import CaptureNative
-import QueueModel
+package import CaptureNative
+package import QueueModel
 public import SystemPackage
 
 /// The folder of a queue, and the names in it (Spec/queue.md section 2).
@@ -26,38 +26,42 @@ public struct QueueFolder: Hashable, Sendable {
     package var isDefault: Bool { self == Self.ofHome }
 
     package var database: FilePath { path.appending("queue.sqlite") }
-    var lock: FilePath { path.appending("queue.lock") }
-    var bell: FilePath { path.appending("run.bell") }
-    var transfersFile: FilePath { path.appending("run.json") }
-    var runLock: FilePath { path.appending("run.lock") }
-    var begunFile: FilePath { path.appending("run.begun") }
-    var settingsCopy: FilePath { path.appending("settings.json") }
-    var reserve: FilePath { path.appending("reserve") }
-    var secondReserve: FilePath { path.appending("reserve.2") }
+    package var lock: FilePath { path.appending("queue.lock") }
+    package var bell: FilePath { path.appending("run.bell") }
+    package var transfersFile: FilePath { path.appending("run.json") }
+    package var runLock: FilePath { path.appending("run.lock") }
+    package var begunFile: FilePath { path.appending("run.begun") }
+    package var settingsCopy: FilePath { path.appending("settings.json") }
+    package var reserve: FilePath { path.appending("reserve") }
+    package var secondReserve: FilePath { path.appending("reserve.2") }
     package var spool: FilePath { path.appending("spool") }
-    var incoming: FilePath { path.appending("incoming") }
-    var quarantine: FilePath { path.appending("quarantine") }
+    package var incoming: FilePath { path.appending("incoming") }
+    package var quarantine: FilePath { path.appending("quarantine") }
 
     private var folders: [FilePath] { [spool, incoming, quarantine] }
 
     public func bundlePath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.bundleName(sha256)) }
 
-    func sidecarPath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.sidecarName(sha256)) }
+    package func sidecarPath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.sidecarName(sha256)) }
 
-    func shardPath(_ sha256: Digest) -> FilePath { spool.appending(Self.shard(sha256)) }
+    package func shardPath(_ sha256: Digest) -> FilePath { spool.appending(Self.shard(sha256)) }
 
     /// The folder in the spool, which is named by the first two hex digits.
-    static func shard(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes.prefix(1)) }
+    package static func shard(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes.prefix(1)) }
 
-    static func bundleName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".bundle") }
+    package static func bundleName(_ sha256: Digest) -> FilePath.Component {
+        .init(digits: sha256.bytes).adding(".bundle")
+    }
 
-    static func sidecarName(_ sha256: Digest) -> FilePath.Component { .init(digits: sha256.bytes).adding(".json") }
+    package static func sidecarName(_ sha256: Digest) -> FilePath.Component {
+        .init(digits: sha256.bytes).adding(".json")
+    }
 
     /// Whether there is a database. An empty file does not count.
     package var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
     /// Removes a file of the folder; returns false if there is none, or if it cannot be removed.
-    func remove(_ name: FilePath.Component) -> Bool {
+    package func remove(_ name: FilePath.Component) -> Bool {
         guard let home = try? FolderHandle(path) else { return false }
         return (try? home.removeFile(name)) ?? false
     }
@@ -66,7 +70,7 @@ public struct QueueFolder: Hashable, Sendable {
     ///
     /// - Returns: the folders that were made.
     @discardableResult
-    func makeExamined() throws(QueueError) -> [FilePath] {
+    package func makeExamined() throws(QueueError) -> [FilePath] {
         try requireText()
         if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
         return try make()
@@ -86,7 +90,7 @@ public struct QueueFolder: Hashable, Sendable {
     /// Refuses a queue that other users could change, or whose parts have a wrong type.
     ///
     /// - Throws: `queue.open`, `queue.missing`, `queue.unusable`.
-    func examine() throws(QueueError) {
+    package func examine() throws(QueueError) {
         try requireText()
         // The folder itself may be reached by a link: whoever made that link was allowed to do so.
         let found = try ifThere(path) { () throws(NativeError) in try FileStatus.of(path) }
@@ -115,7 +119,7 @@ public struct QueueFolder: Hashable, Sendable {
         }
     }
 
-    var missing: QueueError {
+    package var missing: QueueError {
         QueueError(
             .missing, "there is no queue here", of: path,
             hints: isDefault
@@ -139,7 +143,7 @@ public struct QueueFolder: Hashable, Sendable {
     /// Refuses a file or folder that another user owns or can write.
     ///
     /// - Throws: `queue.open`.
-    static func requirePrivate(_ path: FilePath, _ status: FileStatus) throws(QueueError) {
+    package static func requirePrivate(_ path: FilePath, _ status: FileStatus) throws(QueueError) {
         guard status.isThisUsers else {
             let name = ProcessEnvironment.userName(status.owner)
             throw QueueError(
@@ -156,7 +160,7 @@ public struct QueueFolder: Hashable, Sendable {
 
 extension FilePath.Component {
     /// Makes a name from bytes as lower-case hex digits.
-    init(digits bytes: some Collection<UInt8>) {
+    package init(digits bytes: some Collection<UInt8>) {
         self = FilePath(Hex.encode(Array(bytes))).lastComponent ?? "_"
     }
 }

@@ -1,27 +1,27 @@
 import CaptureBundle
 import CaptureNative
-import QueueModel
-import SystemPackage
+package import QueueModel
+package import SystemPackage
 
 /// The file that makes a folder a backup of one queue (Spec/queue.md section 15). Nothing changes or sends what such a
 /// folder holds.
-struct BackupMark: Equatable {
-    static let name: FilePath.Component = "backup.json"
+package struct BackupMark: Equatable {
+    package static let name: FilePath.Component = "backup.json"
     private static let format = "capqueue/backup/1"
 
     /// The number of the queue, which only its backups know.
-    let queue: String
+    package let queue: String
     /// Whether a restore has begun, so that a log in the folder belongs to its database.
-    let isRestoring: Bool
+    package let isRestoring: Bool
 
-    init(queue: String, isRestoring: Bool = false) { (self.queue, self.isRestoring) = (queue, isRestoring) }
+    package init(queue: String, isRestoring: Bool = false) { (self.queue, self.isRestoring) = (queue, isRestoring) }
 
-    static func path(in folder: QueueFolder) -> FilePath { folder.path.appending(name) }
+    package static func path(in folder: QueueFolder) -> FilePath { folder.path.appending(name) }
 
     /// Reads the mark of a folder; nil if the folder has none.
     ///
     /// - Throws: `queue.unusable` if it is damaged.
-    init?(in folder: QueueFolder) throws(QueueError) {
+    package init?(in folder: QueueFolder) throws(QueueError) {
         let path = Self.path(in: folder)
         let bytes = try ifThere(path) { () throws(NativeError) in
             try FileHandle.reading(path, followsLinks: false).readAll(limit: 4096)
@@ -34,7 +34,7 @@ struct BackupMark: Equatable {
     }
 
     /// Writes the mark into a folder that has none, or replaces it when a restore begins.
-    func write(in folder: QueueFolder) throws(QueueError) {
+    package func write(in folder: QueueFolder) throws(QueueError) {
         let value = JSONValue.members([
             "format": .string(Self.format), "queue": .string(queue),
             "restoring": isRestoring ? .bool(true) : nil,
@@ -47,7 +47,7 @@ struct BackupMark: Equatable {
     }
 
     /// Refuses a log beside the database of a backup, which has none: SQLite would apply what another database wrote.
-    static func requireNoLog(in folder: QueueFolder) throws(QueueError) {
+    package static func requireNoLog(in folder: QueueFolder) throws(QueueError) {
         let log = folder.database.adding("-wal")
         guard let mark = try BackupMark(in: folder), !mark.isRestoring, let status = try? FileStatus.ofName(log),
             status.size > 0
@@ -59,7 +59,7 @@ struct BackupMark: Equatable {
     }
 
     /// Why a queue with this mark cannot be changed.
-    static func refusal(of folder: QueueFolder) -> QueueError {
+    package static func refusal(of folder: QueueFolder) -> QueueError {
         QueueError(
             .stateRefused, "is a backup, so nothing in it can be changed or sent", of: folder.path,
             hints: [.restore(folder.path)])

@@ -1,12 +1,12 @@
 import CaptureNative
-import QueueModel
-import SystemPackage
+package import QueueModel
+package import SystemPackage
 
 extension StorageEncryption {
     /// Asks the kernel about the file system of a folder.
     ///
     /// - Parameter blocks: the folder in which the kernel lists block devices by their numbers.
-    init(of folder: FilePath, blocks: FilePath = "/sys/dev/block") {
+    package init(of folder: FilePath, blocks: FilePath = "/sys/dev/block") {
         guard let handle = try? FolderHandle(folder), let status = try? handle.status() else {
             self = .unknown
             return

@@ -3,15 +3,17 @@ import SystemPackage
 
 /// Two files that `prune` and other small changes delete when the disk is full. A deletion must be recorded before it is
 /// made, which needs a little space and two files, the log and the shared memory of SQLite.
-struct Reserve: Sendable {
-    static let size = 262_144
-    let folder: QueueFolder
+package struct Reserve: Sendable {
+    package static let size = 262_144
+    package let folder: QueueFolder
+
+    package init(folder: QueueFolder) { self.folder = folder }
 
     /// Whether the files are there, so that as much as they occupy can be stored even if nothing else can.
-    var exists: Bool { FileStatus.exists(folder.reserve) }
+    package var exists: Bool { FileStatus.exists(folder.reserve) }
 
     /// Makes the files if there is room. A queue works without them.
-    func makeIfMissing() {
+    package func makeIfMissing() {
         guard !FileStatus.exists(folder.reserve) || !FileStatus.exists(folder.secondReserve),
             let space = try? DiskSpace.at(folder.path), space.free > 2 * Self.size, space.freeInodes ?? .max > 8,
             folder.lackOfRoom(for: 2 * Self.size) == nil
@@ -36,7 +38,7 @@ struct Reserve: Sendable {
     }
 
     /// Deletes the files; returns false if there were none, and if that would not help.
-    func release() -> Bool {
+    package func release() -> Bool {
         guard takenByRoot < Self.size / 2 else { return false }
         let hadInode = folder.remove("reserve.2")
         return folder.remove("reserve") || hadInode
@@ -44,7 +46,7 @@ struct Reserve: Sendable {
 
     /// How many bytes root has taken of those that ext4 keeps for root. That many have to be deleted before this user
     /// can write one.
-    var takenByRoot: Int {
+    package var takenByRoot: Int {
         guard let space = try? DiskSpace.at(folder.path), space.free == 0,
             let text = try? FileHandle.reading(folder.secondReserve, followsLinks: false).readAll(limit: 32),
             let kept = Int(String(decoding: text, as: UTF8.self))

@@ -1,0 +1,1 @@
+../../CaptureNative/Text/CharacterBan.swift

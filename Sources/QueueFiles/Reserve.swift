@@ -14,8 +14,11 @@ package struct Reserve: Sendable {
 
     /// Makes the files if there is room. A queue works without them.
     package func makeIfMissing() {
+        guard let space = try? DiskSpace.at(folder.path), space.free > 2 * Self.size, space.freeInodes ?? .max > 8
+        else { return }
+        // `tune2fs -m` changes the number.
+        if let keptForRoot, keptForRoot != space.freeForRoot { _ = folder.remove("reserve.2") }
         guard !FileStatus.exists(folder.reserve) || !FileStatus.exists(folder.secondReserve),
-            let space = try? DiskSpace.at(folder.path), space.free > 2 * Self.size, space.freeInodes ?? .max > 8,
             folder.lackOfRoom(for: 2 * Self.size) == nil
         else { return }
         make(folder.reserve) { file throws(NativeError) in try file.allocate(Self.size) }
@@ -47,10 +50,13 @@ package struct Reserve: Sendable {
     /// How many bytes root has taken of those that ext4 keeps for root. That many have to be deleted before this user
     /// can write one.
     package var takenByRoot: Int {
-        guard let space = try? DiskSpace.at(folder.path), space.free == 0,
-            let text = try? FileHandle.reading(folder.secondReserve, followsLinks: false).readAll(limit: 32),
-            let kept = Int(String(decoding: text, as: UTF8.self))
-        else { return 0 }
-        return max(0, kept - space.freeForRoot)
+        guard let space = try? DiskSpace.at(folder.path), space.free == 0, let keptForRoot else { return 0 }
+        return max(0, keptForRoot - space.freeForRoot)
+    }
+
+    /// How many bytes ext4 kept for root when the files were made; nil on other file systems.
+    private var keptForRoot: Int? {
+        let text = try? FileHandle.reading(folder.secondReserve, followsLinks: false).readAll(limit: 32)
+        return text.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
     }
 }

@@ -168,6 +168,16 @@ def filled_by_the_user(bench):
         full.prunes("filled by the user")
 
 
+def less_kept_for_root(bench):
+    """The owner of the disk has followed the advice to keep less for root. Then the user fills it: the reserve helps."""
+    with queue(bench, EXT4.format(made="", options="") + "true", AS_NOBODY) as full:
+        full.shell('tune2fs -m 1 "$(findmnt -no SOURCE "$0/../..")"').must(0, about="tune2fs")
+        full.tool("prune").must(0, about="prune")
+        full.shell(f"{' '.join(AS_NOBODY)} sh -c '{BYTES}' \"$0\"")
+        full.says(13, "prune --older-than", about="filled by the user")
+        full.prunes("filled by the user")
+
+
 TESTS = [
     ("without an inode reading and prune work, and status --check says so", no_inode),
     ("a user's quota that other files use up", user_quota),
@@ -176,4 +186,5 @@ TESTS = [
     ("a bus error ends the tool with 74", bus_error),
     ("a disk that root has filled into what is kept for root", kept_for_root),
     ("a disk that the user has filled up to what is kept for root", filled_by_the_user),
+    ("a full disk that keeps less for root than when the queue was made", less_kept_for_root),
 ]

@@ -187,10 +187,10 @@ package final class AtomicFile: Sendable {
         {
             let kept = keptName(of: name)
             let copy = try folder.open(kept, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: mode)
+            defer { folder.remove(kept) }
             try copy.write(bytes)
             try copy.synchronize()
             try folder.synchronize()
-            defer { folder.remove(kept) }
             return try publish(bytes, to: path, mode: mode, existing)
         }
         try publish(bytes, to: path, mode: mode, existing)

@@ -89,6 +89,8 @@ package final class FolderTransport: UploadTransport {
             }
             let file = try AtomicFile(
                 name, in: folder, mode: 0o644, temporaryName: isWritten(name, folder, now: job.now) ? .random : .fixed)
+            // The lock shows another queue that the file is being written, also while it is read back.
+            _ = file.handle.lockIfFree()
             control.began(bytes: job.capture.byteCount)
             guard let agrees = try copy(source, to: file.handle, job.capture.expectedBytes, control) else {
                 return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
@@ -188,7 +190,10 @@ package final class FolderTransport: UploadTransport {
     /// Whether another queue may be writing a copy under the hidden name that ours would have.
     private func isWritten(_ name: FilePath.Component, _ folder: FolderHandle, now: Int) -> Bool {
         let hidden = AtomicFile.hiddenName(for: name, .fixed)
-        return (try? folder.status(of: hidden)).map { !Self.isSettled($0, now: now) } ?? false
+        guard let status = try? folder.status(of: hidden) else { return false }
+        // Locks of network mounts do not exclude everybody.
+        guard Self.isSettled(status, now: now) else { return true }
+        return (try? folder.open(hidden, FileHandle.existingFile).lockIfFree()) != true
     }
 
     /// Whether a file has not changed for a minute.
@@ -249,7 +254,8 @@ package final class FolderTransport: UploadTransport {
         do throws(NativeError) {
             let folder = try FolderHandle(path)
             guard try folder.status(of: name) != nil else {
-                return folder.fileSystem.keptNamesOfRelease1 ? .beyondDoubt : .doubtful(.absent)
+                let isKept = folder.fileSystem.keptNamesOfRelease1 && DiskKind.of(path) != .withoutJournal
+                return isKept ? .beyondDoubt : .doubtful(.absent)
             }
             guard let file = try FileHandle.readingPlainFile(path.appending(name), followsLinks: false) else {
                 return .doubtful(.wrong)

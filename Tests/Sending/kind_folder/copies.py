@@ -1,8 +1,9 @@
 """folder: copies that a power cut left half written, and receipts of release 1.0, which did not sync a copy under its name."""
+import fcntl
 import json
 import subprocess
 
-from Kit.disks import mounted, small
+from Kit.disks import mounted, small, without_nameless_files
 from Kit.outcomes import ROOT, expect
 from Kit.tracing import require_strace, strace
 from QueueFaults.wrong_clocks import faked
@@ -12,6 +13,9 @@ NEWER = ROOT / "Spec/Vectors/container/container_version_2"
 OLD = ("DROP TRIGGER deliveries_copy_ends", "DROP INDEX deliveries_copy", "ALTER TABLE deliveries DROP COLUMN copy",
        "DELETE FROM grdb_migrations WHERE identifier <> 'v10'",
        "UPDATE deliveries SET receipt = json_remove(receipt, '$.name_synced') WHERE json_valid(receipt)")
+
+
+EXT2 = 'truncate -s 8M "$0.img" && mkfs.ext2 -q "$0.img" && mount -o loop "$0.img" "$0"'
 
 
 def vector(path):
@@ -143,10 +147,66 @@ def old_receipts_elsewhere(bench):
         expect(kept == {bundle.id for bundle in bundles}, "--accept-absent deletes nothing")
 
 
+def copies_in_doubt(rig, disk, mount, bundles):
+    """Makes an old queue whose copies are gone from the disk `mount`, and lets a run look."""
+    rig.run("dest", "add", "disk", "--kind", "folder", "--path", disk).must(0, about="dest add")
+    old_queue(rig, mount.inside, bundles)
+    kept = {file: file.read_bytes() for file in mount.inside.glob("*.bundle")}
+    for file in kept:
+        file.unlink()
+    rig.send("--once", code=15)
+    expect(concerns(rig).get("copies.absent") == len(bundles), f"concerns: {concerns(rig)}")
+    return kept
+
+
+def old_receipts_without_journal(bench):
+    """ext2 has the number of ext4, but can lose a name."""
+    rig, disk = bench.rig(), bench.rig().folder / "disk"
+    with mounted(rig, disk, EXT2) as mount:
+        rig.before = mount.prefix
+        copies_in_doubt(rig, disk, mount, bench.bundles(1))
+        expect(rig.prune("--older-than", "0s") == [], "prune deletes what may be lost")
+
+
+def put_back(bench):
+    """check --remote ends doubt about copies that are back in their folder."""
+    rig, disk = bench.rig(), bench.rig().folder / "disk"
+    with mounted(rig, disk, small("4m")) as mount:
+        rig.before = mount.prefix
+        bundles = bench.bundles(2)
+        for file, data in copies_in_doubt(rig, disk, mount, bundles).items():
+            file.write_bytes(data)
+        rig.run("check", "--remote", "--dry-run").must(0, about="check --remote --dry-run")
+        expect("copies.absent" in concerns(rig), "a dry run changes something")
+        rig.run("check", "--remote").must(0, about="check --remote")
+        rig.run("status", "--check").must(0, about="status --check")
+        expect("name_synced" in rig.receipt(bundles[0]), "the receipt is not new")
+        expect(set(rig.prune("--older-than", "0s")) == {bundle.id for bundle in bundles}, "prune keeps what is right")
+
+
+def two_queues(bench):
+    """Another queue reads back what it wrote, which takes it more than a minute: its hidden file stays."""
+    rig, bundle = bench.rig(), bench.bundles(1)[0]
+    disk = rig.to_folder()
+    rig.push(bundle)
+    hidden = disk / f".{bundle.id}.bundle.new.tmp"
+    with open(hidden, "wb") as other:
+        other.write(b"another queue")
+        other.flush()
+        fcntl.flock(other, fcntl.LOCK_EX)
+        rig.before = without_nameless_files()
+        later(rig)
+        expect(hidden.exists() and hidden.read_bytes() == b"another queue", "the file of another queue is removed")
+    expect((disk / f"{bundle.id}.bundle").read_bytes() == bundle.data, "the copy has other bytes")
+
+
 TESTS = [
     ("what a power cut left of a copy is set aside, and the copy is made again", torn_copies),
     ("a sound bundle, or one of a later version, under the name of a copy is a conflict", foreign_bundles),
     ("a copy that a reader takes at once is completed, with a note", taken_away),
     ("receipts of 1.0: nothing is pruned before a run has read the copies", old_receipts),
     ("receipts of 1.0: a copy that its disk may have lost", old_receipts_elsewhere),
+    ("receipts of 1.0: a copy that ext2 may have lost", old_receipts_without_journal),
+    ("receipts of 1.0: check --remote ends doubt about copies that are back", put_back),
+    ("two queues that write the same copy at the same time", two_queues),
 ]

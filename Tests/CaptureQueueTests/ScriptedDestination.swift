@@ -44,6 +44,9 @@ final class ScriptedDestination: UploadTransport {
 
     static let landed = SendOutcome.completed(receipt: "", remoteID: nil, remoteURL: nil)
 
+    var finding = CopyFinding.beyondDoubt
+    func inspect(_ job: SendJob, _ control: SendControl) -> CopyFinding { finding }
+
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState { .there }
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { "no" }
     func test(_ control: SendControl) -> DestinationTest { DestinationTest() }

@@ -117,8 +117,11 @@ struct PruneSweep {
                 SELECT \(Self.columns) FROM captures INDEXED BY captures_releasable
                 WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
                     AND (holding = 'spool' OR NOT ?) AND max(finished_at, stored_at) <= ? AND (max(finished_at, stored_at), seq) > (?, ?)
+                    AND NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = captures.seq AND copy IS NOT NULL
+                        AND NOT (copy = 'absent' AND ?))
                 ORDER BY max(finished_at, stored_at), seq LIMIT ?
-                """, [options.sparesReferences, until, place.since, place.sequence, limit], body)
+                """,
+                [options.sparesReferences, until, place.since, place.sequence, options.acceptsAbsent, limit], body)
         case .parts:
             try db.mapped(
                 """

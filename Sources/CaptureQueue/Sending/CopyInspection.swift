@@ -11,12 +11,17 @@ struct CopyInspection {
     /// The last delivery whose copy was looked at.
     private var last = 0
     private var isOver: Bool
+    /// Whether a copy could not be read in this pass; then there is another pass, not before `next`.
+    private var isAgain = false
+    private var next = 0.0
+    /// The seconds between two passes.
+    private let pause: Double
 
     /// How many copies are chosen at once, and for how many seconds they are read before the findings are stored.
     private static let (group, limit) = (64, 2.0)
 
-    init(_ queue: UploadQueue, _ destination: Destination) {
-        (self.queue, self.destination) = (queue, destination)
+    init(_ queue: UploadQueue, _ destination: Destination, pause: Double = 600) {
+        (self.queue, self.destination, self.pause) = (queue, destination, pause)
         isOver = destination.kind != Destination.Kind.folder.rawValue
     }
 
@@ -24,20 +29,24 @@ struct CopyInspection {
     ///
     /// - Returns: whether there was something to look at.
     mutating func step(_ transport: any UploadTransport, _ control: SendControl, now: Int) throws -> Bool {
-        guard !isOver else { return false }
-        let chosen = try queue.store.read { try unseen($0) }
-        isOver = chosen.isEmpty
-        guard !isOver, transport.absence == nil else { return false }
-        var found: [(DeliveryRecord, CopyFinding)] = []
         let started = MonotonicClock.seconds
+        guard !isOver, started >= next else { return false }
+        let chosen = try queue.store.read { try unseen($0) }
+        guard !chosen.isEmpty else {
+            isOver = !isAgain
+            (last, isAgain, next) = (0, false, started + pause)
+            return false
+        }
+        guard transport.absence == nil else { return false }
+        var found: [(DeliveryRecord, CopyFinding)] = []
         for (capture, delivery) in chosen where control.stopped == nil {
             let job = SendJob(
                 capture.delivered(by: delivery), delivery, token: [], now: now, held: capture.sha256, queue)
-            found.append((delivery, transport.inspect(job, control)))
+            let finding = transport.inspect(job, control)
+            if finding == .unknown { isAgain = true } else { found.append((delivery, finding)) }
             last = delivery.number
             if MonotonicClock.seconds - started > Self.limit { break }
         }
-        if control.stopped != nil { found.removeLast() }
         try queue.store.write { db in
             for (delivery, finding) in found { try db.store(finding, of: delivery) }
         }
@@ -59,6 +68,16 @@ struct CopyInspection {
     }
 }
 
+extension UploadQueue.Upkeep {
+    /// Ends doubt about a copy that `check --remote` found.
+    func endDoubt(_ delivery: DeliveryRecord, _ job: SendJob, _ transport: any UploadTransport) throws {
+        let sql = "SELECT 1 FROM deliveries WHERE id = ? AND copy IS NOT NULL"
+        guard try queue.store.read({ try $0.integer(sql, [delivery.number]) }) != nil else { return }
+        let finding = transport.inspect(job, SendControl())
+        try queue.store.write { try $0.store(finding, of: delivery) }
+    }
+}
+
 extension Database {
     /// Stores a finding, unless the receipt has changed since.
     fileprivate func store(_ finding: CopyFinding, of delivery: DeliveryRecord) throws {
@@ -70,7 +89,7 @@ extension Database {
         case .unknown: return
         }
         try run(
-            "UPDATE deliveries SET receipt = ?, copy = ? WHERE id = ? AND copy = 'unseen' AND receipt = ?",
+            "UPDATE deliveries SET receipt = ?, copy = ? WHERE id = ? AND copy IS NOT NULL AND receipt = ?",
             [receipt, doubt?.rawValue, delivery.number, delivery.receipt])
     }
 }

@@ -21,7 +21,9 @@ extension UploadQueue.Upkeep {
                     count += 1
                     let job = SendJob(
                         record.delivered(by: delivery), delivery, token: [], now: 0, held: record.sha256, queue)
-                    try settle(transport.confirm(job, SendControl()), record, delivery, name, isDryRun, deliver)
+                    let state = transport.confirm(job, SendControl())
+                    if state == .there, !isDryRun { try endDoubt(delivery, job, transport) }
+                    try settle(state, record, delivery, name, isDryRun, deliver)
                 }
             }
         }

@@ -10,10 +10,12 @@ final class CaptureAPITransport: UploadTransport {
     let shared: DestinationShare
     let exchange: HTTPExchange
     let template: URLTemplate
+    private let warn: (String) -> Void
 
-    init(_ settings: HTTPSettings, _ shared: DestinationShare) {
+    init(_ settings: HTTPSettings, _ shared: DestinationShare, _ warn: @escaping (String) -> Void) {
         self.settings = settings
         self.shared = shared
+        self.warn = warn
         template = settings.endpoint
         exchange = HTTPExchange(settings.connection, .http)
     }
@@ -27,12 +29,33 @@ final class CaptureAPITransport: UploadTransport {
             guard let endpoint = template.address(of: job.capture) else {
                 throw SendTrouble(message: "the URL cannot be used")
             }
-            if job.delivery.isInDoubt, case .outcome(let outcome) = landed(job, control) { return outcome }
+            if job.delivery.isInDoubt, let outcome = found(job, control) { return outcome }
             if let profile = settings.realityCam { return try sendToRealityCam(job, to: endpoint, profile, control) }
             return try send(job, to: endpoint, control)
         } catch {
             return error.outcome(control)
         }
+    }
+
+    /// Asks the server about a capture in doubt. Returns nil if it has to be sent again.
+    private func found(_ job: SendJob, _ control: SendControl) -> SendOutcome? {
+        if job.delivery.remoteID != nil {
+            // The server gave an id and may not have decided yet. Any other answer can be about an earlier upload.
+            let outcome = poll(job, control)
+            switch outcome {
+            case .completed, .accepted: return outcome
+            default: break
+            }
+        }
+        switch landed(job, control) {
+        case .outcome(let outcome): return outcome
+        case .absent, .anothers: break
+        case .unknown(let reason):
+            // RealityCam has no such keys.
+            let key = settings.realityCam == nil ? " with the same Idempotency-Key" : ""
+            warn("\(job.capture.id) may be stored twice: it is sent again\(key), because \(reason)")
+        }
+        return nil
     }
 
     private func send(

@@ -36,7 +36,7 @@ package final class TransportShares: Sendable {
     ) throws(QueueError) -> any UploadTransport {
         switch destination.settings {
         case .folder(let folder): try FolderTransport(folder)
-        case .http(let http): CaptureAPITransport(http, share(destination, http.token))
+        case .http(let http): CaptureAPITransport(http, share(destination, http.token), warn)
         case .put(let put): PutTransport(put, share(destination, put.token).tokens, warn)
         case .s3(let s3): S3Transport(s3)
         case .unusable(_, _, let fault): throw fault

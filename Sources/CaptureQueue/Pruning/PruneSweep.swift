@@ -24,6 +24,8 @@ struct PruneSweep {
         /// When the retention began.
         let since: Int
         let permit: RemovalPermit
+        /// The destinations that may have it, although its delivery there was cancelled.
+        let doubtful: [String]
     }
 
     private let queue: UploadQueue
@@ -185,7 +187,13 @@ struct PruneSweep {
         guard let permit = policy.permit(facts, now: now) else { return nil }
         return Item(
             sequence: sequence, id: try row.needText("id"), bytes: try row.needInteger("bytes"), holding: facts.holding,
-            since: max(facts.finishedAt ?? 0, facts.storedAt), permit: permit)
+            since: max(facts.finishedAt ?? 0, facts.storedAt), permit: permit,
+            doubtful: try db.mapped(
+                """
+                SELECT name FROM deliveries JOIN destinations ON destinations.id = destination
+                WHERE capture = ? AND state = 'cancelled' AND in_doubt = 1 ORDER BY deliveries.id
+                """, [sequence]
+            ) { try $0.needText("name") })
     }
 
     /// Deletes again what an earlier prune had decided to delete and may not have finished.

@@ -26,6 +26,7 @@ extension UploadQueue.Upkeep {
                 result.captures += 1
                 let bytes = item.holding == .reference ? 0 : item.bytes
                 result.bytes += bytes
+                if !item.doubtful.isEmpty { result.inDoubt.append(.init(id: item.id, destinations: item.doubtful)) }
                 try deliver(item.id, bytes)
             }
         }

@@ -97,6 +97,10 @@ struct PruneCommand: ParsableCommand {
             diagnostic.note(
                 "\(captures) of release 1.0 stay until capqueue run has looked at the copies in their folder")
         }
+        for one in result.inDoubt where !quiet {
+            diagnostic.note(
+                "\(one.id) was cancelled while it was sent; \(one.destinations.joined(separator: ", ")) may have it")
+        }
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
         for failure in result.failures { _ = try tell(failure) }

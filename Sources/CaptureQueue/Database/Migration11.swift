@@ -3,12 +3,12 @@ import GRDB
 /// Version 11 of the database, after that of release 1.0.0 (Spec/queue.md section 3).
 enum Migration11 {
     /// Rises until the release of this version. Databases of the earlier numbers are refused.
-    private static let number = 2
+    private static let number = 3
     static let name = "v11.\(number)"
     static let unreleased = (0..<number).map { "v11.\($0)" }
 
     static func apply(_ db: Database) throws {
-        for part in [copies, ends, found] + order { try db.execute(sql: part) }
+        for part in [copies, ends, found, interrupted] + order { try db.execute(sql: part) }
     }
 
     /// Doubt about the copy in a folder for which a receipt of 1.0 speaks: it was not synced again under its name. A receipt
@@ -78,4 +78,9 @@ enum Migration11 {
                 WHERE session IS NOT NULL AND state IN ('pending', 'failed', 'uploading');
             """
         ] + SessionOrder.triggers(by: SessionOrder.columns)
+
+    /// Claims that were interrupted, for recovery after a kill.
+    private static let interrupted = """
+        CREATE INDEX deliveries_interrupted ON deliveries (id) WHERE token IS NOT NULL AND state <> 'uploading';
+        """
 }

@@ -19,7 +19,7 @@ extension Database {
         var remoteID: String?
         var remoteURL: String?
         var failure: (code: String, message: String)?
-        /// nil keeps the stored value.
+        /// nil keeps the stored value, except that what interrupts a try leaves doubt.
         var isInDoubt: Bool?
         var polls: Int?
         var idempotencyKey: KeyChange = .kept
@@ -43,7 +43,8 @@ extension Database {
         guard let next = DeliveryStateMachine.next(delivery.state, event) else { return false }
         // A receipt stays when the capture is sent again, until another one replaces it or the server loses the bytes.
         let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
-        try update(delivery, to: next, receipt, change)
+        let isInterrupted = change.isInDoubt == nil && DeliveryStateMachine.interrupts(delivery.state, event)
+        try update(delivery, to: next, receipt, change, isInterrupted: isInterrupted)
         if let start = change.start {
             try run(
                 "UPDATE deliveries SET due = ?, not_before = ?, span_until = ? WHERE id = ?",
@@ -66,23 +67,29 @@ extension Database {
     /// What has elapsed until now, to the second.
     private static let elapsed = "coalesce((SELECT elapsed FROM clock), 0)"
 
+    /// If the doubt is new, the token of the claim that was interrupted stays until that claim is settled or the next one
+    /// is made (Spec/queue.md section 6).
     private func update(
-        _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange
+        _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange,
+        isInterrupted: Bool
     ) throws {
+        let isWaiting = delivery.state != .uploading && change.claim == nil && next != .completed
+        let keepsToken = isWaiting || isInterrupted && !delivery.isInDoubt
         try run(
             """
-            UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = ?, owner = ?, lease_until = ?, completed_at = ?,
+            UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = iif(?, token, ?), owner = iif(?, owner, ?),
+                lease_until = ?, completed_at = ?,
                 receipt = ?, part = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?,
                 polls = ?, idempotency_key = ?, tried_at = coalesce(?, tried_at),
                 place_status = iif(?, NULL, place_status) WHERE id = ?
             """,
             [
                 next.rawValue, change.due ?? delivery.dueAt.milliseconds, change.attempts ?? delivery.attempts,
-                change.claim.map { Data($0.token) }, change.claim?.owner, change.claim?.until,
+                keepsToken, change.claim.map { Data($0.token) }, keepsToken, change.claim?.owner, change.claim?.until,
                 change.completion?.at, receipt, receipt.flatMap { Receipt.part(in: $0) },
                 change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
-                change.isInDoubt ?? delivery.isInDoubt ? 1 : 0, change.polls ?? delivery.polls,
+                change.isInDoubt ?? (delivery.isInDoubt || isInterrupted) ? 1 : 0, change.polls ?? delivery.polls,
                 change.idempotencyKey.applied(to: delivery.idempotencyKey), change.triedAt, next == .completed,
                 delivery.number,
             ])

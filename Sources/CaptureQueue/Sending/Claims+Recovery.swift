@@ -23,29 +23,38 @@ extension Claims {
     @discardableResult
     package func recover() throws -> Int {
         // Read first, so that nothing is written if there is nothing to do.
-        let claimed = try queue.store.read { try $0.integer("SELECT 1 FROM deliveries WHERE state = 'uploading'") }
-        guard claimed != nil else { return 0 }
+        let isNeeded = try queue.store.read { db in
+            try Self.claimed.contains { try db.integer("SELECT 1 FROM \($0) LIMIT 1") != nil }
+        }
+        guard isNeeded else { return 0 }
         let lastRun = BegunClaims.LastRun(in: queue.folder)
         return try queue.store.write { db in
             let reading = try queue.clock.look(db)
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
-            let sql = "SELECT \(DeliveryRecord.columns), owner, token FROM deliveries WHERE state = 'uploading'"
-            for row in try db.rows(sql) {
+            let columns = "\(DeliveryRecord.columns), owner, token"
+            for row in try Self.claimed.flatMap({ try db.rows("SELECT \(columns) FROM \($0)") }) {
                 let word = try row.text("owner") ?? ""
                 let owner = ProcessIdentity(owner: word)
                 let delivery = try DeliveryRecord(row: row)
                 // A lease that is longer than a new one was given by a clock that was ahead.
-                let isOver = delivery.leaseUntil.map { !(now + 1...now + Self.lease ~= $0.milliseconds) } ?? true
-                guard isOver || !(owner?.isAlive ?? false) else { continue }
-                count += 1
-                let neverBegan = (row["token"] as Data?).map { lastRun?.neverBegan(Array($0), of: word) ?? false }
-                let outcome = neverBegan ?? false ? "parked" : "lost"
+                let isOver = delivery.leaseUntil.map { !(now + 1...now + Self.lease ~= $0.milliseconds) }
+                let isInterrupted = delivery.state != .uploading
+                guard isOver ?? !isInterrupted || !(owner?.isAlive ?? false) else { continue }
+                let token = (row["token"] as Data?).map { Array($0) }
+                let neverBegan = token.flatMap { lastRun?.neverBegan($0, of: word) } ?? false
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = ? WHERE delivery = ? AND ended_at IS NULL",
-                    [now, outcome, delivery.number])
-                if neverBegan ?? false {
+                    [now, neverBegan ? "parked" : "lost", delivery.number])
+                if isInterrupted {
+                    try db.run(
+                        "UPDATE deliveries SET token = NULL, owner = NULL, in_doubt = ? WHERE id = ?",
+                        [!neverBegan, delivery.number])
+                    continue
+                }
+                count += 1
+                if neverBegan {
                     try db.giveBack(delivery, cause: "not begun", at: now)
                     continue
                 }
@@ -63,6 +72,12 @@ extension Claims {
             return count
         }
     }
+
+    /// The claims that are not settled. Those that were interrupted have the token only.
+    private static let claimed = [
+        "deliveries WHERE state = 'uploading'",
+        "deliveries INDEXED BY deliveries_interrupted WHERE token IS NOT NULL AND state <> 'uploading'",
+    ]
 }
 
 extension Database {

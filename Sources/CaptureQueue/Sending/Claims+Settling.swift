@@ -16,7 +16,10 @@ extension Claims {
         let held = try claim.held(db)
         try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
         let takenBack = try db.settle(settling, at: claim.destination, now)
-        guard let delivery = held else { return nil }
+        guard let delivery = held else {
+            try claim.settleDoubt(outcome.leavesDoubt != nil, db)
+            return nil
+        }
         var (event, change) = try db.change(for: outcome, delivery, at: claim.destination, settling, reading)
         if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
             change.failure = (RunOptions.cutShortCode, cause)
@@ -33,7 +36,11 @@ extension Claims {
         let now = try queue.clock.stamp(db)
         let outcome = SendOutcome.parked(cause: cause, isInDoubt: false)
         try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
-        if let delivery = try claim.held(db) { try db.giveBack(delivery, cause: cause, at: now) }
+        if let delivery = try claim.held(db) {
+            try db.giveBack(delivery, cause: cause, at: now)
+        } else {
+            try claim.settleDoubt(false, db)
+        }
     }
 
     /// Sets damaged bytes aside. All deliveries of the capture then wait until the bytes are back.
@@ -60,7 +67,7 @@ extension Claims {
         try turn.write { db in
             try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
         }
-        _ = try queue.setAside(record, kind, message, turn)
+        _ = try queue.setAside(record, kind, message, sender: claim.delivery, turn)
         return AttemptResult(state: .quarantined, dueAt: nil)
     }
 

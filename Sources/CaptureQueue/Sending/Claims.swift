@@ -20,7 +20,19 @@ package struct Claim: Hashable, Sendable {
 
     /// The delivery as it is now; nil if the claim has expired, or the user changed the delivery.
     func held(_ db: Database) throws -> DeliveryRecord? {
-        try DeliveryRecord.all(db, "WHERE id = ? AND token = ?", [delivery.number, Data(token)]).first
+        try DeliveryRecord.all(
+            db, "WHERE id = ? AND token = ? AND state = 'uploading'", [delivery.number, Data(token)]
+        ).first
+    }
+
+    /// Settles the doubt that is left by whoever interrupted this claim. A doubt from an earlier claim stays, and so does
+    /// any doubt if the delivery was claimed again.
+    func settleDoubt(_ isInDoubt: Bool, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE deliveries SET in_doubt = ?, token = NULL, owner = NULL
+            WHERE id = ? AND token = ? AND state <> 'uploading'
+            """, [isInDoubt, delivery.number, Data(token)])
     }
 }
 
@@ -180,7 +192,7 @@ package struct Claims {
             let until = try queue.clock.stamp(db) + Self.lease
             for claim in claims {
                 try db.run(
-                    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND token = ?",
+                    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND token = ? AND state = 'uploading'",
                     [until, claim.delivery.number, Data(claim.token)])
             }
         }

@@ -44,7 +44,10 @@ struct PutPlaces: SendPlaces {
             [delivery.number, place.data, sha256.data])
         if let row { return .ours(acceptedWith: try row.integer("place_status")) }
         try db.run(
-            "UPDATE deliveries SET place = ?, place_sha256 = ?, place_status = NULL WHERE id = ? AND token = ?",
+            """
+            UPDATE deliveries SET place = ?, place_sha256 = ?, place_status = NULL
+            WHERE id = ? AND token = ? AND state = 'uploading'
+            """,
             [place.data, sha256.data, delivery.number, Data(token)])
         return db.changesCount == 1 ? .ours(acceptedWith: nil) : .unknown("the claim has expired")
     }

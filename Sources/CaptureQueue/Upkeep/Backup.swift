@@ -156,7 +156,7 @@ struct Backup {
                 .init(
                     cause: "was being sent during the backup", attempts: max(0, delivery.attempts - 1), triedAt: now))
         }
-        try db.run("UPDATE deliveries SET in_doubt = 1 WHERE state <> 'completed'")
+        try db.run("UPDATE deliveries SET in_doubt = 1, token = NULL, owner = NULL WHERE state <> 'completed'")
         try db.run("UPDATE markers SET is_claimed = 0 WHERE is_claimed = 1")
     }
 

@@ -12,6 +12,11 @@ public enum DeliveryStateMachine {
         }
     }
 
+    /// Whether the event comes before the result of a try is known. The server may then have the capture.
+    package static func interrupts(_ state: DeliveryState, _ event: DeliveryEvent) -> Bool {
+        [.uploading, .processing].contains(state) && [.hold, .cancel, .damage].contains(event)
+    }
+
     /// The events of a run and of the server's answers.
     private static func afterTry(_ state: DeliveryState, _ event: DeliveryEvent) -> DeliveryState? {
         switch (state, event) {

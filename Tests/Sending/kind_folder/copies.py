@@ -11,7 +11,7 @@ from QueueFaults.wrong_clocks import faked
 NEWER = ROOT / "Spec/Vectors/container/container_version_2"
 # The database of release 1.0.0 has nothing of a later version.
 OLD = ("DROP TRIGGER deliveries_copy_ends", "DROP INDEX deliveries_copy", "ALTER TABLE deliveries DROP COLUMN copy",
-       "DELETE FROM grdb_migrations WHERE identifier <> 'v10'",
+       "DROP INDEX deliveries_interrupted", "DELETE FROM grdb_migrations WHERE identifier <> 'v10'",
        "UPDATE deliveries SET receipt = json_remove(receipt, '$.name_synced') WHERE json_valid(receipt)")
 
 

@@ -1,7 +1,11 @@
 """folder: copies that a power cut left half written, and receipts of release 1.0, which did not sync a copy under its name."""
+import contextlib
 import fcntl
 import json
+import shutil
+import sqlite3
 import subprocess
+import tarfile
 
 from Kit.disks import mounted, small, without_nameless_files
 from Kit.outcomes import ROOT, expect
@@ -9,12 +13,7 @@ from Kit.tracing import require_strace, strace
 from QueueFaults.wrong_clocks import faked
 
 NEWER = ROOT / "Spec/Vectors/container/container_version_2"
-# The database of release 1.0.0 has nothing of a later version.
-OLD = ("DROP TRIGGER deliveries_copy_ends", "DROP INDEX deliveries_copy", "ALTER TABLE deliveries DROP COLUMN copy",
-       "DROP INDEX deliveries_interrupted", "DELETE FROM grdb_migrations WHERE identifier <> 'v10'",
-       "UPDATE deliveries SET receipt = json_remove(receipt, '$.name_synced') WHERE json_valid(receipt)")
-
-
+RELEASED = ROOT / "Tests/Data/1.0/queue.tar.gz"
 EXT2 = 'truncate -s 8M "$0.img" && mkfs.ext2 -q "$0.img" && mount -o loop "$0.img" "$0"'
 
 
@@ -83,13 +82,38 @@ def taken_away(bench):
     expect("gone" in rig.receipt(bundle)["note"], f"no note: {rig.receipt(bundle)}")
 
 
+def as_released(rig):
+    """Moves the rows of the rig's database into the schema of release 1.0.0, as that release wrote it."""
+    with tarfile.open(RELEASED) as archive:
+        archive.extract("queue/queue.sqlite", rig.folder, filter="data")
+    old, new = rig.queue / "queue.sqlite", rig.folder / "queue/queue.sqlite"
+    with contextlib.closing(sqlite3.connect(new)) as database:
+        database.execute("PRAGMA foreign_keys = OFF")
+        database.execute("ATTACH ? AS today", (str(old),))
+        triggers = database.execute("SELECT name, sql FROM main.sqlite_master WHERE type = 'trigger'").fetchall()
+        tables = database.execute("SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
+                                  "AND name <> 'grdb_migrations'").fetchall()
+        for name, _ in triggers:
+            database.execute(f"DROP TRIGGER main.{name}")
+        for (table,) in tables:
+            columns = ", ".join(row[1] for row in database.execute(f"PRAGMA main.table_info({table})"))
+            database.execute(f"DELETE FROM main.{table}")
+            database.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM today.{table}")
+        for _, statement in triggers:
+            database.execute(statement)
+        database.execute("UPDATE deliveries SET receipt = json_remove(receipt, '$.name_synced') WHERE json_valid(receipt)")
+        database.commit()
+    for ending in ("-wal", "-shm"):
+        old.with_name(old.name + ending).unlink(missing_ok=True)
+    new.chmod(0o600)
+    shutil.copy2(new, old)
+
+
 def old_queue(rig, disk, bundles):
     """Makes the queue that release 1.0.0 would have left after it delivered these bundles to `disk`."""
     rig.push(*bundles)
     rig.send("--until-empty", code=0)
-    with rig.database() as database:
-        for statement in OLD:
-            database.execute(statement)
+    as_released(rig)
     return [disk / f"{bundle.id}.bundle" for bundle in bundles]
 
 

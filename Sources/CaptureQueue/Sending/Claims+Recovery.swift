@@ -2,19 +2,9 @@ import CaptureBundle
 import CaptureNative
 import Foundation
 import GRDB
+import QueueFiles
 import QueueModel
 import QueueTransports
-
-extension ProcessIdentity {
-    /// The process that holds a claim, distinguished from later processes with the same number.
-    var owner: String { "\(boot) \(number) \(started)" }
-
-    init?(owner: String) {
-        let parts = owner.pieces(by: " ", keepsEmpty: true)
-        guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
-        self.init(boot: parts[0], number: number, started: started)
-    }
-}
 
 extension Claims {
     /// Gives back claims whose owner has ended or whose lease is over. Those that may have begun are in doubt.

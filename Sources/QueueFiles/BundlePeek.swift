@@ -1,13 +1,12 @@
-import CaptureBundle
+package import CaptureBundle
 import CaptureNative
-import QueueFiles
 import QueueModel
-import SystemPackage
+package import SystemPackage
 
 /// Reads the beginning of a file to recognise a bundle.
-enum BundlePeek {
+package enum BundlePeek {
     /// The identity that the headers claim; nil if the file does not look like a bundle. Nothing is verified.
-    static func identity(of path: FilePath) -> Digest? {
+    package static func identity(of path: FilePath) -> Digest? {
         guard let handle = try? FileHandle.readingPlainFile(path) else { return nil }
         guard let head = try? UnverifiedHead(BundleSource(handle: handle, name: path.string)) else { return nil }
         return try? .identity(manifestSHA256: head.manifestSHA256, present: head.present)

@@ -302,7 +302,8 @@ package final class FolderTransport: UploadTransport {
         while true {
             let count = try source.readSome(into: &buffer)
             if count == 0 { return try comparison.agrees() }
-            if let control, !control.waitForTurn(count) { return nil }
+            // Only what is copied counts for the rate.
+            if let control, target == nil ? control.stopped != nil : !control.waitForTurn(count) { return nil }
             try comparison.update(buffer.span.extracting(first: count))
             if let target { try target.write(buffer.span.extracting(first: count)) }
             sum += count

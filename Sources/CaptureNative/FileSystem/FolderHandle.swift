@@ -169,7 +169,9 @@ package final class FolderHandle: Sendable {
     /// the name.
     static func synchronize(naming files: [(file: FileHandle, folder: FolderHandle)]) throws(NativeError) {
         let doubtful = files.filter { !$0.folder.fileSystem.keepsNamesOfSyncedFiles }
-        if doubtful.count >= groupLength, let folder = doubtful.first?.folder, folder.fileSystem == .btrfs {
+        if doubtful.count >= groupLength, let folder = doubtful.first?.folder,
+            [.btrfs, .f2fs].contains(folder.fileSystem)
+        {
             try NativeError.retrying("syncfs") { syncfs(folder.handle.descriptor) }
         } else {
             for (file, _) in doubtful { try file.synchronize() }

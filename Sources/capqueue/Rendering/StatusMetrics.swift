@@ -34,7 +34,7 @@ extension QueueStatus {
         text.add("warn_at_bytes", "Bytes in the spool above which push warns.", settings.warnAt)
         text.add("limit_bytes", "The most bytes that push lets the spool hold.", settings.limit)
         text.add("disk_free_bytes", "Bytes free on the disk.", freeBytes)
-        text.add("disk_free_inodes", "Files that the disk can still have.", freeInodes)
+        text.add("disk_free_inodes", "Free inodes on the disk of the queue.", freeInodes)
         text.add(
             "oldest_waiting_seconds", "How long the oldest capture has waited.",
             (oldestWaiting?.age.milliseconds ?? 0) / 1000)

@@ -3,7 +3,7 @@ import GRDB
 /// Version 11 of the database, after that of release 1.0.0 (Spec/queue.md section 3).
 enum Migration11 {
     /// Rises until the release of this version. Databases of the earlier numbers are refused.
-    private static let number = 3
+    private static let number = 4
     static let name = "v11.\(number)"
     static let unreleased = (0..<number).map { "v11.\($0)" }
 
@@ -35,26 +35,23 @@ enum Migration11 {
     private static let ends = """
         ALTER TABLE sessions ADD COLUMN end_number INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE markers ADD COLUMN end_number INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE markers ADD COLUMN members INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE markers ADD COLUMN last_change INTEGER NOT NULL DEFAULT 0;
         UPDATE sessions SET end_number = 1 WHERE ended_at IS NOT NULL;
-        UPDATE markers SET members = \(landed("markers")), end_number = EXISTS (SELECT 1 FROM sessions
+        UPDATE markers SET last_change = \(lastChange), end_number = EXISTS (SELECT 1 FROM sessions
             WHERE id = markers.session AND ended_at = markers.ended_at AND (markers.sent_at IS NULL OR marker IS NOT NULL));
         CREATE TRIGGER markers_outdated AFTER UPDATE OF state ON deliveries
             WHEN NEW.session IS NOT NULL AND NEW.state = 'completed' AND OLD.state <> 'completed'
         BEGIN
             UPDATE markers SET end_number = 0 WHERE session = NEW.session AND destination = NEW.destination
-                AND members < \(landed("NEW"));
+                AND (SELECT to_state FROM transitions WHERE delivery = NEW.id AND id <= last_change ORDER BY id DESC LIMIT 1)
+                    IS NOT 'completed';
             UPDATE sessions SET marker = NULL WHERE id = NEW.session AND marker IS NOT NULL AND EXISTS (SELECT 1 FROM markers
                 WHERE session = NEW.session AND destination = NEW.destination AND end_number = 0);
         END;
         """
 
-    private static func landed(_ row: String) -> String {
-        """
-        (SELECT count(*) FROM captures JOIN deliveries ON deliveries.capture = captures.seq WHERE captures.session =
-            \(row).session AND deliveries.destination = \(row).destination AND deliveries.state = 'completed')
-        """
-    }
+    /// What had landed when a report was made is what was completed by this change.
+    static let lastChange = "(SELECT coalesce(max(id), 0) FROM transitions)"
 
     /// `adopt` holds captures, too.
     private static let found = """

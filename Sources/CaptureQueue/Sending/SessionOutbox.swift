@@ -32,16 +32,16 @@ struct SessionOutbox {
                     session, number, try found.needInteger("ended_at"), try found.needInteger("end_number"),
                     UUIDText.of(random, version: 4), now,
                 ])
-            let members = try Self.members(session, number, db)
             let claimed = try db.row(
                 """
-                UPDATE markers SET is_claimed = 1, members = ? WHERE session = ? AND destination = ? RETURNING key, attempts
-                """, [members.count, session, number])
+                UPDATE markers SET is_claimed = 1, last_change = \(Migration11.lastChange) WHERE session = ? AND destination = ?
+                RETURNING key, attempts
+                """, [session, number])
             guard let claimed else { return nil }
             return SessionMarker(
                 session: try found.needText("name"), sessionNumber: session, destination: number,
                 key: try claimed.needText("key"), attempts: try claimed.needInteger("attempts"),
-                body: try Self.body(found, members))
+                body: try Self.body(found, Self.members(session, number, db)))
         }
     }
 

@@ -147,11 +147,30 @@ def landed_while_told(bench):
         told(server.ends[1], bundles, incomplete=True)
 
 
+def another_instead(bench):
+    """Of two members the report has the first. The first is sent again and cancelled, and the second lands: as many as
+    before, and yet the second is in no report."""
+    first, second = bundles = bench.stock[:2]
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bundles)
+        rig.run("cancel", second.id).must(0, about="cancel")
+        end(rig, "--incomplete")
+        rig.send("--until-empty", code=0)
+        told(server.ends[0], [first], incomplete=True)
+        rig.run("push", "--resend", first.path).must(0, about="push --resend")
+        rig.run("cancel", first.id).must(0, about="cancel")
+        rig.run("retry", second.id).must(0, about="retry")
+        rig.send("--until-empty", code=0)
+        expect(len(server.ends) == 2, f"told {len(server.ends)} times")
+        told(server.ends[1], [second], incomplete=True)
+
+
 TESTS = [
     ("two ends with one stamp", same_stamp),
     ("reopened and ended while the first report is under way, and refused", while_told),
     ("a due end waits: the pause is a concern", stopped),
     ("a due end waits: the block is a concern", blocked),
     ("a cancelled member: a concern, and a second report after retry", cancelled),
+    ("another member lands in the place of a reported one", another_instead),
     ("a member lands while the report without it is under way", landed_while_told),
 ]

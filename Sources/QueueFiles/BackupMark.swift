@@ -46,16 +46,18 @@ package struct BackupMark: Equatable {
         }
     }
 
-    /// Refuses a log beside the database of a backup, which has none: SQLite would apply what another database wrote.
+    /// Refuses a log or a journal beside the database of a backup, which has none: SQLite would apply what another database
+    /// wrote.
     package static func requireNoLog(in folder: QueueFolder) throws(QueueError) {
-        let log = folder.database.adding("-wal")
-        guard let mark = try BackupMark(in: folder), !mark.isRestoring, let status = try? FileStatus.ofName(log),
-            status.size > 0
-        else { return }
-        let (from, to) = (ShellWord.quote(log), ShellWord.quote(log.adding(".old")))
-        throw QueueError(
-            .unusable, "does not belong to the database beside it, because a backup has no log", of: log,
-            hints: ["a process was killed in this folder before the backup came; move it away: mv \(from) \(to)"])
+        guard let mark = try BackupMark(in: folder), !mark.isRestoring else { return }
+        for end in ["-wal", "-journal"] {
+            let log = folder.database.adding(end)
+            guard let status = try? FileStatus.ofName(log), status.size > 0 else { continue }
+            let (from, to) = (ShellWord.quote(log), ShellWord.quote(log.adding(".old")))
+            throw QueueError(
+                .unusable, "does not belong to the database beside it, because a backup has no log", of: log,
+                hints: ["a process was killed in this folder before the backup came; move it away: mv \(from) \(to)"])
+        }
     }
 
     /// Why a queue with this mark cannot be changed.

@@ -10,7 +10,7 @@ import time
 
 from Kit.disks import FULL, mounted, small
 from Kit.invariants import check_says, findings, holds, refused
-from Kit.kills import Scene, killed_everywhere
+from Kit.kills import KILLED, Scene, killed_everywhere
 from Kit.outcomes import ROOT, expect
 from Kit.queues import QueueRig
 from Kit.tracing import require_strace, strace
@@ -83,6 +83,26 @@ def over_leftovers(bench):
     holds(over, *bench.stock[:2], rows=over.rows())
     found = check_says(over, 15, about="restored over leftovers")
     expect({finding["kind"] for finding in found} == {"stray"}, f"check finds {found}")
+
+
+def over_a_journal(bench):
+    """A backup that is copied over a folder in which `init` was killed: SQLite does not take the backup back to what the
+    journal says."""
+    require_strace()
+    rig = bench.rig()
+    rig.push(*bench.stock[:2])
+    backup, _ = backed_up(rig)
+    folder = rig.out / "over"
+    rig.run("init", "--queue", folder, prefix=strace("-e", "trace=unlink", "-e", "inject=unlink:signal=KILL:when=2")).must(*KILLED)
+    expect((folder / "queue.sqlite-journal").stat().st_size, "the killed init has left no journal")
+    shutil.copytree(backup.queue, folder, copy_function=shutil.copy2, dirs_exist_ok=True)
+    over = Copy(rig, folder)
+    for words in (["restore"], ["list"]):
+        said = refused(over.run(*words), 73, about=f"{words[0]} beside a foreign journal").text
+        expect(f"mv {folder}/queue.sqlite-journal" in said, f"{words[0]} says {said!r}")
+    (folder / "queue.sqlite-journal").rename(folder / "queue.sqlite-journal.old")
+    over.run("restore").must(0, about="restore without the journal")
+    holds(over, *bench.stock[:2], rows=whole(over, *bench.stock[:2], about="restored"))
 
 
 def half_restored(bench):
@@ -363,6 +383,7 @@ def full(bench):
 
 TESTS = [
     ("restore over a folder in which killed processes left a log", over_leftovers),
+    ("restore over a folder in which init was killed", over_a_journal),
     ("restore: one that was killed goes on with its own log", half_restored),
     ("backups of an older version are not changed by readers", of_an_older_version),
     ("backup: a kill at any system call leaves the earlier backup or the new one", killed),

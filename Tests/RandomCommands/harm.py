@@ -1,6 +1,8 @@
 """Damages files of the spool, and runs the commands that find the damage: check, check --repair, salvage."""
+import contextlib
 import json
 import os
+import sqlite3
 
 from RandomCommands.model import Capture, HELD, OVER
 from Kit.outcomes import expect
@@ -52,7 +54,7 @@ def run_check(world, read_data, repair=False):
     """Runs check, which must set damage aside, report it, and find nothing in a clean queue."""
     words = (["--read-data"] if read_data else []) + (["--repair"] if repair else [])
     after = world.model.copy()
-    found = _check(after, read_data)
+    found = find_damage(after, read_data)
     if repair:
         _repair(world, after)
     ended = world.write("check", *words)
@@ -66,7 +68,7 @@ def run_check(world, read_data, repair=False):
     finished(world, ended, after, EXIT_CODES.worst(codes))
 
 
-def _check(model, read_data):
+def find_damage(model, read_data):
     """Applies a check to the model, of all bytes or of existence and length; returns ids of damaged captures."""
     found = set()
     for capture in model.captures.values():
@@ -83,6 +85,7 @@ def _check(model, read_data):
 
 def _repair(world, model):
     """Applies --repair to the model: it adopts strays as their sidecars say, and makes missing sidecars again."""
+    orders = dict(model.orders)
     for bundle in list(model.strays.values()):
         sidecar, known = world.spool(bundle, ".json"), {}
         if sidecar.exists():
@@ -93,9 +96,11 @@ def _repair(world, model):
             held.pushed_to = held.bound
         elif not held:
             name, _ = model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
-                                 "not_before" in known)
-            for delivery in model.captures[name].deliveries:
-                delivery.state = "held"
+                                 "not_before" in known, like=known.get("id"))
+            capture = model.captures[name]
+            capture.order = model.orders[bundle.sha256] = orders.get(bundle.sha256, capture.order)
+            for delivery in capture.deliveries:
+                delivery.state, delivery.doubt = "held", True
         model.sessions |= sessions  # adopting does not open an ended session
     model.strays = {}
     for capture in model.captures.values():
@@ -159,7 +164,7 @@ def salvage(world, dice):
     there = {world.pool.by_sha256[record["sha256"]].identity for record in records}
     expect(there == set(before), f"{ended.words}: stores {[record['id'] for record in records]}, expected "
            f"{[each.id for each in before.values()]}")
-    model.captures, model.sessions = {}, {}
+    model.captures, model.sessions, world.saved = {}, {}, None
     for record in reversed(records):
         old = before[world.pool.by_sha256[record["sha256"]].identity]
         _salvaged(world, record, old, "pending" if "--release" in release else "held")
@@ -174,6 +179,35 @@ def _known_to_spool(world, capture):
     """Whether the spool has a file from which salvage learns about the capture: its bundle or its sidecar."""
     whole = capture.holding == "spool" and capture.file == "whole"
     return whole or (capture.holding not in ("removed", "removing") and world.spool(capture.bundle, ".json").exists())
+
+
+def vanish(world, dice):
+    """Takes the rows of a capture away, as if its transaction had been lost, and has `check --repair` add it again."""
+    rows = [each for each in list(world.model.captures.values())[:-1] if each.holding == "spool" and each.file == "whole"
+            and each.sidecar and world.spool(each.bundle, ".json").exists() and each.bundle.sha256 not in world.model.strays]
+    if not rows:
+        return
+    capture = dice.choice([each for each in rows if each.session] or rows)
+    world.shell(f"take the rows of {capture.id} away", _take_away, world.queue / "queue.sqlite", capture.id)
+    del world.model.captures[capture.id]
+    world.model.strays[capture.bundle.sha256] = capture.bundle
+    world.model.unordered = True
+    world.counts["vanished"] += 1
+    if dice.random() < 0.7:
+        run_check(world, read_data=False, repair=True)
+
+
+def _take_away(path, name):
+    deliveries = "SELECT id FROM deliveries WHERE capture = (SELECT seq FROM captures WHERE id = ?)"
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE counts SET number = number - 1, bytes = bytes - (SELECT bytes FROM captures WHERE id = ?1) "
+                         "WHERE subject = 'spool' OR subject = 'capture' AND kind = (SELECT state FROM captures WHERE id = ?1) "
+                         "OR subject = 'delivery' AND (destination, kind) IN (SELECT coalesce(destination, 0), deliveries.state "
+                         "FROM deliveries JOIN captures ON seq = capture WHERE captures.id = ?1)", (name,))
+        for table in ("transitions", "attempts"):
+            database.execute(f"DELETE FROM {table} WHERE delivery IN ({deliveries})", (name,))
+        database.execute(f"DELETE FROM deliveries WHERE id IN ({deliveries})", (name,))
+        database.execute("DELETE FROM captures WHERE id = ?", (name,))
 
 
 def _strange(world, model):
@@ -216,16 +250,19 @@ def _salvaged(world, record, old, state):
     lost = "quarantined" if damaged and record["holding"] == "quarantined" else "missing"
     capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else lost, sidecar=sidecar,
                       reference=old.reference if whole or sidecar else None, referred=old.referred,
-                      pushed_to=old.pushed_to if sidecar else ())
+                      pushed_to=old.pushed_to if sidecar else (), order=old.order)
     if sidecar:
         capture.session, capture.priority = old.session, old.priority
     later = old.deliveries[0].later and sidecar
     state = state if whole or state == "held" else "quarantined"
     capture.deliveries = [model.delivery(each, capture.priority, later, state)
                           for each in capture.pushed_to or [model.default]]
+    for delivery in capture.deliveries:
+        delivery.doubt = True
     if capture.session:
         model.sessions[capture.session] = "open"
     model.captures[name] = capture
 
 
-COMMANDS = {"damage": (9, damage), "mend": (2, mend), "check": (7, check), "salvage": (2, salvage)}
+COMMANDS = {"damage": (9, damage), "mend": (2, mend), "check": (7, check), "salvage": (4, salvage),
+            "vanish": (8, vanish)}

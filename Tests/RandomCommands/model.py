@@ -21,6 +21,7 @@ class Delivery:
     priority: int = 0
     due: int = 0  # the step since which it is due
     number: int = 0  # among deliveries of the same step, the older one comes first
+    doubt: bool = False  # the destination may have it, and is asked before it is sent
     again: bool = False  # due again; among such deliveries of one step the clock decides the order
 
     def apply(self, event):
@@ -31,6 +32,8 @@ class Delivery:
         self.state = state
         if state != "completed":
             self.receipt = None
+        if event == "resend":
+            self.doubt = False
         return True
 
 
@@ -47,6 +50,7 @@ class Capture:
     referred: int = 0  # the step of the push that named this file, also if it is missing now
     sidecar: bool = True
     sidecar_names: str | None = None  # the reference of a push that was killed before it wrote the row
+    order: int = 0  # of the pushes; the sidecar keeps it
     pushed_to: tuple = ()  # the destinations in the sidecar: those of the first push
 
     @property
@@ -85,9 +89,12 @@ class Model:
         self.sessions = {}  # phase by name: "open", "ended" or "incomplete"
         self.destinations = {}  # number of the folder by name
         self.default = None
+        self.reported = {}  # how many reports the server had when a session ended
+        self.orders = {}  # of the pushes, by the SHA-256 of the sidecar
+        self.unordered = False  # whether the order in which captures become due is unknown
         self.strays = {}  # files in the spool without rows: bundle by SHA-256
         self.step = 0  # the number of the command; everything that one command makes due has the same due time
-        self._number = 0
+        self.number = 0
 
     def copy(self):
         return copy.deepcopy(self)
@@ -108,8 +115,8 @@ class Model:
         return next((each for each in self.captures.values() if each.bundle.identity == bundle.identity), None)
 
     def delivery(self, name, priority, later=False, state="pending"):
-        self._number += 1
-        return Delivery(name, state, None, later, priority, self.step, self._number)
+        self.number += 1
+        return Delivery(name, state, None, later, priority, self.step, self.number)
 
     # Push
 
@@ -136,8 +143,8 @@ class Model:
         if self.default == name:
             self.default = next(iter(self.destinations), None)
 
-    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False):
-        """Returns the id that push prints, and its outcome."""
+    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False, like=None):
+        """Returns the id that push prints, and its outcome. A sidecar may know the id, `like`."""
         held = self.by_identity(bundle)
         if session and not held:  # a new capture opens its session, even one that has ended
             self.sessions[session] = "open"
@@ -151,8 +158,9 @@ class Model:
             return held.id, outcome
         names = tuple(destinations) or (self.default,)
         deliveries = [self.delivery(name, priority, later) for name in names]
-        capture = Capture(self.free_id(bundle), bundle, session, priority, deliveries,
-                          pushed_to=tuple(name for name in names if name))
+        capture = Capture(like if like and like not in self.captures else self.free_id(bundle), bundle, session, priority, deliveries,
+                          pushed_to=tuple(name for name in names if name), order=self.number)
+        self.orders[bundle.sha256] = capture.order
         if reference:
             capture.holding, capture.reference, capture.referred = "reference", reference, self.step
         else:
@@ -175,6 +183,7 @@ class Model:
             if not reference:
                 self.strays.pop(bundle.sha256, None)
             held.regain_bytes(bundle, reference)
+            self.orders[bundle.sha256] = held.order
             held.referred = self.step if reference else 0
         return outcome
 
@@ -228,8 +237,11 @@ class Model:
         """Returns how many sessions are open, ended and due: ended, and everything that they wait for has landed."""
         counts = {"due": 0, "ended": 0, "open": 0}
         for name, phase in self.sessions.items():
-            landed = {"completed"} if phase == "ended" else {"completed", "cancelled", *FAILED}
-            members = {capture.state for capture in self.captures.values() if capture.session == name}
             counts["open" if phase == "open" else "ended"] += 1
-            counts["due"] += phase != "open" and members <= landed
+            counts["due"] += phase != "open" and self.is_due(name)
         return counts
+
+    def is_due(self, session):
+        """Whether everything has landed that the end of a session waits for."""
+        landed = {"completed"} if self.sessions[session] == "ended" else {"completed", "cancelled", *FAILED}
+        return {capture.state for capture in self.captures.values() if capture.session == session} <= landed

@@ -7,7 +7,8 @@ from Kit.outcomes import expect
 from RandomCommands.seen import after_kill, finished, of_capture, of_record, settle
 from RandomCommands.taking import SESSIONS
 
-NAMES = ("nas", "usb")
+WEB = "web"
+NAMES = ("nas", "usb", WEB)
 MARKER = ".capqueue-destination"
 AWAY = "marker-of-a-disk-that-is-not-mounted"
 WAITING = ("pending", "failed", "uploading", "processing")
@@ -30,10 +31,18 @@ def destination(world, dice):
     if not code:
         {"add": lambda: after.add_destination(name, number), "remove": lambda: after.remove_destination(name),
          "default": lambda: setattr(after, "default", name)}[action]()
-    # no waiting times, even after kills
-    words = ("--kind", "folder", "--path", f"disk{number}", "--retry", "0x10") if action == "add" else ()
+    words = place(world, name) if action == "add" else ()
     ended = world.write("dest", action, name, *words)
+    world.saved = None if action == "add" else world.saved  # a folder may have another marker now
     _changed(world, ended, after, code if ended.existed or action == "add" else 66)
+
+
+def place(world, name):
+    """Returns the options of `dest add`."""
+    if name != WEB:
+        return "--kind", "folder", "--path", f"disk{NAMES.index(name)}", "--retry", "0x10"  # no waiting times, even after kills
+    url = world.web.url
+    return "--kind", "put", "--url", url + "/{sha256}", "--session-end-url", f"{url}/ends", "--retry", "0x10"
 
 
 def _changed(world, ended, after, code):
@@ -64,6 +73,7 @@ def end_session(world, dice):
     if not code:
         incomplete = incomplete or after.sessions[name] == "incomplete"
         after.sessions[name] = "incomplete" if incomplete else "ended"
+        after.reported[name] = len(world.web.reports)
     ended = world.write("session", "end", name, *(["--incomplete"] if incomplete else []))
     if ended.killed:
         before = world.model.sessions.get(name)
@@ -105,7 +115,7 @@ def occupy(world, dice):
 
 
 def mounted(world, model, name):
-    return (world.disks[model.destinations[name]] / MARKER).exists()
+    return name == WEB or (world.disks[model.destinations[name]] / MARKER).exists()
 
 
 def run(world, dice):
@@ -116,14 +126,48 @@ def run(world, dice):
     ended = world.write("run")
     failed = any(capture.state in FAILED for capture in after.captures.values())
     left = any(each.state in (*WAITING, "held") for capture in after.captures.values() for each in capture.deliveries)
-    if finished(world, ended, after, 14 if failed else 15 if left else 0, between=_sending):
+    code = 14 if failed else 15 if left or world.askew and ended.code == 15 else 0
+    if finished(world, ended, after, code, between=_sending):
         lines = [line for _, _, line in told]
         expect(sorted(ended.lines) == sorted(lines), f"{ended.words}: says {ended.lines}, expected {lines}")
         dues, again = [each.due for _, each, _ in told], [each.due for _, each, _ in told if each.again]
+        sessions_in_order(after, told, ended)
         # Each of several destinations has its own order.
-        if len({name for name, _, _ in told}) == 1 and all(dues.count(due) == 1 for due in again):
+        if not after.unordered and len({name for name, _, _ in told}) == 1 and all(dues.count(due) == 1 for due in again):
             ended.printing(lines, "in another order:")
+        tell_ends(world)
     _copies(world)
+
+
+def sessions_in_order(model, told, ended):
+    """Checks that the members of each session went in the order of their pushes."""
+    by_line = {line: capture_of(model, delivery) for _, delivery, line in told}
+    for session in set(model.sessions):
+        for name in model.destinations:
+            wanted = [line for one, _, line in told if one == name and by_line[line].session == session]
+            there = [line for line in ended.lines if line in wanted]
+            expect(there == wanted, f"{ended.words}: {session} in another order: {there}, expected {wanted}")
+
+
+def capture_of(model, delivery):
+    return next(capture for capture, other in _deliveries(model) if other is delivery)
+
+
+def tell_ends(world):
+    """Checks that the server knows each end that is due, with all members that it has."""
+    model = world.model
+    for session, phase in model.sessions.items():
+        members = [each for each in model.captures.values() if each.session == session]
+        landed = sorted((each for each in members if any(it.destination == WEB and it.state == "completed"
+                                                         for it in each.deliveries)), key=lambda each: each.order)
+        if phase == "open" or not landed or not model.is_due(session):
+            continue
+        since = [report for _, report in world.web.reports[model.reported.get(session, 0):]
+                 if report["session"] == session]
+        expect(since, f"the end of {session} is due and was not reported")
+        there, wanted = [each["id"] for each in since[-1]["captures"]], [each.id for each in landed]
+        expect(there == wanted, f"the end of {session} is reported with {there}, expected {wanted}")
+        expect(since[-1]["incomplete"] == (phase == "incomplete"), f"the end of {session} is reported as {since[-1]}")
 
 
 def _send_all(world, model):
@@ -140,7 +184,8 @@ def _send_all(world, model):
 
 
 def _deliveries(model):
-    return [(capture, delivery) for capture in model.captures.values() for delivery in capture.deliveries]
+    captures = sorted(model.captures.values(), key=lambda capture: capture.order)
+    return [(capture, delivery) for capture in captures for delivery in capture.deliveries]
 
 
 def _first(model, name):
@@ -159,6 +204,9 @@ def _first(model, name):
 
 def _send(world, model, capture, delivery, name):
     delivery.apply("claim")
+    if name == WEB:
+        _send_to_web(world, capture, delivery)
+        return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
     same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
     if same and capture.file != "whole":
@@ -166,6 +214,15 @@ def _send(world, model, capture, delivery, name):
     else:
         delivery.apply("complete" if same else "conflict")
     return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
+
+
+def _send_to_web(world, capture, delivery):
+    has_landed = delivery.doubt and world.on_web(capture)
+    if capture.file != "whole" and not has_landed:
+        capture.lose_bytes()
+    else:
+        delivery.apply("complete")
+        delivery.doubt = False
 
 
 def _sending(record, old, new):
@@ -189,15 +246,30 @@ def _copies(world):
     for capture in world.model.captures.values():
         for delivery in capture.deliveries:
             number = world.model.destinations.get(delivery.destination)
+            if delivery.destination == WEB:
+                continue
             if delivery.state == "completed" and not delivery.receipt and number is not None:
                 path = world.disks[number] / f"{capture.id}.bundle"
                 expect(path.exists() and path.read_bytes() == capture.bundle.data,
                        f"{capture.id} is completed, and {path.name} is not its bytes")
+    on_the_web(world)
     for disk in world.disks:
         for path in disk.glob("*.bundle"):
             whole = path.read_bytes() == b"other\n" or any(path.read_bytes() == bundle.data
                                                            for bundle in world.pool.sound)
             expect(whole, f"{path.name} at a destination is not a whole bundle")
+
+
+def on_the_web(world):
+    """Checks that the server has what is completed, and got nothing twice unasked."""
+    web = world.web
+    expect(not web.problems and not web.wrong, f"the server: {web.problems} {web.wrong}")
+    expect(not web.twice, f"sent again unasked: {web.twice}")
+    sent = {world.pool.by_sha256[path[1:]].identity for path in list(web.kept)}
+    for capture in world.model.captures.values():
+        for delivery in capture.deliveries:
+            if delivery.destination == WEB and delivery.state == "completed" and not delivery.receipt:
+                expect(capture.bundle.identity in sent, f"{capture.id} is completed, and the server does not have it")
 
 
 COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "occupy": (2, occupy),

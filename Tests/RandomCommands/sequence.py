@@ -8,14 +8,16 @@ import random
 import shutil
 import traceback
 
-from RandomCommands import changing, harm, looking, sending, taking
+from RandomCommands import changing, copies, harm, interrupting, looking, sending, taking
 from RandomCommands.habits import Crash
 from Kit.outcomes import Failed
 from RandomCommands.whole import judge
 from RandomCommands.world import World
 
-COMMANDS = {**taking.COMMANDS, **changing.COMMANDS, **sending.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
+COMMANDS = {**taking.COMMANDS, **changing.COMMANDS, **sending.COMMANDS, **interrupting.COMMANDS,
+            **copies.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
 SHORTEST = 4
+WRONG_CLOCKS = 0.06
 CRASHES = 0.3  # the share of steps with a crash; some of these do not write, or end before the kill
 
 
@@ -24,6 +26,7 @@ class Step:
     command: str
     seed: int
     crash: Crash | None
+    clock: tuple = ()  # what sets another clock for the command
 
 
 @dataclasses.dataclass
@@ -41,12 +44,17 @@ def steps(seed, length):
     chosen = dice.choices(names, weights, k=dice.randint(SHORTEST, max(length, SHORTEST)))
     if dice.random() < 0.9:
         chosen[0] = "push"  # most commands need something to work on
-    return [Step(name, dice.getrandbits(32), _crash(dice)) for name in chosen]
+    return [Step(name, dice.getrandbits(32), _crash(dice), _clock(dice)) for name in chosen]
 
 
 def _crash(dice):
     thrown = Crash(dice.random() < 0.6, dice.random())
     return thrown if dice.random() < CRASHES else None
+
+
+def _clock(dice):
+    offset = dice.choice(("+40s", "+3h", "-2d"))
+    return ("faketime", "--exclude-monotonic", "-f", offset) if dice.random() < WRONG_CLOCKS else ()
 
 
 def play(seed, steps_, bench, folder):
@@ -55,12 +63,13 @@ def play(seed, steps_, bench, folder):
     world = World(folder, bench)
     try:
         for step in steps_:
-            world.crash = step.crash
+            world.crash, world.clock = step.crash, step.clock
             if world.crash and bench.repeatable:
                 world.crash = dataclasses.replace(world.crash, traced=True)
             world.model.step += 1
+            world.model.unordered |= bool(step.clock)
             COMMANDS[step.command][1](world, random.Random(step.seed))
-        world.crash = None
+        world.crash, world.clock = None, ()
         judge(world)
     except Failed as reason:
         problem = str(reason)
@@ -68,6 +77,7 @@ def play(seed, steps_, bench, folder):
         problem = "the test broke:\n" + traceback.format_exc()
     else:
         problem = None
+    world.close()
     if not (problem and bench.keep):
         shutil.rmtree(folder, ignore_errors=True)
     return Played(seed, problem, world.transcript, dict(world.counts))

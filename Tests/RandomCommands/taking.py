@@ -76,6 +76,7 @@ def push(world, dice):
     refusal = request.refusal(after)
     told = [] if refusal else [_take(world, after, request, place, sources) for place in range(len(request.bundles))]
     world.pushing = request.bundles
+    want(world, request.bundles, request.resend)
     ended = request.run(world, sources)
     if ended.killed:
         _killed(world, request, sources, after, ended)
@@ -88,6 +89,16 @@ def push(world, dice):
         ended.printing([name for name, _, code in told if not code])
     world.model = after
     _sources_afterwards(world, request, sources, told, ended)
+
+
+def want(world, bundles, resend=False):
+    """Tells the server what it may get again, because the user says so: with --resend, or by a push of what it does not know."""
+    for bundle in bundles:
+        held = None if bundle.code else world.model.by_identity(bundle)
+        if resend and held and any(each.state == "completed" for each in held.deliveries):
+            world.web.wanted.add(f"/{held.bundle.sha256}")
+        if not bundle.code and not held:
+            world.web.wanted.add(f"/{bundle.sha256}")
 
 
 def _take(world, model, request, place, sources):
@@ -155,8 +166,9 @@ def adopt(world, dice):
     session = dice.choice(SESSIONS) if dice.random() < 0.2 else None
     after = world.model.copy()
     refused = session and after.sessions.get(session, "open") != "open"
-    told = [] if refused else [after.push(bundle, session) for bundle in bundles if _wanted(after, bundle)]
+    told = [] if refused else [after.push(bundle, session) for bundle in bundles if wanted(after, bundle)]
     world.pushing = bundles
+    want(world, bundles)
     ended = world.write("adopt", f"own/{folder}", *([f"--session={session}"] if session else []))
     if ended.killed:
         settle(world, after, whole=True)
@@ -166,7 +178,7 @@ def adopt(world, dice):
     world.model = after
 
 
-def _wanted(model, bundle):
+def wanted(model, bundle):
     """Whether the queue lacks the bundle or its bytes; a capture that was released does not count as lost."""
     held = model.by_identity(bundle)
     unseen = held is not None and held.holding in HELD and held.file in ("gone", "cut")

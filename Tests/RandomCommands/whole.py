@@ -5,9 +5,11 @@ import sqlite3
 
 from RandomCommands.harm import run_check
 from RandomCommands.looking import get_one, status_of
+from RandomCommands.interrupting import in_doubt
 from RandomCommands.model import HELD
 from Kit.outcomes import expect
 from RandomCommands.seen import listing, same_captures
+from RandomCommands.sending import WEB, on_the_web
 from RandomCommands.spec import MACHINE
 
 
@@ -25,6 +27,29 @@ def judge(world):
             get_one(world, capture)
     with contextlib.closing(sqlite3.connect(f"file:{world.queue / 'queue.sqlite'}?mode=ro", uri=True)) as database:
         _database(world, database)
+    in_doubt(world)
+    everything_lands(world)
+
+
+def everything_lands(world):
+    """Releases and sends everything: what is whole lands at the server, and nothing is sent again unasked."""
+    model = world.model
+    if WEB not in model.destinations:
+        return
+    for words in (["release", "--all"], ["retry", "--all", "--state=cancelled"], ["retry", "--all"], ["run", f"--dest={WEB}"]):
+        world.read(*words)
+    for record in listing(world):
+        capture = model.captures[record["id"]]
+        states = {each["state"] for each in record["deliveries"] if each.get("destination") == WEB}
+        if capture.holding in HELD and capture.file == "whole" and not any(each.later for each in capture.deliveries):
+            expect(states <= {"completed"} or _waits_for_another(model, capture), f"in the end {capture.id} is {states}")
+    on_the_web(world)
+
+
+def _waits_for_another(model, capture):
+    """Whether an earlier member of its session cannot be sent yet."""
+    return capture.session and any(each.order < capture.order and each.session == capture.session and
+                                   any(it.later for it in each.deliveries) for each in model.captures.values())
 
 
 def _files(world):

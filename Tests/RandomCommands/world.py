@@ -9,6 +9,7 @@ from Kit.kills import KILLED
 from Kit.outcomes import Result, expect
 from Kit.rigs import Home
 from RandomCommands.model import Model
+from RandomCommands.web import Web
 
 DISKS = 2
 
@@ -54,11 +55,27 @@ class World(Home):
         self.model, self.crash, self.transcript = Model(), None, []
         self.counts = collections.Counter()
         self.unmade = False  # a kill left an incomplete database, which the tool treats as missing
+        self.clock = ()  # faketime, before the command line of the step
+        self.askew = False  # a clock was ahead: what was stored then lies in the future
+        self._web = None
+        self.saved = None  # the last backup: its folder, and the model of then
         self.pushing = []  # bundles whose bytes a killed push may have left in the spool
 
     @property
     def exists(self):
         return (self.queue / "queue.sqlite").exists() and not self.unmade
+
+    @property
+    def web(self):
+        """The server of this sequence."""
+        if not self._web:
+            self._web = Web().__enter__()
+        return self._web
+
+    def close(self):
+        if self._web:
+            self._web.gate.set()
+            self._web.__exit__()
 
     # Actions
 
@@ -69,13 +86,16 @@ class World(Home):
     def write(self, *words, stdin=b""):
         """Runs the command of the current step, with the crash that was chosen for it, if any."""
         crash, self.crash = self.crash, None
-        return self._run(words, stdin, crash)
+        clock, self.clock = self.clock, ()
+        self.askew = self.askew or bool(clock)
+        crash = None if clock else crash  # faketime hides the signal
+        return self._run(words, stdin, crash, clock)
 
-    def _run(self, words, stdin, crash):
+    def _run(self, words, stdin, crash, clock=()):
         words = [os.fspath(word) for word in words]
         prefix, moment = self.bench.where(crash, words[0]) if crash else ((), "")
-        said, existed = shlex.join(["capqueue", *words]), self.exists
-        result = self.call(*prefix, self.bench.capqueue, *words, input=stdin)
+        said, existed = shlex.join([*clock, "capqueue", *words]), self.exists
+        result = self.call(*clock, *prefix, self.bench.capqueue, *words, input=stdin)
         ended = Ended(said, result, existed)
         self.note(f"{said}{_piped(stdin)}    # exit {result.code}{moment}")
         self.counts["commands"] += 1
@@ -113,6 +133,10 @@ class World(Home):
     def file(self, capture):
         """Returns the path of the file that must contain a capture's bytes."""
         return pathlib.Path(capture.reference) if capture.reference else self.spool(capture.bundle)
+
+    def on_web(self, capture):
+        """Whether the server has the bytes of a capture."""
+        return f"/{capture.bundle.sha256}" in self.web.kept
 
     def on_disk(self, capture):
         """Returns what the disk has of a capture, in the model's words."""

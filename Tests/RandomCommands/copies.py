@@ -1,0 +1,140 @@
+"""Backups, and what comes back from them: restore, over what killed processes left too, and adopt of the lost spool."""
+import contextlib
+import json
+import shutil
+import sqlite3
+
+from Kit.outcomes import expect
+from RandomCommands import taking
+from RandomCommands.harm import run_check
+from RandomCommands.model import HELD
+from RandomCommands.seen import finished, settle
+
+
+def backup(world, dice):
+    """Backs the queue up, into a folder of its own or over the last backup."""
+    model = world.model
+    if not world.exists or not _is_sound(model):
+        return
+    folder = world.saved[0] if world.saved and dice.random() < 0.5 else world.folder / f"backup{model.step}"
+    saved = model.copy()
+    saved.strays = {}
+    for capture in saved.captures.values():
+        for delivery in capture.deliveries:
+            delivery.apply("park")
+            delivery.doubt = delivery.state != "completed"
+    ended = world.write("backup", folder.name)
+    if ended.killed:
+        ended = world.read("backup", folder.name)
+    ended.must(0)
+    world.saved = folder, saved
+    world.counts["backups"] += 1
+
+
+def _is_sound(model):
+    return all(each.holding == "removed" or each.holding == "missing" or each.holding in HELD and each.file == "whole"
+               and (each.sidecar or each.reference) for each in model.captures.values())
+
+
+def restore(world, dice):
+    """Loses the queue, and makes one of the last backup: in an empty place, or over what is left of the lost one."""
+    if not world.saved:
+        backup(world, dice)
+        world.crash, world.clock = None, ()
+        taking.push(world, dice)
+    if not world.saved or not world.exists or not _is_sound(world.model):
+        return
+    old = None
+    if over := dice.random() < 0.5:
+        world.crash, world.clock = None, ()
+        _copy_over(world, dice)
+    else:
+        old = world.folder / f"lost{world.model.step}"
+        world.shell(f"mv data/capqueue {old.name}; cp -a {world.saved[0].name} data/capqueue", _put_aside, world, old)
+    ended = world.write("restore")
+    if ended.killed:
+        ended = world.read("restore")
+        ended.must(0, 64)  # 64: the one that was killed had done everything
+    ended.must(0, 64)
+    lost = world.model
+    world.model = model = world.saved[1].copy()
+    model.step, model.number, model.unordered, model.orders = lost.step, lost.number, True, lost.orders
+    if over:
+        named = {each.bundle.sha256 for each in model.captures.values() if each.holding == "spool"}
+        model.strays = {path.stem: world.pool.by_sha256[path.stem] for path in (world.queue / "spool").glob("*/*.bundle")
+                        if path.stem not in named}
+        world.counts["restored over leftovers"] += 1
+        run_check(world, read_data=False, repair=True)
+    else:
+        world.counts["restored"] += 1
+        adopt_spool(world, dice, old)
+    world.saved = None  # the restored queue has another number
+
+
+def _put_aside(world, old):
+    world.queue.rename(old)
+    shutil.copytree(world.saved[0], world.queue, copy_function=shutil.copy2)
+
+
+def _copy_over(world, dice):
+    """Copies the backup over a queue whose processes were killed, so that it has a log."""
+    log = world.queue / "queue.sqlite-wal"
+    with contextlib.closing(sqlite3.connect(f"file:{world.queue / 'queue.sqlite'}?mode=ro", uri=True)) as reader:
+        reader.execute("SELECT count(*) FROM captures").fetchall()
+        taking.push(world, dice)
+        left = log.read_bytes()
+    world.shell(f"cp -a {world.saved[0].name}/. data/capqueue    # beside a log of {len(left)} bytes", _over, world, left)
+    if left:
+        for words in (["restore"], ["list"], ["check", "--repair"], ["salvage", "--force"]):
+            world.read(*words).must(73)
+        expect(log.read_bytes() == left, "the log was changed")
+        world.shell("mv data/capqueue/queue.sqlite-wal left", log.rename, world.folder / "left")
+
+
+def _over(world, left):
+    shutil.copytree(world.saved[0], world.queue, copy_function=shutil.copy2, dirs_exist_ok=True)
+    for end in ("-wal", "-shm"):
+        (world.queue / f"queue.sqlite{end}").unlink(missing_ok=True)
+    if left:
+        (world.queue / "queue.sqlite-wal").touch(0o600)
+        (world.queue / "queue.sqlite-wal").write_bytes(left)
+
+
+def adopt_spool(world, dice, old):
+    """Adopts the spool of the lost queue: what the restored one lacks comes back as its sidecars know it."""
+    release = dice.random() < 0.4
+    after, added = world.model.copy(), []
+    found = [world.pool.by_sha256[path.stem] for path in (old / "spool").glob("*/*.bundle")]
+    known = {bundle.sha256: old / "spool" / bundle.sha256[:2] / f"{bundle.sha256}.json" for bundle in found}
+    wanted = [bundle for bundle in found if taking.wanted(after, bundle)]
+    if len({bundle.identity for bundle in wanted}) < len(wanted) or not all(known[each.sha256].exists() for each in wanted):
+        return
+    for bundle in sorted(wanted, key=lambda each: world.model.orders[each.sha256]):
+        added.append(_adopted(after, bundle, json.loads(known[bundle.sha256].read_bytes()), release))
+    world.pushing = found
+    words = ["adopt", f"{old.name}/spool", *(["--release"] if release else [])]
+    ended = world.write(*words)
+    if ended.killed:
+        settle(world, after, whole=True)
+        ended = world.read(*words).must(0)
+        added = None
+    if finished(world, ended, after, 0) and added is not None:
+        ended.printing(added)
+    world.counts["adopted"] += len(wanted)
+
+
+def _adopted(model, bundle, sidecar, release):
+    """Adds a bundle as its sidecar describes it; returns its id."""
+    held, sessions, order = model.by_identity(bundle), dict(model.sessions), model.orders[bundle.sha256]
+    name, _ = model.push(bundle, sidecar.get("session"), [each for each in sidecar["destinations"] if each in
+                         model.destinations], sidecar["priority"], "not_before" in sidecar, like=sidecar["id"])
+    model.sessions |= sessions
+    capture = model.captures[name]
+    if not held:
+        capture.order = model.orders[bundle.sha256] = order
+        for delivery in capture.deliveries:
+            delivery.state, delivery.doubt = "pending" if release else "held", True
+    return name
+
+
+COMMANDS = {"backup": (3, backup), "restore": (9, restore)}

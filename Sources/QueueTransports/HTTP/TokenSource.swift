@@ -4,9 +4,17 @@ import SystemPackage
 
 /// The bearer token of a destination. A run reads it once, and again each time the server refuses it.
 final class TokenSource: Sendable {
+    private struct Known {
+        var token: String?
+        /// Why it could not be read the last time.
+        var trouble: SendTrouble?
+    }
+
     private let origin: TokenSettings
     /// The lock is held while the token is read, so that concurrent transfers read it once.
-    private let token = Mutex<String?>(nil)
+    private let known = Mutex(Known())
+    /// How often reading has ended.
+    private let readings = Mutex(0)
 
     init(_ origin: TokenSettings) { self.origin = origin }
 
@@ -16,14 +24,20 @@ final class TokenSource: Sendable {
     ///
     /// - Parameter refused: the token that the server refused; nil if none was refused.
     func after(_ refused: String?, _ control: SendControl) throws(SendTrouble) -> String {
-        let origin = origin
-        let result = token.withLock { known -> Result<String, SendTrouble> in
-            if let known, known != refused { return .success(known) }
+        let before = readings.withLock(\.self)
+        let result = known.withLock { known -> Result<String, SendTrouble> in
+            if let token = known.token, token != refused { return .success(token) }
+            // It could not be read while this transfer waited for the lock.
+            if let trouble = known.trouble, readings.withLock({ $0 > before }) { return .failure(trouble) }
+            known.trouble = nil
+            defer { readings.withLock { $0 += 1 } }
             do throws(SendTrouble) {
                 let fresh = try Self.read(origin, control)
-                known = fresh
+                known.token = fresh
                 return .success(fresh)
             } catch {
+                // A transfer that the user stopped has learned nothing for the others.
+                if control.stopped == nil { known.trouble = error }
                 return .failure(error)
             }
         }

@@ -1,6 +1,7 @@
 """Bearer tokens from a file or a command: one new token after a 401; if that fails too, the destination is blocked."""
 import shlex
 import threading
+import time
 
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.outcomes import IS_LONG, every, expect, long
@@ -155,6 +156,21 @@ def no_token(bench):
     every(some(changes, 1) | some(commands, 1), held)
 
 
+def asked_once(bench):
+    """If the command gives no token, the transfers that waited for it do not run it again."""
+    rig, script = bench.rig(), "echo run >> runs; while [ ! -e go ]; do sleep 0.02; done; exit 1"
+    with CaptureAPI(bench.public) as api:
+        rig.http(api.url, "--token-command", script, "--concurrency", "4")
+        rig.push(*bench.stock[:4])
+        with rig.start("run", "--json") as running:
+            wait_until(lambda: len(running.saw("attempt")) == 4, "four transfers to begin")
+            time.sleep(0.2)  # the event comes just before the token is needed
+            (rig.out / "go").touch()
+            running.end().must(15, about="run")
+        judge_held(rig, api, 0)
+    expect((rig.out / "runs").read_text() == "run\n", f"the command ran {(rig.out / 'runs').read_text()!r}")
+
+
 @long
 def command_hangs(bench):
     """A command that hangs is killed after 30 seconds, with the processes that it started."""
@@ -183,6 +199,7 @@ TESTS = [
     ("four transfers at once renew it once", single_flight),
     ("401 for ever: blocked after one renewal, nothing burned", refused_for_ever),
     ("a command that fails sends nothing", no_token),
+    ("a command that fails or hangs is run once for all transfers", asked_once),
     ("a command that hangs is killed", command_hangs),
     ("no second header comes out of a token", header_cannot_be_broken),
 ]

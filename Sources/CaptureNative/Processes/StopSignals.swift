@@ -19,13 +19,15 @@ package enum StopSignals {
         let watched = sigset_t([SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) })
         var set = watched
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, nil)
-        _ = Thread.start {
+        let isStarted = Thread.start {
             var set = watched
             while true {
                 var number: Int32 = 0
                 if unsafe sigwait(&set, &number) == 0 { body(number) }
             }
         }
+        // Nobody would receive them, so let them end the process as usual.
+        if !isStarted { unsafe _ = pthread_sigmask(SIG_UNBLOCK, &set, nil) }
     }
 
     private static func isIgnored(_ number: Int32) -> Bool {

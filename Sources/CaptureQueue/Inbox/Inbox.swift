@@ -25,16 +25,18 @@ final class Inbox: Sendable {
         var isTaking = false
         /// Whether files were taken that the run does not know of yet.
         var hasTaken = false
-        var isStopped = false
     }
 
     private let queue: UploadQueue
     private let trust: TrustFile
     private let state = Mutex(State())
+    private let isEnding: @Sendable () -> Bool
 
-    init(_ queue: UploadQueue, trust: TrustFile) {
+    /// - Parameter isEnding: whether the run ends, so that no further file is taken.
+    init(_ queue: UploadQueue, trust: TrustFile, isEnding: @escaping @Sendable () -> Bool) {
         self.queue = queue
         self.trust = trust
+        self.isEnding = isEnding
     }
 
     /// Reads the setting again.
@@ -57,9 +59,6 @@ final class Inbox: Sendable {
             return state.hasTaken
         }
     }
-
-    /// Stops after the file that is being read.
-    func stop() { state.withLock { $0.isStopped = true } }
 
     /// Returns what was found since the last call, one text for each file.
     func takeTexts() -> [String] {
@@ -92,10 +91,8 @@ final class Inbox: Sendable {
         let rest = Mutex(files[...])
         do {
             try queue.push(
-                next: {
-                    if self.state.withLock(\.isStopped) { return nil }
-                    return rest.withLock { $0.popFirst() }.map { .success(.file($0)) }
-                }, options: options
+                next: { self.isEnding() ? nil : rest.withLock { $0.popFirst() }.map { .success(.file($0)) } },
+                options: options
             ) { file, result in note(FilePath(file), result) }
         } catch {
             // Nothing was taken, so each file is tried again.

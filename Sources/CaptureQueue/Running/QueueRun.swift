@@ -16,7 +16,6 @@ public final class QueueRun: Sendable {
         var stop = StopRequest.none
         var sending: SendingState?
         var bell: Doorbell?
-        var inbox: Inbox?
         var result = RunResult()
         /// Deliveries that failed for good in this run and were not taken back.
         var failed: Set<[UInt8]> = []
@@ -27,6 +26,7 @@ public final class QueueRun: Sendable {
     private let options: RunOptions
     private let state = Mutex(State())
     private let onEvent: @Sendable (QueueEvent) -> Void
+    private let started = MonotonicClock.seconds
     /// The time of the last event.
     private let last = Mutex(CaptureTime(clamping: 0))
 
@@ -44,9 +44,14 @@ public final class QueueRun: Sendable {
         state.withLock { state in
             state.stop = atOnce || state.stop != .none ? .atOnce : .graceful
             state.bell?.ring()
-            state.inbox?.stop()
         }
     }
+
+    /// Whether the run was asked to end, or its `longest` time is over.
+    public var isStopped: Bool { stopRequest != .none || secondsLeft.map { $0 <= 0 } ?? false }
+
+    /// How much is left of `longest`; nil without a limit.
+    var secondsLeft: Double? { options.longest.map { started + $0 / .seconds(1) - MonotonicClock.seconds } }
 
     /// The transfers under way.
     public var transfers: [TransferProgress] { state.withLock(\.sending)?.transfers ?? [] }
@@ -62,7 +67,7 @@ public final class QueueRun: Sendable {
         }
         guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
         defer { lock.release() }
-        queue.store.setRunner { self.stopRequest != .none }
+        queue.store.setRunner { self.isEnding }
         defer { queue.store.setRunner(isEnding: nil) }
         let bell = try onFile(folder.bell) { () throws(NativeError) in try Doorbell(folder.bell) }
         defer {
@@ -92,8 +97,7 @@ public final class QueueRun: Sendable {
         sending.tell(QueueEvent(.started, at: first.wall))
         let writer = try ResultWriter(queue, sending, BegunClaims(in: folder))
         guard writer.start() else {
-            throw QueueError(
-                .inputOutput, "cannot start a thread: the system's limit may be reached", of: folder.path)
+            throw QueueError(.inputOutput, Self.noThread, of: folder.path)
         }
         defer { writer.end() }
         try RunSupervisor(queue, options, sending, bell, inbox, self, writer).supervise()
@@ -102,13 +106,9 @@ public final class QueueRun: Sendable {
 
     /// Takes what lies in the inbox before the run decides what is due.
     private func takeInbox() throws -> Inbox {
-        let inbox = Inbox(queue, trust: options.trust)
+        let inbox = Inbox(queue, trust: options.trust) { self.isEnding }
         try inbox.refresh()
-        let isStopped = state.withLock { state in
-            state.inbox = inbox
-            return state.stop != .none
-        }
-        if !isStopped { inbox.take() }
+        inbox.take()
         return inbox
     }
 
@@ -122,8 +122,13 @@ public final class QueueRun: Sendable {
         return result
     }
 
+    /// Why there are fewer threads than were asked for, or none.
+    public static let noThread = "no more threads can be started (ulimit -u, TasksMax)"
+
     var stopRequest: StopRequest { state.withLock(\.stop) }
     var isFailed: Bool { state.withLock { $0.fault != nil } }
+    /// Whether nothing new may begin.
+    var isEnding: Bool { isStopped || isFailed }
 
     /// Ends the run because the queue cannot be read or written. The first such error is kept.
     func fail(_ error: any Error) {

@@ -1,4 +1,5 @@
 import CaptureNative
+import QueueFiles
 import QueueModel
 import QueueTransports
 
@@ -17,7 +18,6 @@ final class RunSupervisor {
     /// Threads with old settings whose transfers are still under way.
     private var leaving: [SendingThreads] = []
     private var progress: TransfersFile
-    private let started = MonotonicClock.seconds
     /// When the network last changed, in seconds of the monotonic clock; nil once that was handled.
     private var networkAt: Double?
     private var renewedAt = MonotonicClock.seconds
@@ -51,7 +51,7 @@ final class RunSupervisor {
             sending.tell(.warning, nil, "inotify cannot be used (fs.inotify.max_user_instances): looking each second")
         }
         try refresh()
-        while run.stopRequest == .none, !run.isFailed, !isOver, try !isDone() {
+        while !run.isEnding, try !isDone() {
             try tellQuota()
             seeToInbox()
             progress.write(sending)
@@ -67,10 +67,6 @@ final class RunSupervisor {
         }
     }
 
-    private var isOver: Bool {
-        options.longest.map { MonotonicClock.seconds - started >= $0 / .seconds(1) } ?? false
-    }
-
     /// Waits until the bell rings, the network changes or the next check is due.
     ///
     /// - Returns: whether the bell rang.
@@ -80,7 +76,7 @@ final class RunSupervisor {
         let isWorking = byDestination.values.contains(where: \.isWorking)
         var seconds = isWorking || !bell.hearsOthers ? 1.0 : inbox.isWatched && options.mode != .once ? 2 : 60
         if let networkAt { seconds = min(seconds, max(0, networkAt + Self.quiet - now)) }
-        if let longest = options.longest { seconds = min(seconds, max(0, started + longest / .seconds(1) - now)) }
+        if let left = run.secondsLeft { seconds = min(seconds, max(0, left)) }
         let handles = (network.map { [$0.handle] } ?? []) + bell.handles
         let ready = FileHandle.wait(for: handles, milliseconds: Int(seconds * 1000) + 1)
         if let network, ready[0] {
@@ -137,12 +133,9 @@ final class RunSupervisor {
         }
         leaving.removeAll { $0.isOver }
         for destination in destinations {
-            if let threads = byDestination[destination.number] {
-                try adopt(destination, threads)
-            } else {
-                byDestination[destination.number] = start(destination)
-            }
+            if let threads = byDestination[destination.number] { try adopt(destination, threads) }
         }
+        start(destinations.filter { byDestination[$0.number] == nil })
         try stopLost()
         // New captures may be due, or a delivery may no longer have to wait for another thread.
         let isChanged = try queue.store.hasChanged(since: &version)
@@ -180,19 +173,40 @@ final class RunSupervisor {
         }
     }
 
-    private func start(_ destination: Destination) -> SendingThreads? {
+    /// Starts the threads of these destinations, in turn.
+    private func start(_ destinations: [Destination]) {
         let (queue, sending, shares, bell, run, writer) = (queue, sending, shares, bell, run, writer)
-        if sending.adopt(destination) == .ready { sending.tell(.ready, destination) }
-        let threads = SendingThreads(destination, sending) { bell.ring() }
-        let isStarted = threads.start(
-            makeWorker: {
-                let transport = shares.make(destination) { text in sending.tell(.warning, destination, text) }
-                return DestinationWorker(queue, destination, transport, sending, writer)
-            }, fail: { error in run.fail(error) })
-        if isStarted { return threads }
-        run.fail(
-            QueueError(.inputOutput, "cannot start a thread: the system's limit may be reached", of: destination.name))
-        return nil
+        for destination in destinations {
+            if sending.adopt(destination) == .ready { sending.tell(.ready, destination) }
+            byDestination[destination.number] = SendingThreads(destination, sending) { bell.ring() }
+        }
+        let fresh = destinations.compactMap { byDestination[$0.number] }
+        for number in 0..<(destinations.map(\.pace.concurrency).max() ?? 0) {
+            for threads in fresh where number < threads.destination.pace.concurrency {
+                let destination = threads.destination
+                let isStarted = threads.start(
+                    number,
+                    makeWorker: {
+                        let transport = shares.make(destination) { sending.tell(.warning, destination, $0) }
+                        return DestinationWorker(queue, destination, transport, sending, writer)
+                    }, fail: { error in run.fail(error) })
+                if !isStarted { return useFewerThreads() }
+            }
+        }
+    }
+
+    /// Goes on with half of the threads: commands and look-ups of names need some too.
+    private func useFewerThreads() {
+        let most = (byDestination.values.map(\.count).max() ?? 0) / 2
+        for (number, threads) in byDestination {
+            // The end of another's threads rings the bell, and then this one starts.
+            if threads.isOver { byDestination[number] = nil }
+            guard most > 0, threads.count > most else { continue }
+            threads.limit(to: most)
+            let few = "only \(most) of \(threads.destination.pace.concurrency) transfers at a time"
+            sending.tell(.warning, threads.destination, "\(few), because \(QueueRun.noThread)")
+        }
+        if most == 0 { run.fail(QueueError(.inputOutput, QueueRun.noThread, of: queue.folder.path)) }
     }
 
     /// Reports a spool above its mark, at the start and then once an hour.
@@ -252,8 +266,7 @@ final class RunSupervisor {
     /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
         sending.stop()
-        inbox.stop()
-        let cause = run.stopRequest == .none && isOver ? options.cutShort : "the run was stopped"
+        let cause = run.stopRequest == .none && run.isStopped ? options.cutShort : "the run was stopped"
         let all = Array(byDestination.values) + leaving
         for threads in all { threads.end() }
         writer.wake()

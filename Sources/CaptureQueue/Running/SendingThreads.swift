@@ -6,8 +6,10 @@ import Synchronization
 /// The threads that send to one destination.
 final class SendingThreads: Sendable {
     private struct Shared {
-        /// What each thread does; nil for one that has ended.
+        /// What each thread does; nil for one that has ended, or does not run yet.
         var states: [DestinationWorker.Step?]
+        /// How many threads go on.
+        var most: Int
         var wakes = 0
         var isEnding = false
     }
@@ -25,35 +27,35 @@ final class SendingThreads: Sendable {
         self.destination = destination
         self.sending = sending
         self.onChange = onChange
-        shared = Mutex(Shared(states: Array(repeating: .worked, count: destination.pace.concurrency)))
+        let count = destination.pace.concurrency
+        shared = Mutex(Shared(states: Array(repeating: nil, count: count), most: count))
     }
 
-    /// Starts the threads.
+    /// Starts the thread with this number.
     ///
-    /// - Parameter makeWorker: called on each thread.
-    /// - Returns: false if the system cannot start even one thread.
+    /// - Parameter makeWorker: called on the thread.
+    /// - Returns: false if the system cannot start it.
     func start(
-        makeWorker: @escaping @Sendable () throws -> DestinationWorker, fail: @escaping @Sendable (any Error) -> Void
+        _ number: Int, makeWorker: @escaping @Sendable () throws -> DestinationWorker,
+        fail: @escaping @Sendable (any Error) -> Void
     ) -> Bool {
-        for number in 0..<destination.pace.concurrency {
-            let isStarted = Thread.start {
-                do {
-                    try self.work(number, makeWorker())
-                } catch {
-                    fail(error)
-                }
-                self.put(nil, number)
+        put(.worked, number)
+        let isStarted = Thread.start {
+            do {
+                try self.work(number, makeWorker())
+            } catch {
+                fail(error)
             }
-            guard !isStarted else { continue }
-            put(nil, number)
-            if number == 0 { return false }
+            self.put(nil, number)
         }
-        return true
+        if !isStarted { put(nil, number) }
+        return isStarted
     }
 
     private func work(_ number: Int, _ worker: DestinationWorker) throws {
         defer { worker.end() }
-        while !shared.withLock(\.isEnding) {
+        func mayGoOn() -> Bool { shared.withLock { !$0.isEnding && number < $0.most } }
+        while mayGoOn() {
             let wakes = shared.withLock(\.wakes)
             let step = try worker.step()
             put(step, number)
@@ -63,7 +65,7 @@ final class SendingThreads: Sendable {
                 // Check at least once a minute, because a change may not ring the bell.
                 let left = until.map { min(max(0, $0 - sending.now), 60_000) } ?? 60_000
                 _ = signal.wait(milliseconds: left) { () -> Bool? in
-                    shared.withLock { $0.isEnding || $0.wakes != wakes } ? true : nil
+                    !mayGoOn() || shared.withLock { $0.wakes != wakes } ? true : nil
                 }
                 put(.worked, number)
             }
@@ -84,12 +86,20 @@ final class SendingThreads: Sendable {
         signal.raise()
     }
 
+    /// Lets only this many threads go on. The others end after what they do now.
+    func limit(to most: Int) {
+        shared.withLock { $0.most = most }
+        signal.raise()
+    }
+
     func end() {
         shared.withLock { $0.isEnding = true }
         signal.raise()
     }
 
     var states: [DestinationWorker.Step?] { shared.withLock(\.states) }
+    /// How many threads run.
+    var count: Int { states.count { $0 != nil } }
     var isWorking: Bool { states.contains(.worked) }
     var isOver: Bool { states.allSatisfy { $0 == nil } }
 

@@ -119,14 +119,16 @@ struct RunCommand: ParsableCommand {
                     isAgain: isAgain)
                 run.stop()
             }
+            hook?.start()
             keeper?.start()
             defer { keeper?.finish(isHurried: true) }
             let (name, isOnce) = (dest, options.mode == .once)
             screen.watch(run) { try? queue.destinations.backlog(of: name, isDueNow: isOnce) }
             defer { screen.end() }
-            _ = try run.perform()
-            hook?.finish { stopped.withLock { $0 != nil } }
-            keeper?.finish(isHurried: stopped.withLock { $0 != nil })
+            let result = Result { try run.perform() }
+            hook?.finish { run.isStopped }
+            _ = try result.get()
+            keeper?.finish(isHurried: run.isStopped)
             screen.end()
             try screen.requireWritten()
             if let status = try? queue.status() { screen.showSummary(status) }

@@ -1,5 +1,7 @@
 import CaptureBundle
 import CaptureNative
+import CaptureQueue
+import CommandSupport
 import QueueModel
 import Synchronization
 
@@ -9,11 +11,11 @@ final class EventHook: Sendable {
     private struct State {
         var waiting: [QueueEvent] = []
         var dropped = 0
-        var isStarted = false
         var isEnding = false
         /// The run was asked to end, so nothing waits for the command any more.
         var isStopped = false
-        var isOver = false
+        /// Whether no thread is running.
+        var isOver = true
     }
 
     private static let most = 1000
@@ -33,18 +35,16 @@ final class EventHook: Sendable {
 
     func take(_ event: QueueEvent) {
         guard event.isForHooks else { return }
-        let isFirst = state.withLock { state in
+        state.withLock { state in
             if state.waiting.count < Self.most { state.waiting.append(event) } else { state.dropped += 1 }
-            defer { state.isStarted = true }
-            return !state.isStarted
         }
-        if isFirst { start() }
         signal.raise()
     }
 
-    /// Starts the thread at the first event and not earlier. A thread inherits the blocked signals of the thread that
-    /// starts it, and a run blocks its stop signals (`StopSignals`) only after this object was made.
-    private func start() {
+    /// Starts the thread. It inherits the blocked signals of the caller, so a run calls this after it has blocked its stop
+    /// signals, and before its transfers start, because these may take all threads that the system allows.
+    func start() {
+        state.withLock { $0.isOver = false }
         if !Thread.start({ self.work() }) { state.withLock { $0.isOver = true } }
     }
 
@@ -52,20 +52,25 @@ final class EventHook: Sendable {
     ///
     /// - Parameter isStopped: called several times a second; once it returns true, the remaining events are dropped.
     func finish(isStopped: () -> Bool) {
-        state.withLock { state in
+        let isLate = state.withLock { state in
             state.isEnding = true
-            if !state.isStarted { state.isOver = true }
+            return state.isOver && !state.waiting.isEmpty
         }
+        // The transfers have ended, so there may be a thread for it now.
+        if isLate { start() }
         signal.raise()
         while !state.withLock(\.isOver) {
             if isStopped() {
                 state.withLock { state in
+                    state.dropped += state.waiting.count
                     state.waiting = []
                     state.isStopped = true
                 }
             }
             _ = signal.wait(milliseconds: 100) { () -> Bool? in state.withLock(\.isOver) ? true : nil }
         }
+        let left = state.withLock { $0.waiting.count + $0.dropped }
+        if left > 0 { warnOfSkipped(left, QueueRun.noThread) }
     }
 
     private func work() {
@@ -80,12 +85,18 @@ final class EventHook: Sendable {
                 defer { state.dropped = 0 }
                 return state.dropped
             }
-            if dropped > 0 { warn("--on-event: \(dropped) events were skipped, because the command is too slow") }
+            if dropped > 0 {
+                warnOfSkipped(dropped, state.withLock(\.isStopped) ? "the run was to end" : "the command is too slow")
+            }
             guard let next else { break }
             run(next)
         }
         state.withLock { $0.isOver = true }
         signal.raise()
+    }
+
+    private func warnOfSkipped(_ count: Int, _ cause: String) {
+        warn("--on-event: \(Quantity.count(count, "event")) \(count == 1 ? "was" : "were") skipped, because \(cause)")
     }
 
     private func warn(_ text: String) {

@@ -43,7 +43,9 @@ final class PageKeeper: Sendable {
     /// signals: otherwise such a signal could end the process.
     func start() {
         state.withLock { $0.isOver = false }
-        if !Thread.start({ self.work() }) { state.withLock { $0.isOver = true } }
+        guard !Thread.start({ self.work() }) else { return }
+        state.withLock { $0.isOver = true }
+        warn("is written only when the run ends, because \(QueueRun.noThread)")
     }
 
     /// Receives an event of the run, which may change the page.
@@ -55,10 +57,11 @@ final class PageKeeper: Sendable {
     ///
     /// - Parameter isHurried: Whether the run was asked to end.
     func finish(isHurried: Bool) {
-        state.withLock { state in
-            state.isEnding = true
-            state.isHurried = isHurried
+        let hasThread = state.withLock { state in
+            defer { (state.isEnding, state.isHurried) = (true, isHurried) }
+            return !state.isOver || state.isEnding
         }
+        guard hasThread else { return work() }
         signal.raise()
         signal.wait { state.withLock(\.isOver) ? () : nil }
     }

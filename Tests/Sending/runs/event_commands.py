@@ -5,6 +5,7 @@ import shlex
 import time
 from signal import SIGTERM
 
+from Kit.rigs import NOBODY
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.outcomes import IS_LONG, every, expect, long
 from Kit.sending import wait_until
@@ -87,6 +88,63 @@ def hangs(bench):
         wait_until(lambda: not left(rig), "the hook's child processes to end", seconds=20)
 
 
+def left_out(result, about=""):
+    """How many events were left out, by the warnings."""
+    found = [line["message"] for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
+    return sum(int(text.split()[1]) for text in found if "skipped" in text)
+
+
+@long
+def over_with_the_run(bench):
+    """--max-duration and SIGTERM end a command that hangs, and say how many events were left out."""
+    def judge(case, ends):
+        with CaptureAPI(bench.public) as api:
+            rig = bench.rig()
+            with cleaned(rig):
+                rig.http(api.url)
+                rig.push(*bench.stock[:6])
+                words = () if ends else ("--max-duration", "2s")
+                hook = 'echo "$CAPQUEUE_ID" >> ids; echo $$ >> pids; exec sleep 4242'
+                with rig.start("run", "--until-empty", "--json", *words, "--on-event", hook) as running:
+                    wait_until(lambda: rig.status()["backlog"]["captures"] == 0, "everything to be sent")
+                    wait_until((rig.out / "pids").exists, "the command to be run")
+                    if ends:
+                        ends(running)
+                    # One command alone would have 30 seconds.
+                    result = running.end(seconds=25).must(*(ENDED[SIGTERM] if ends else (0,)), about=case)
+                wait_until(lambda: not left(rig), "the command goes with the run", seconds=20)
+            expect(len((rig.out / "ids").read_text().split()) == 1, "it was run again")
+            expect(left_out(result) == 5, f"{case}: {left_out(result)} events are said to be left out")
+
+    every({"--max-duration": None, "SIGTERM": lambda running: running.tell(SIGTERM)}, judge)
+
+
+@long
+def few_tasks(bench):
+    """With a limit of tasks (TasksMax, ulimit -u) a run has fewer transfers, says so, and every event is accounted for."""
+    def judge(most, concurrency):
+        rig, bundles = bench.rig(), bench.stock[:20]
+        for name in ("one", "two"):
+            (rig.out / name).mkdir()
+            rig.dest(name, "folder", "--path", rig.out / name, "--concurrency", str(concurrency))
+        rig.push(*bundles, options=["--dest", "one", "--dest", "two"])
+        user = NOBODY - int(most)  # whose processes are only these
+        for place in (rig.folder, *rig.folder.rglob("*")):
+            os.chown(place, user, user)
+        hook = 'echo "$CAPQUEUE_ID" >> ids'
+        result = rig.run("run", "--json", "--on-event", hook, prefix=(
+            "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "prlimit", f"--nproc={most}")).must(0, about="run")
+        texts = [line["message"] for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
+        expect(rig.states() == {"completed"}, f"they are {rig.states()}")
+        fewer = [text for text in texts if "transfers at a time" in text]
+        expect(len(fewer) == 2 and "TasksMax" in fewer[0], f"says of fewer transfers {texts}")
+        told = len((rig.out / "ids").read_text().split())
+        failed = [text for text in texts if "cannot be run" in text]
+        expect(told + len(failed) + left_out(result) == 2 * len(bundles), f"{told} told, {texts}")
+
+    every({"20": 16, "64": 64}, judge)
+
+
 FLOOD = "echo $$ >> pids; exec yes 4242"  # `left` finds the process by this number
 
 
@@ -122,5 +180,7 @@ TESTS = [
     ("a blocked destination has an event", held_is_told),
     ("a command that fails is a warning, and its output is dropped", changes_nothing),
     ("a command that hangs is killed", hangs),
+    ("--max-duration and SIGTERM end a command that hangs", over_with_the_run),
+    ("a limit of tasks: fewer transfers, a warning, and no event is lost without one", few_tasks),
     ("commands that print without end", flood),
 ]

@@ -71,6 +71,21 @@ struct SimulatedRunTests {
         #expect(!run.events.contains { $0.name == .blocked })
     }
 
+    /// A store that asks for fewer requests takes each third one.
+    @Test(arguments: [1, 10]) func burnsNoAttemptForSlowDown(_ count: Int) throws {
+        let ids = try (0..<count).map { try push("capture-\($0)") }
+        var number = 0
+        run.destination.answer = { _, _ in
+            number += 1
+            var block = Block(.wait, "the store answered 503 (SlowDown)")
+            block.isOfRate = true
+            return number % 3 == 0 ? ScriptedDestination.landed : .blocked(block)
+        }
+        try run.pass(Self.day)
+        for id in ids { #expect(try delivery(id).state == .completed && delivery(id).attempts == 1) }
+        #expect(number == 3 * count)
+    }
+
     // MARK: - Refusals that may be the capture's own
 
     private static let forbidden: SendOutcome = {

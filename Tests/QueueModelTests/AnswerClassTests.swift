@@ -15,14 +15,14 @@ struct AnswerClassTests {
     }
 
     @Test func followsTheTableForEveryStatusKindAndCondition() throws {
-        let rows = try Self.page.get().lines("statuses").lines.map(StatusRow.init)
+        let rows = try ["s3 codes", "statuses"].flatMap { try Self.page.get().lines($0).lines }.map(StatusRow.init)
         try #require(!rows.isEmpty)
         var used: Set<Int> = []
         var wrong: [String] = []
         for kind in AnswerFacts.Kind.allCases {
             for status in 0...999 {
                 let candidates = rows.indices.filter { rows[$0].mayMatch(status, kind) }
-                for facts in Self.answers(status) {
+                for facts in Self.answers(status, rows.filter { $0.mayMatch(status, .s3) }.flatMap(\.codes)) {
                     guard let row = candidates.first(where: { rows[$0].condition(facts) }) else {
                         wrong.append("\(kind) \(facts): no line")
                         continue
@@ -63,16 +63,17 @@ struct AnswerClassTests {
     }
 
     /// Every code that the page names and some others, with every combination of the other conditions.
-    private static func answers(_ status: Int) -> [AnswerFacts] {
+    private static func answers(_ status: Int, _ ofStores: [String]) -> [AnswerFacts] {
         let codes = [
             nil, "", "SOMETHING", "TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED", "RequestTimeTooSkewed",
-            "DEVICE_UNVERIFIED", "FORBIDDEN", "DEVICE_NOT_FOUND", "forbidden",
+            "DEVICE_UNVERIFIED", "FORBIDDEN", "DEVICE_NOT_FOUND", "forbidden", "SlowDown", "badDigest",
         ]
-        let plain = codes.flatMap { code in
-            (0..<32).map { bits in
+        let plain = (codes + ofStores).flatMap { code in
+            (0..<(ofStores.isEmpty ? 32 : 64)).map { bits in
                 AnswerFacts(
                     status: status, code: code, isEdge: bits & 1 != 0, hasRetryAfter: bits & 2 != 0,
-                    wasSentWhole: bits & 4 != 0, sentToken: bits & 8 != 0, isFetchedOrExpired: bits & 16 != 0)
+                    wasSentWhole: bits & 4 != 0, sentToken: bits & 8 != 0, isFetchedOrExpired: bits & 16 != 0,
+                    isDateOff: bits & 32 != 0)
             }
         }
         let redirected = [1, 2, 5, 6, 100].flatMap { count in
@@ -96,16 +97,19 @@ private func result(_ cell: String) throws -> AnswerClass {
 private struct StatusRow {
     let kinds: [AnswerFacts.Kind]
     let statuses: [ClosedRange<Int>]
+    let codes: [String]
     let condition: (AnswerFacts) -> Bool
     let result: AnswerClass
 
+    /// - Parameter cells: the last one of a line about stores says where its codes were seen.
     init(_ cells: [String]) throws {
-        try #require(cells.count == 4, "\(cells)")
+        try #require(cells.count == 4 || cells.count == 5, "\(cells)")
         kinds =
             cells[0] == "any"
             ? AnswerFacts.Kind.allCases
             : try cells[0].split(separator: ", ").map { try #require(AnswerFacts.Kind(rawValue: String($0))) }
         statuses = try cells[1].split(separator: ", ").map(Self.range)
+        codes = cells.count == 5 ? Self.codes(cells[2]) : []
         condition = try Self.condition(cells[2])
         result = try QueueModelTests.result(cells[3])
     }
@@ -121,12 +125,16 @@ private struct StatusRow {
         return try #require(ends.first)...(try #require(ends.last))
     }
 
+    private static func codes(_ text: String) -> [String] {
+        text.matches(of: /`([A-Za-z0-9_]+)`/).map { String($0.1) }
+    }
+
     private static func condition(_ text: String) throws -> (AnswerFacts) -> Bool {
-        if text.hasPrefix("code ") || text.hasPrefix("S3 code ") {
-            let codes = text.matches(of: /`([A-Za-z_]+)`/).map { String($0.1) }
-            let mayBeMissing = text.hasSuffix(", or none")
-            try #require(!codes.isEmpty)
-            return { facts in facts.code.map { codes.contains($0) } ?? mayBeMissing }
+        if let match = text.wholeMatch(of: /code (`\w+`(?:(?:, | or )`\w+`)*)(, or none)?(?:, (.+))?/) {
+            let codes = codes(String(match.1))
+            let mayBeMissing = match.2 != nil
+            let rest = try condition(match.3.map(String.init) ?? "")
+            return { facts in (facts.code.map { codes.contains($0) } ?? mayBeMissing) && rest(facts) }
         }
         if text.contains("307 or 308") {
             let phrases = try text.split(separator: ", ").map(redirectPhrase)
@@ -139,6 +147,8 @@ private struct StatusRow {
         case "": return { _ in true }
         case "a bearer token was sent": return { $0.sentToken }
         case "the URL is fetched, or its time is over": return { $0.isFetchedOrExpired }
+        case "no code": return { $0.code == nil }
+        case "Date differs": return { $0.isDateOff }
         case "an edge": return { $0.isEdge }
         case "Retry-After": return { $0.hasRetryAfter }
         case "the whole body was sent": return { $0.wasSentWhole }

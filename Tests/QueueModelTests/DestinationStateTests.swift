@@ -41,6 +41,28 @@ struct DestinationStateTests {
         return state
     }
 
+    // MARK: - SlowDown
+
+    @Test func waitsLongerWithEachSlowDownUntilOneLands() throws {
+        var block = Block(.wait, "SlowDown")
+        block.isOfRate = true
+        var (state, now) = (DestinationState(), Self.start)
+        for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
+            `try`(.blocked(block), 1, &state, at: now)
+            #expect(state.permission(at: now) == .wait(until: now + seconds * 1000))
+            now += seconds * 1000
+        }
+        `try`(Self.landed, 1, &state, at: now)
+        `try`(.blocked(block), 1, &state, at: now)
+        #expect(state.permission(at: now) == .wait(until: now + 1000))
+        // A time that the server gave counts as it is, and no later pause grows from it.
+        now += 1000
+        `try`(.blocked(Block(.wait, "later", pause: .seconds(3600))), 1, &state, at: now)
+        now += 3_600_000
+        `try`(.blocked(block), 1, &state, at: now)
+        #expect(state.permission(at: now) == .wait(until: now + 1000))
+    }
+
     // MARK: - Failures
 
     @Test func blocksWithTheFifthFailureOfThreeCapturesAndNotBefore() {

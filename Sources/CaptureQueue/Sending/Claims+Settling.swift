@@ -195,7 +195,9 @@ extension Database {
     /// Whether the server asks to wait or has no room, although it accepted another capture since the last try of this
     /// one. For a member of a session, only captures outside that session count.
     private func hasLandedElsewhere(_ outcome: SendOutcome, _ delivery: DeliveryRecord) throws -> Bool {
-        guard case .blocked(let block) = outcome, block.reason == .wait || block.reason == .full else { return false }
+        guard case .blocked(let block) = outcome, [.wait, .full].contains(block.reason), !block.isOfRate else {
+            return false
+        }
         let sql = """
             SELECT 1 FROM deliveries AS this JOIN deliveries AS other ON other.destination = this.destination
                 AND other.completed_at > this.tried_at

@@ -36,9 +36,10 @@ package enum AnswerClass: String, Sendable, CaseIterable {
 }
 
 extension AnswerClass {
-    /// Classifies an answer by the table of section 4.1; the first line that matches decides.
+    /// Classifies an answer by the tables of section 4.1; the first line that matches decides.
     package static func of(_ answer: AnswerFacts, kind: AnswerFacts.Kind) -> AnswerClass {
-        switch answer.status {
+        if let known = ofStore(answer, kind) { return known }
+        return switch answer.status {
         case 200...299: answer.wasSentWhole ? ofSuccess(answer.status, kind) : .retry
         case 300...399: ofRedirect(answer.redirect, kind)
         case 401, 403, 407: ofRefusal(answer, kind)
@@ -69,7 +70,6 @@ extension AnswerClass {
         case (401, .http, "TIMESTAMP_EXPIRED"), (401, .http, "TIMESTAMP_INVALID"), (401, .http, "REPLAY_DETECTED"):
             .again
         case (401, _, _) where answer.sentToken: .again
-        case (403, .s3, "RequestTimeTooSkewed"): .again
         case (403, .put, _) where answer.isFetchedOrExpired: .again
         case (401, _, _), (407, _, _): .credentials
         case _ where answer.isEdge: .retry

@@ -18,12 +18,15 @@ package struct AnswerFacts: Hashable, Sendable {
     package var sentToken: Bool
     /// Whether the URL came from a command or an endpoint, or says itself that it has expired.
     package var isFetchedOrExpired: Bool
+    /// Whether the `Date` of the answer and the time of the signature differ by more than 5 minutes.
+    package var isDateOff: Bool
     /// The redirect; nil if the answer has no readable `Location`.
     package var redirect: RedirectFacts?
 
     package init(
         status: Int, code: String? = nil, isEdge: Bool = false, hasRetryAfter: Bool = false, wasSentWhole: Bool = false,
-        sentToken: Bool = false, isFetchedOrExpired: Bool = false, redirect: RedirectFacts? = nil
+        sentToken: Bool = false, isFetchedOrExpired: Bool = false, isDateOff: Bool = false,
+        redirect: RedirectFacts? = nil
     ) {
         self.status = status
         self.code = code
@@ -32,6 +35,7 @@ package struct AnswerFacts: Hashable, Sendable {
         self.wasSentWhole = wasSentWhole
         self.sentToken = sentToken
         self.isFetchedOrExpired = isFetchedOrExpired
+        self.isDateOff = isDateOff
         self.redirect = redirect
     }
 }

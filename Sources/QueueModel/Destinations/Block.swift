@@ -35,6 +35,8 @@ public struct Block: Hashable, Sendable {
         case otherName = "the server's certificate is for another name"
         case noChecksum = "the store does not support x-amz-checksum-sha256"
         case noCondition = "the store does not support If-None-Match"
+        case otherRegion = "the bucket is in the region"
+        case otherHost = "the bucket is at the host"
         case sharedPlaces = "the path of the URL has no {sha256}"
         case refusedByProxy = "the proxy answered 407"
     }
@@ -48,6 +50,8 @@ public struct Block: Hashable, Sendable {
     public let until: CaptureTime?
     /// Whether the server may refuse only this capture. Before the block is in force, another one is tried.
     package var isPerhapsOfCapture = false
+    /// Whether the server asked for fewer requests (`SlowDown`). Such a try never counts.
+    package var isOfRate = false
 
     public init(_ reason: Reason, _ message: String, pause: Duration? = nil, until: CaptureTime? = nil) {
         self.reason = reason
@@ -58,6 +62,12 @@ public struct Block: Hashable, Sendable {
 
     /// nil where the reason says enough.
     public var cause: Cause? { Cause.allCases.first { message.contains($0.rawValue) } }
+
+    /// The word after the text of a cause in the message, such as the region of the bucket.
+    package func word(after cause: Cause) -> String? {
+        let rest = message.pieces(around: "\(cause.rawValue) ")
+        return rest.count == 2 ? rest[1].pieces(by: ",")[0].pieces(by: " ").first : nil
+    }
 
     /// Whether the user must do something to end the block.
     public var needsUser: Bool {
@@ -89,9 +99,10 @@ extension Block {
     ///
     /// - Parameter before: the block that was in force until now.
     func begun(after before: Block?, at now: Int) -> Block {
-        var pause = self.pause ?? reason.pauses.first
-        if self.pause == nil, let before, before.reason == reason, let last = before.pause {
-            pause = max(pause, min(last * 2, reason.pauses.longest))
+        let (first, longest): (Duration, Duration) = isOfRate ? (.seconds(1), .seconds(300)) : reason.pauses
+        var pause = self.pause ?? first
+        if self.pause == nil, let before, before.reason == reason, let last = before.pause, last <= longest {
+            pause = max(pause, min(last * 2, longest))
         }
         return Block(reason, message, pause: pause, until: CaptureTime(clamping: now + pause.milliseconds))
     }

@@ -51,7 +51,7 @@ struct AnswerWords {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }).prefix(limit))
     }
 
-    private static func element(_ name: String, _ text: String) -> String? {
+    static func element(_ name: String, _ text: String) -> String? {
         text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true).first
     }
 }

@@ -55,15 +55,20 @@ struct HTTPEnd {
         // The server asks for another try although token, signature and URL are fresh.
         case .again: .blocked(refusal(.credentials))
         case .credentials, .endpoint: .blocked(refusal(kind.reason ?? .endpoint))
-        case .wait, .full, .tls, .offline, .local:
-            .blocked(Block(kind.reason ?? .offline, message, pause: retryAfter.map { .milliseconds($0) }))
+        case .wait, .full, .tls, .offline, .local: .blocked(pausing)
         }
+    }
+
+    private var pausing: Block {
+        var block = Block(kind.reason ?? .offline, message, pause: retryAfter.map { .milliseconds($0) })
+        block.isOfRate = kind == .wait && AnswerClass.slowDown.contains(word ?? "")
+        return block
     }
 
     private func refusal(_ reason: Block.Reason) -> Block {
         var block = Block(reason, message)
-        // 401 and 407 are about us, and not about what is sent.
-        block.isPerhapsOfCapture = answer.map { ![401, 407].contains($0.status) } ?? false
+        // 401, 407 and the codes of a store with 400 are about us, and not about what is sent.
+        block.isPerhapsOfCapture = answer.map { ![400, 401, 407].contains($0.status) } ?? false
         return block
     }
 }
@@ -75,6 +80,8 @@ final class HTTPExchange {
     private let hidesPaths: Bool
     /// One session for each origin. Otherwise unsolicited bytes on an unused connection would go unnoticed.
     private var sessions: [WebAddress.Origin: CurlSession] = [:]
+    /// The clock of an S3 store minus ours in milliseconds, learnt when the store refuses the time of a signature.
+    var clockOffset = 0
     /// The number of network changes when the sessions were made.
     private var network = 0
 
@@ -137,7 +144,7 @@ final class HTTPExchange {
             let end = perform(
                 attempt, carriesCredentials: isSecret || bearer != nil, sentToken: bearer != nil && round == 0,
                 isFetched: isFetched, control)
-            // For a fetched URL, the caller handles a 403.
+            // For a fetched URL, the caller handles the refusal.
             guard end.kind == .again, round == 0, kind == .s3 || end.answer?.status == 401,
                 request.body?.rewind() ?? true
             else { return end }
@@ -174,14 +181,17 @@ final class HTTPExchange {
         }
         let facts = AnswerFacts(
             status: answer.status, code: words.code, isEdge: words.isEdge, hasRetryAfter: retryAfter != nil,
-            wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched, redirect: redirect)
+            wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched,
+            isDateOff: isOff(answer["date"], now: now), redirect: redirect)
         var message = " answered \(answer.status)\(words.detail.isEmpty ? Self.meaning(answer.status) : words.detail)"
-        if (300...399).contains(answer.status) {
+        let kind = AnswerClass.of(facts, kind: self.kind)
+        if self.kind == .s3, [301, 307, 308, 400].contains(answer.status), let place = answer.bucketPlace {
+            message += ": \(place)"
+        } else if (300...399).contains(answer.status) {
             message +=
                 target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
                 ?? ", a redirect without a usable Location"
         }
-        let kind = AnswerClass.of(facts, kind: self.kind)
         // The answer is a page for people, or comes from a gateway that cannot reach the server.
         let isOutage =
             (kind == .retry || kind == .unclear)
@@ -191,6 +201,11 @@ final class HTTPExchange {
             place: request.address.origin.description, words: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
             secrets: secrets)
+    }
+
+    private func isOff(_ date: String?, now: Int) -> Bool {
+        guard let date = date.flatMap({ HTTPDate.milliseconds($0, now: now) }) else { return false }
+        return abs(date - now - clockOffset) > 300_000
     }
 
     /// Words for a status, for an answer that contains none.

@@ -57,7 +57,7 @@ final class PutTransport: UploadTransport {
             if let outcome = decided(upload) { return outcome }
             if job.delivery.isInDoubt && !renewed, let receipt = found(upload) { return receipt }
             let (end, isConditional) = try put(upload)
-            if end.kind == .again, place.isFetched, !renewed, end.answer?.status == 403 {
+            if end.kind == .again, place.isFetched, !renewed, end.answer?.status != 401 {
                 renewed = true
                 continue
             }

@@ -9,8 +9,6 @@ final class S3Exchange {
 
     let connections: HTTPExchange
     private let settings: S3Settings
-    /// The server's clock minus ours in milliseconds, learnt when the server refuses the time of a signature.
-    private var offset = 0
 
     init(_ settings: S3Settings) {
         self.settings = settings
@@ -30,7 +28,8 @@ final class S3Exchange {
         return try connections.perform(
             request, token: nil, control,
             prepare: { attempt throws(SendTrouble) in
-                let signer = SigV4(credentials: credentials, region: region, now: WallClock.milliseconds + offset)
+                let signer = SigV4(
+                    credentials: credentials, region: region, now: WallClock.milliseconds + connections.clockOffset)
                 do throws(NativeError) { attempt = try signer.signed(attempt, contentHash: contentHash) } catch {
                     throw SendTrouble(message: error.description)
                 }
@@ -39,7 +38,7 @@ final class S3Exchange {
             onAgain: { end in
                 let now = WallClock.milliseconds
                 let server = end.answer?["date"].flatMap { HTTPDate.milliseconds($0, now: now) }
-                if let server { offset = server - now }
+                if let server { connections.clockOffset = server - now }
             })
     }
 

@@ -1,0 +1,27 @@
+import CurlClient
+import QueueModel
+
+extension HTTPAnswer {
+    /// Where the store says that the bucket is, in words for people; nil if it does not say.
+    var bucketPlace: String? {
+        let text = String(decoding: body.prefix(4096), as: UTF8.self)
+        let region = (self["x-amz-bucket-region"] ?? AnswerWords.element("Region", text)).flatMap(Self.word)
+        let host = AnswerWords.element("Endpoint", text).flatMap(Self.word)
+        return switch (region, host) {
+        case (nil, nil): nil
+        case (let region?, nil): "\(Block.Cause.otherRegion.rawValue) \(region)"
+        case (nil, let host?): "\(Block.Cause.otherHost.rawValue) \(host)"
+        case (let region?, let host?):
+            "\(Block.Cause.otherRegion.rawValue) \(region), and \(Block.Cause.otherHost.rawValue) \(host)"
+        }
+    }
+
+    /// A name of a host or a region, which becomes part of a command in a hint.
+    private static func word(_ text: String) -> String? {
+        let isPlain = text.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-.:".utf8.contains(byte)
+        }
+        return isPlain && 1...255 ~= text.utf8.count && !text.hasPrefix("-") ? text : nil
+    }
+}

@@ -156,8 +156,9 @@ class QueueRig(Rig):
                 database.execute("UPDATE captures SET pushed_at = pushed_at - ?1, finished_at = finished_at - ?1, "
                                  "stored_at = stored_at - ?1, removed_at = removed_at - ?1 WHERE id = ?2",
                                  (int(days * DAY), bundle.id))
-                database.execute("UPDATE deliveries SET completed_at = completed_at - ?1, due = due - ?1 WHERE capture "
-                                 "= (SELECT seq FROM captures WHERE id = ?2)", (int(days * DAY), bundle.id))
+                database.execute("UPDATE deliveries SET completed_at = completed_at - ?1, due = due - ?1, waits_from = "
+                                 "waits_from - ?1 WHERE capture = (SELECT seq FROM captures WHERE id = ?2)",
+                                 (int(days * DAY), bundle.id))
 
     # Methods that read the results.
 

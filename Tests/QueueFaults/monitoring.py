@@ -89,9 +89,9 @@ def too_old(bench):
     rig = rig_to(bench, "a", "b")
     rig.push(bench.stock[0])
     rig.push(bench.stock[1], options=("--dest", "b", "--not-before", "+1d"))
-    rig.aged(*bench.stock[:2], days=3)
+    rig.aged(bench.stock[0], days=3)
     finds(rig, 15, ("captures.old", 1, "a"), options=("--max-age", "2d"))
-    rig.change("UPDATE captures SET not_before = not_before - ? WHERE not_before IS NOT NULL", 2 * DAY)
+    rig.change("UPDATE deliveries SET waits_from = waits_from - ? WHERE not_before IS NOT NULL", 2 * DAY)
     shown, series = status(rig), metrics(rig)
     for name, hours in (("a", 72), ("b", 24)):
         ages = [one["oldest_waiting"]["age_seconds"] // 3600 for one in shown["destinations"] if one["name"] == name]

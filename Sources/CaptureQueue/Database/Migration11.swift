@@ -8,7 +8,7 @@ enum Migration11 {
     static let unreleased = (0..<number).map { "v11.\($0)" }
 
     static func apply(_ db: Database) throws {
-        for part in [copies, ends, found, interrupted] + order { try db.execute(sql: part) }
+        for part in [copies, ends, found, interrupted, waits] + order { try db.execute(sql: part) }
     }
 
     /// Doubt about the copy in a folder for which a receipt of 1.0 speaks: it was not synced again under its name. A receipt
@@ -79,5 +79,15 @@ enum Migration11 {
     /// Claims that were interrupted, for recovery after a kill.
     private static let interrupted = """
         CREATE INDEX deliveries_interrupted ON deliveries (id) WHERE token IS NOT NULL AND state <> 'uploading';
+        """
+
+    /// Since when a delivery waits. A capture of 1.0 waits since its push, or since its `not_before`.
+    private static let waits = """
+        ALTER TABLE deliveries ADD COLUMN waits_from INTEGER NOT NULL DEFAULT 0;
+        UPDATE deliveries SET waits_from = max(coalesce(not_before, 0), (SELECT pushed_at FROM captures WHERE seq = capture))
+            WHERE state IN ('pending', 'failed', 'uploading', 'processing');
+        DROP INDEX captures_deferred;
+        DROP INDEX deliveries_waiting;
+        CREATE INDEX deliveries_waiting ON deliveries (destination, waits_from) WHERE state IN ('pending', 'failed', 'uploading', 'processing');
         """
 }

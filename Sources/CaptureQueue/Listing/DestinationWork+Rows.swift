@@ -43,7 +43,7 @@ extension DestinationWork {
         work.totals = own
         (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
         work.doubtfulCopies = try destination.map { try doubtfulCopies($0, db) } ?? [:]
-        if let destination, destination.isToldOfSessions { try work.addSessions(destination.number, db) }
+        if let destination, destination.isToldOfSessions { try work.addSessions(destination.number, db, now) }
         guard waits else { return work }
         work.cutShort = try cutShort(number, db)
         work.oldestWaiting = try oldestWaiting(destination?.number, db, now)
@@ -73,10 +73,14 @@ extension DestinationWork {
         }
     }
 
-    private mutating func addSessions(_ number: Int, _ db: Database) throws {
+    private mutating func addSessions(_ number: Int, _ db: Database, _ now: Int) throws {
         let untold = "SELECT count(*) FROM \(Session.untold) AND attempts >= ?"
         untoldSessions = try db.integer(untold, [number, Session.patience]) ?? 0
         dueSessions = try db.integer("SELECT count(*) FROM \(Session.reportable)", [number]) ?? 0
+        oldestEnd = try db.row(Session.oldestEnd, [number]).map { row in
+            let age = max(0, now - (try row.needInteger("since")))
+            return .init(id: try row.needText("name"), pushedAt: try row.needTime("since"), age: .milliseconds(age))
+        }
         keptBackSessions = try db.mapped("SELECT name FROM \(Session.keptBack)", [number]) { try $0.needText("name") }
     }
 
@@ -89,29 +93,22 @@ extension DestinationWork {
         return try row?.text("message").map { .init(captures: try row?.needInteger("captures") ?? 0, message: $0) }
     }
 
-    /// What has waited for longest, of what may be sent: a capture waits from its push on, or from its `not_before`.
+    /// What has waited for longest; nil if nothing may be sent yet.
     private static func oldestWaiting(_ number: Int?, _ db: Database, _ now: Int) throws -> QueueStatus.Waiting? {
-        let waits = "deliveries.state IN ('pending', 'failed', 'uploading', 'processing')"
-        let plain = try db.row(
+        let oldest = try db.row(
             """
-            SELECT captures.id AS id, pushed_at, pushed_at AS since
+            SELECT captures.id AS id, pushed_at, waits_from
             FROM deliveries INDEXED BY deliveries_waiting CROSS JOIN captures ON seq = capture
-            WHERE destination IS ? AND \(waits) AND captures.not_before IS NULL ORDER BY capture LIMIT 1
+            WHERE destination IS ? AND deliveries.state IN ('pending', 'failed', 'uploading', 'processing')
+            ORDER BY waits_from LIMIT 1
             """, [number])
-        let deferred = try db.row(
-            """
-            SELECT captures.id AS id, pushed_at, max(pushed_at, captures.not_before) AS since
-            FROM captures INDEXED BY captures_deferred CROSS JOIN deliveries ON capture = seq
-            WHERE captures.not_before <= ? AND captures.state NOT IN ('completed', 'cancelled') AND destination IS ? AND \(waits)
-            ORDER BY since LIMIT 1
-            """, [now, number])
-        let oldest = try [plain, deferred].compactMap(\.self).min {
-            try $0.needInteger("since") < $1.needInteger("since")
-        }
-        guard let oldest else { return nil }
-        return .init(
-            id: try oldest.needText("id"), pushedAt: try oldest.needTime("pushed_at"),
-            age: .milliseconds(max(0, now - (try oldest.needInteger("since")))))
+        // What an index lacks, no run finds.
+        guard let oldest else { throw QueueError.corruptRecord("an index does not have the captures that wait") }
+        let age = now - (try oldest.needInteger("waits_from"))
+        return age < 0
+            ? nil
+            : .init(
+                id: try oldest.needText("id"), pushedAt: try oldest.needTime("pushed_at"), age: .milliseconds(age))
     }
 
     /// From the last 50 deliveries at most: of a million, each is on pages of its own.

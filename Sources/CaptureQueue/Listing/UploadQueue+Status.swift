@@ -30,7 +30,6 @@ extension UploadQueue {
             // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
             status.work = try DestinationWork.all(db, at: reading.wall)
             status.traffic = try Traffic.all(db)
-            status.encryption = StorageEncryption(of: folder.spool)
             status.isPaused = try db.text("SELECT paused FROM control") != nil
             status.clockDoubt = reading.doubt
             status.inbox = status.settings.inbox.map { Inbox.standing(FilePath($0), at: reading.wall) }
@@ -45,8 +44,11 @@ extension UploadQueue {
         status.takenByRoot = Reserve(folder: folder).takenByRoot
         let next = status.nextBytes + Reserve.size
         status.isQuotaFull = DiskSpace.refusal(of: next, in: folder.incoming)?.isQuotaFull ?? false
-        // A backup is often kept on a disk that is read-only.
-        status.isDiskReadOnly = !FileStatus.exists(BackupMark.path(in: folder)) && folder.isOnReadOnlyDisk
+        status.encryption = StorageEncryption(of: folder.spool)
+        // Nothing is pushed into a backup.
+        let isBackup = FileStatus.exists(BackupMark.path(in: folder))
+        status.isDiskReadOnly = !isBackup && folder.isOnReadOnlyDisk
+        status.isUnencrypted = !isBackup && status.settings.requiresEncryption && status.encryption == .unknown
     }
 
     /// What can be deleted if room is short, after another capture of `next` bytes. Of many captures only the oldest are

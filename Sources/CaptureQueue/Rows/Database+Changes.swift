@@ -54,6 +54,10 @@ extension Database {
         if [.retry, .resend, .push].contains(event) {
             try run("UPDATE deliveries SET elapsed_from = \(Self.elapsed) WHERE id = ?", [delivery.number])
         }
+        if DeliveryState.waiting.contains(next) && !DeliveryState.waiting.contains(delivery.state) {
+            let wait = "UPDATE deliveries SET waits_from = max(?, coalesce(not_before, 0)) WHERE id = ?"
+            try run(wait, [now, delivery.number])
+        }
         try record(delivery.number, from: delivery.state, to: next, event, cause: change.cause, at: now)
         guard next != delivery.state else { return true }
         if change.isOnlyDelivery && next != .completed {
@@ -175,11 +179,14 @@ extension Database {
     ) throws {
         try run(
             """
-            INSERT INTO deliveries (capture, destination, state, priority, due, not_before, span_until, elapsed_from, session,
-                order_after, order_position)
-            SELECT seq, ?, ?, ?, ?, ?, ?, \(Self.elapsed), session, order_after, order_position FROM captures WHERE seq = ?
+            INSERT INTO deliveries (capture, destination, state, priority, due, not_before, span_until, waits_from,
+                elapsed_from, session, order_after, order_position)
+            SELECT seq, ?, ?, ?, ?, ?, ?, ?, \(Self.elapsed), session, order_after, order_position FROM captures WHERE seq = ?
             """,
-            [destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil, sequence])
+            [
+                destination, state.rawValue, priority, start.due, start.notBefore, start.spanUntil,
+                max(now, start.notBefore ?? now), sequence,
+            ])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
     }
 }

@@ -65,6 +65,10 @@ extension Database {
             UPDATE deliveries SET due = :start + \(rule) WHERE destination = :destination
                 AND state IN ('pending', 'failed', 'processing') AND due > :start AND due > :start + \(rule)
             """,
+            """
+            UPDATE deliveries SET waits_from = :start + \(Self.left) WHERE destination = :destination
+                AND state IN ('pending', 'failed', 'uploading', 'processing') AND waits_from > :start + \(Self.left) + 1000
+            """,
         ] { try run(sql, arguments) }
     }
 }

@@ -29,6 +29,13 @@ extension Session {
     /// Of these, the ones that a destination can be notified of, for `FROM`.
     static let reportable = "\(unaccepted) AND \(due)"
 
+    /// The one of these that has waited for longest: since its end, or since the last member landed there.
+    static let oldestEnd = """
+        SELECT name, max(sessions.ended_at, coalesce((SELECT completed_at FROM deliveries INDEXED BY deliveries_landed
+            WHERE destination = ?1 AND completed_at IS NOT NULL AND session = sessions.id
+            ORDER BY completed_at DESC LIMIT 1), 0)) AS since FROM \(reportable) ORDER BY since LIMIT 1
+        """
+
     /// Of these, the ones that are never due, because a member was cancelled, for `FROM`.
     static let keptBack = """
         \(unaccepted) AND incomplete = 0 AND EXISTS (SELECT 1 FROM \(unlanded) = sessions.id AND state = 'cancelled')

@@ -20,6 +20,8 @@ public struct DestinationWork: Hashable, Sendable {
     public package(set) var cutShort: QueueStatus.CutShort?
     /// nil where nothing waits, or only captures whose `--not-before` has not come.
     public package(set) var oldestWaiting: QueueStatus.Waiting?
+    /// The end of a session that waits to be reported for longest; its `id` is the name of the session.
+    public package(set) var oldestEnd: QueueStatus.Waiting?
     /// nil where nothing landed in the last hours, or nothing waits.
     public package(set) var rate: SendingRate?
 
@@ -32,6 +34,9 @@ public struct DestinationWork: Hashable, Sendable {
 
     /// What a pause or a block stops: captures and ends of sessions.
     var stoppable: Int { backlog.captures + dueSessions }
+
+    /// How long the oldest capture or end of a session has waited.
+    public var oldestAge: Duration? { [oldestWaiting, oldestEnd].compactMap { $0?.age }.max() }
 
     public func count(_ states: [DeliveryState]) -> Int { states.reduce(0) { $0 + (totals[$1]?.captures ?? 0) } }
 

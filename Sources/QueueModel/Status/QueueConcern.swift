@@ -14,6 +14,8 @@ public struct QueueConcern: Hashable, Sendable {
         case lowInodes = "quota.inodes"
         /// The disk is mounted read-only.
         case readOnlyDisk = "disk.readonly"
+        /// Push refuses everything, because nothing encrypts the disk.
+        case unencryptedDisk = "disk.unencrypted"
         /// The queue is on FAT, or on an ext file system without a journal.
         case fat = "disk.fat", noJournal = "disk.journal"
         /// The spool is missing or empty, although bundles are stored in it.
@@ -40,7 +42,7 @@ public struct QueueConcern: Hashable, Sendable {
         case keptBack = "session.cancelled"
         /// Runs ended before they had sent a capture, three times in a row.
         case cutShort = "run.limit"
-        /// A capture has waited for longer than the user allows.
+        /// A capture or the end of a session has waited for longer than the user allows.
         case old = "captures.old"
         /// The copies in a folder have other bytes than the receipts say.
         case copiesWrong = "copies.wrong"
@@ -102,7 +104,7 @@ extension QueueStatus {
                 case .copiesWrong: each { $0.doubtfulCopies[.wrong] ?? 0 }
                 case .copiesAbsent: each { $0.doubtfulCopies[.absent] ?? 0 }
                 case .cutShort: each { $0.cutShort?.captures ?? 0 }
-                case .old: each { $0.oldestWaiting.map { $0.age > maxAge ?? $0.age } ?? false ? 1 : 0 }
+                case .old: each { $0.oldestAge.map { $0 > maxAge ?? $0 } ?? false ? 1 : 0 }
                 case .queuePaused:
                     isPaused
                         ? whole(chosen.reduce(0) { $0 + $1.stoppable }, ends: chosen.reduce(0) { $0 + $1.dueSessions })
@@ -111,6 +113,7 @@ extension QueueStatus {
                 case .lowDisk: isSo(isDiskLow)
                 case .lowInodes: isSo(isLowOnInodes)
                 case .readOnlyDisk: isSo(isDiskReadOnly)
+                case .unencryptedDisk: isSo(isUnencrypted)
                 case .fat: isSo(disk == .fat)
                 case .noJournal: isSo(disk == .withoutJournal)
                 case .spoolAbsent: isSo(isSpoolAbsent)

@@ -67,6 +67,8 @@ public struct QueueStatus: Hashable, Sendable {
     public package(set) var isQuotaFull = false
     /// The bytes that root has taken of those that the disk keeps for root, so that nothing that the user deletes helps.
     package var takenByRoot = 0
+    /// Whether push refuses everything, because nothing encrypts the disk.
+    public package(set) var isUnencrypted = false
     /// Whether the disk is mounted read-only.
     public package(set) var isDiskReadOnly = false
     /// The size of the capture that was pushed last, as a measure for the next one.

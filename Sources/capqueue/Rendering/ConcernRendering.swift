@@ -10,7 +10,8 @@ extension QueueConcern {
         switch code {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .lowInodes, .overMark: .overMark
-        case .readOnlyDisk, .fat, .noJournal, .spoolAbsent, .absent, .unassigned, .held, .salvaged, .blocked,
+        case .readOnlyDisk, .unencryptedDisk, .fat, .noJournal, .spoolAbsent, .absent, .unassigned, .held, .salvaged,
+            .blocked,
             .destinationPaused, .queuePaused, .untold, .keptBack, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox,
             .clock:
             .workLeft
@@ -68,6 +69,11 @@ extension QueueConcern {
         case .readOnlyDisk:
             let found = "the disk is read-only, so nothing can be stored, sent or deleted"
             return (found, "find out why, and make it writable", "dmesg")
+        case .unencryptedDisk:
+            let found = "nothing encrypts the disk (require-encrypted is on), so push refuses new captures"
+            return (
+                found, "move the queue to an encrypted disk, or allow this one", "capqueue config require-encrypted off"
+            )
         case .fat, .noJournal:
             let journal = code == .fat ? "" : "add a journal (tune2fs -O has_journal), or "
             let advice = "\(journal)move it: restore a backup elsewhere"
@@ -129,10 +135,14 @@ extension QueueConcern {
             let found = "\(placed) \(was) not sent in three tries: \(why) (--max-duration)"
             return (found, "send without a limit", "capqueue run --dest \(name)")
         case .old:
-            let oldest = work?.oldestWaiting
-            let age = (oldest?.age ?? .zero).words
-            let found = "\(oldest?.id ?? "")\(destination.map { " for \($0)" } ?? "") has waited for \(age)"
-            return (found, "see why", "capqueue history \(oldest?.id ?? "")")
+            let (whom, age) = (destination.map { " for \($0)" } ?? "", (work?.oldestAge ?? .zero).words)
+            if let end = work?.oldestEnd, end.age == work?.oldestAge {
+                return (
+                    "the end of session \(end.id)\(whom) has waited for \(age)", "see why", "capqueue dest test \(name)"
+                )
+            }
+            let id = work?.oldestWaiting?.id ?? ""
+            return ("\(id)\(whom) has waited for \(age)", "see why", "capqueue history \(id)")
         case .copiesWrong:
             let found =
                 "\(count == 1 ? "a copy" : "\(count) copies") in \(name) \(have) other bytes than the receipt says"

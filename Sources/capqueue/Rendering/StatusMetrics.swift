@@ -37,7 +37,7 @@ extension QueueStatus {
         text.add("disk_free_inodes", "Free inodes on the disk of the queue.", freeInodes)
         text.add(
             "oldest_waiting_seconds", "How long the oldest capture has waited.",
-            (oldestWaiting?.age.milliseconds ?? 0) / 1000)
+            (work.compactMap(\.oldestAge).max()?.milliseconds ?? 0) / 1000)
     }
 
     private func addDeliveries(to text: inout MetricsText) {
@@ -55,7 +55,7 @@ extension QueueStatus {
         text.add("backlog_bytes", "Bytes that wait for each destination.", each(\.backlog.bytes))
         text.add(
             "destination_oldest_waiting_seconds", "How long the oldest capture for each destination has waited.",
-            each { ($0.oldestWaiting?.age.milliseconds ?? 0) / 1000 })
+            each { ($0.oldestAge?.milliseconds ?? 0) / 1000 })
         text.add(
             "destination_paused", "Whether each destination is paused.",
             destinations.map { (["destination": $0.name], $0.isPaused ? 1 : 0) })

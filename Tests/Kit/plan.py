@@ -26,8 +26,8 @@ def short():
     return [
         *without_tools(),
         swift_tests("Swift tests"),
-        *(suite(name, name) for name in ("Sending", "QueueFaults", "Faults", "Stamps", "Judges", "Hardware",
-                                        "ReportPages", "VerifyPage", "Installed", "Python", "Released")),
+        *(suite(name, name) for name in ("Sending", "QueueFaults", "Alarms", "Faults", "Stamps", "Judges",
+                                        "Hardware", "ReportPages", "VerifyPage", "Installed", "Python", "Released")),
         program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
                 "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
         program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
@@ -55,8 +55,8 @@ def everything():
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
                     CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
         *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
-          ("Sending", "Faults", "Stamps", "Judges", "Hardware", "ReportPages", "VerifyPage", "Installed", "Python",
-           "Released")),
+          ("Sending", "Alarms", "Faults", "Stamps", "Judges", "Hardware", "ReportPages", "VerifyPage", "Installed",
+           "Python", "Released")),
         # The longest first, so that no lane waits for the last one.
         suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
         suite("PowerCut", "PowerCut", build=RELEASE, needs=("release build",)),

@@ -1,6 +1,12 @@
 /// One HTTP request. Everything that it sends is prepared before, and it is never retried or redirected automatically.
 package struct HTTPRequest {
-    package enum Method: String, Sendable { case get = "GET", head = "HEAD", put = "PUT", post = "POST" }
+    package enum Method: String, Sendable {
+        case get = "GET"
+        case head = "HEAD"
+        case put = "PUT"
+        case post = "POST"
+        case delete = "DELETE"
+    }
 
     package struct Header: Hashable, Sendable {
         package let name: String

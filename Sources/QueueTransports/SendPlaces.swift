@@ -8,11 +8,16 @@ package protocol SendPlaces: Sendable {
     func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn
 
     /// Records that the server accepted the bytes at the place, but did not prove that it has them.
+    ///
+    /// - Parameter status: the status, or `PlaceTurn.doubted`.
     func accepted(with status: Int)
 }
 
 /// Whether a delivery may send its bytes to a place.
 package enum PlaceTurn: Hashable, Sendable {
+    /// In place of a status: the answer had the digest of other bytes.
+    static let doubted = 0
+
     /// - Parameter acceptedWith: the status of an earlier try in which the server accepted these bytes without a proof.
     case ours(acceptedWith: Int?)
     /// The place belongs to other bytes: those of the capture with this id. It can be the same capture, if another

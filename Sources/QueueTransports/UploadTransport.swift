@@ -110,6 +110,8 @@ package struct SendJob {
     let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
     /// Stores the hash of the upload body for later tries.
     let keepBody: @Sendable (BodyHash) -> Void
+    /// Stores what was found out about the digests of the destination.
+    let keepDigests: @Sendable (DigestTraits) -> Void
     /// Remembers what was sent where; nil if nothing does.
     let places: (any SendPlaces)?
     /// The layout of the upload body, if it was computed ahead.
@@ -123,7 +125,8 @@ package struct SendJob {
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
         held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
-        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in }, places: (any SendPlaces)? = nil,
+        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in },
+        keepDigests: @escaping @Sendable (DigestTraits) -> Void = { _ in }, places: (any SendPlaces)? = nil,
         layout: BodyLayout? = nil, hadLanded: @escaping @Sendable () -> Bool = { false }
     ) {
         self.capture = capture
@@ -134,6 +137,7 @@ package struct SendJob {
         self.held = held ?? capture.sha256
         self.isAnother = isAnother
         self.keepBody = keepBody
+        self.keepDigests = keepDigests
         self.places = places
         self.layout = layout
         mayRepair = hadLanded

@@ -62,6 +62,7 @@ extension UploadQueue.Destinations {
         let text = Destination.settingsText(try settings.examined(of: name))
         try SettingsCopy(queue: queue).changing { db in
             try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
+            try db.keep(DigestTraits(), "id = ?", known.number)
             try db.unblock("id = ?", [known.number])
         }
     }

@@ -23,6 +23,9 @@ extension Destination {
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needTime("added_at"),
                 saved: try DestinationState.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
+                digests: DigestTraits(
+                    refusesWrong: try row.integer("refuses_wrong").map { $0 == 1 },
+                    hasMD5ETags: try row.needInteger("has_md5_etags") == 1),
                 isRetired: try row.needInteger("is_retired") == 1,
                 formerNames: try row.needText("former_names").pieces(by: " "),
                 lifts: try row.needInteger("lifts"), number: try row.needInteger("id"))

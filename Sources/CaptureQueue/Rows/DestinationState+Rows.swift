@@ -41,6 +41,12 @@ extension Database {
             ])
     }
 
+    func keep(_ traits: DigestTraits, _ condition: String, _ number: Int) throws {
+        try run(
+            "UPDATE destinations SET refuses_wrong = ?, has_md5_etags = ? WHERE \(condition)",
+            [traits.refusesWrong, traits.hasMD5ETags, number])
+    }
+
     /// Lifts the blocks of destinations for the user and forgets their streaks of failures.
     func unblock(_ condition: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try run(

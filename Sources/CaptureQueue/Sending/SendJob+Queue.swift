@@ -25,6 +25,10 @@ extension SendJob {
                 // If the queue cannot be read, the capture is sent again, which is better than never.
                 (try? queue.store.read { try $0.mayBeAnother(remoteID, of: capture, photo: photo) }) ?? true
             }, keepBody: { body in try? queue.store.write { try $0.keep(body, of: capture) } },
+            keepDigests: { traits in
+                let condition = "id = (SELECT destination FROM deliveries WHERE id = ?)"
+                try? queue.store.write { try $0.keep(traits, condition, delivery.number) }
+            },
             places: PutPlaces(queue: queue, delivery: delivery, token: token, known: place),
             layout: layout, hadLanded: { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false })
     }

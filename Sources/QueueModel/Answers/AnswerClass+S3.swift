@@ -2,6 +2,11 @@ extension AnswerClass {
     /// The codes with which a store asks for fewer requests.
     package static let slowDown: Set<String> = ["SlowDown", "SlowDownRead", "SlowDownWrite"]
 
+    /// The codes for bytes or a digest that are not those that were sent.
+    package static let wrongBytes: Set<String> = [
+        "BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch",
+    ]
+
     /// Classifies an answer by the code of an S3 store, by the first table of section 4.1; nil if the status decides.
     static func ofStore(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass? {
         switch (answer.status, kind, answer.code) {
@@ -13,10 +18,7 @@ extension AnswerClass {
         case (400, _, "ExpiredToken"), (400, _, "InvalidToken"):
             kind == .put && answer.isFetchedOrExpired ? .again : .credentials
         case (400, .s3, "AuthorizationHeaderMalformed"): .endpoint
-        // The bytes that arrived are not those that were sent.
-        case (400, _, "BadDigest"), (400, _, "InvalidDigest"), (400, _, "XAmzContentChecksumMismatch"),
-            (400, _, "XAmzContentSHA256Mismatch"):
-            .retry
+        case (400, _, let code?) where wrongBytes.contains(code): .retry
         // The line broke.
         case (400, _, "IncompleteBody"), (400, _, "RequestTimeout"), (499, _, "ClientDisconnected"), (400, .s3, nil):
             .retry

@@ -68,6 +68,9 @@ public struct RetryPolicy: Hashable, Sendable {
         return delay + .milliseconds(most == 0 ? 0 : Int.random(in: 0...most, using: &generator))
     }
 
+    /// Whether no attempt follows this one, which is 1 or more.
+    package func isLast(_ attempt: Int) -> Bool { delay(afterAttempt: attempt) == nil }
+
     /// Whether a failed try was the last one because of the age limit.
     ///
     /// - Parameter elapsed: the time since the capture was pushed, or since the user last asked to send it again.

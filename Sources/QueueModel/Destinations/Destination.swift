@@ -26,6 +26,7 @@ public struct Destination: Hashable, Sendable {
     public let isPaused: Bool
     /// Whether the user paused it and asked to stop the transfers under way.
     package let isPausedAtOnce: Bool
+    package let digests: DigestTraits
     /// Whether it takes no further captures.
     public let isRetired: Bool
     /// The names that it had before.
@@ -36,7 +37,8 @@ public struct Destination: Hashable, Sendable {
 
     package init(
         name: String, settings: DestinationSettings, isDefault: Bool, addedAt: CaptureTime,
-        saved: DestinationState.Saved, isPaused: Bool, isPausedAtOnce: Bool, isRetired: Bool = false,
+        saved: DestinationState.Saved, isPaused: Bool, isPausedAtOnce: Bool, digests: DigestTraits = DigestTraits(),
+        isRetired: Bool = false,
         formerNames: [String] = [], lifts: Int, number: Int
     ) {
         self.name = name
@@ -46,6 +48,7 @@ public struct Destination: Hashable, Sendable {
         self.saved = saved
         self.isPaused = isPaused
         self.isPausedAtOnce = isPausedAtOnce
+        self.digests = digests
         self.isRetired = isRetired
         self.formerNames = formerNames
         self.lifts = lifts

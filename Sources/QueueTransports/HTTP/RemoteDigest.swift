@@ -9,6 +9,8 @@ enum RemoteDigest {
         case agrees
         /// The named header disagrees.
         case differs(String)
+        /// The ETag looks like an MD5, and is not that of the bytes.
+        case doubted
         case untold
     }
 
@@ -32,11 +34,20 @@ enum RemoteDigest {
         if let told = answer["x-amz-checksum-sha256"], !told.contains("-") {
             return told == expected ? .agrees : .differs("x-amz-checksum-sha256")
         }
-        // An ETag that looks like an MD5 may be something else (Nextcloud, encrypted objects), so only a match counts.
-        guard let told = answer["etag"].flatMap(md5), let handle, let ours = try? MD5.hash(handle),
-            told == Hex.encode(ours)
-        else { return .untold }
-        return .agrees
+        return ofETag(answer, handle)
+    }
+
+    /// Compares the ETag, if it looks like an MD5.
+    static func ofETag(_ answer: HTTPAnswer, _ handle: FileHandle?) -> Verdict {
+        guard let told = answer["etag"].flatMap(md5), let handle, let ours = try? MD5.hash(handle) else {
+            return .untold
+        }
+        if told == Hex.encode(ours) { return .agrees }
+        // The ETag of an object that the store encrypts with a key is not an MD5.
+        let isEncrypted =
+            answer["x-amz-server-side-encryption"]?.hasPrefix("aws:kms") ?? false
+            || answer["x-amz-server-side-encryption-customer-algorithm"] != nil
+        return isEncrypted ? .untold : .doubted
     }
 
     private static func member(_ name: String, of header: String?) -> String? {
@@ -48,10 +59,10 @@ enum RemoteDigest {
         return nil
     }
 
-    /// The hex digits of an ETag that may be an MD5; nil otherwise.
+    /// The hex digits of an ETag that may be an MD5, in lower case; nil otherwise, and for a weak one.
     private static func md5(_ etag: String) -> String? {
-        guard etag.hasPrefix("\""), etag.hasSuffix("\""), etag.utf8.count == 34 else { return nil }
-        let digits = etag.without(first: 1, last: 1).lowercased()
-        return Hex.decode(digits) == nil ? nil : digits
+        let isQuoted = etag.hasPrefix("\"") && etag.hasSuffix("\"") && etag.utf8.count == 34
+        let digits = (isQuoted ? etag.without(first: 1, last: 1) : etag).lowercased()
+        return digits.utf8.count == 32 && Hex.decode(digits) != nil ? digits : nil
     }
 }

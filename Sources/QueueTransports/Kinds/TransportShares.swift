@@ -6,6 +6,7 @@ import Synchronization
 package final class TransportShares: Sendable {
     private struct Shares {
         var destinations: [Destination: DestinationShare] = [:]
+        var digests: [Destination: KnownDigests] = [:]
         /// Secret files about which the user was warned.
         var warned: Set<[UInt8]> = []
     }
@@ -37,9 +38,17 @@ package final class TransportShares: Sendable {
         switch destination.settings {
         case .folder(let folder): try FolderTransport(folder)
         case .http(let http): CaptureAPITransport(http, share(destination, http.token), warn)
-        case .put(let put): PutTransport(put, share(destination, put.token).tokens, warn)
-        case .s3(let s3): S3Transport(s3)
+        case .put(let put): PutTransport(put, share(destination, put.token).tokens, digests(of: destination), warn)
+        case .s3(let s3): S3Transport(s3, digests(of: destination), warn)
         case .unusable(_, _, let fault): throw fault
+        }
+    }
+
+    private func digests(of destination: Destination) -> KnownDigests {
+        shares.withLock { shares in
+            let known = shares.digests[destination] ?? KnownDigests(destination.digests)
+            shares.digests[destination] = known
+            return known
         }
     }
 

@@ -15,9 +15,16 @@ extension PutTransport {
         /// What the server answered, for messages.
         let message: String
         /// Whether only the bytes themselves, or a digest, are a proof.
-        let needsBytes: Bool
+        var needsBytes: Bool
+        /// Whether an ETag looks like the MD5 of other bytes.
+        var isDoubted: Bool
         /// Whether an earlier try got the answer.
         let isEarlier: Bool
+    }
+
+    /// Whether an ETag counts as the MD5 of other bytes.
+    func isDoubted(_ verdict: RemoteDigest.Verdict) -> Bool {
+        verdict == .doubted && known.traits.hasMD5ETags && !settings.trustsStatus
     }
 
     /// Whether the server does not let anybody look at what it has.
@@ -29,6 +36,7 @@ extension PutTransport {
     func confirmed(_ upload: Upload, _ taken: Acceptance) -> SendOutcome {
         let (content, place, control) = (upload.content, upload.place, upload.control)
         if settings.trustsStatus { return completed(upload, taken.status, "status", taken.etag) }
+        var taken = taken
         var head = head(place, control)
         for pause in taken.isEarlier ? [] : Self.pauses where head.isOfAbsence {
             guard control.wait(seconds: pause) else { break }
@@ -51,8 +59,11 @@ extension PutTransport {
             }
             switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
             case .agrees: return completed(upload, taken.status, "digest", told["etag"])
-            case .untold where taken.needsBytes: return proven(upload, taken)
-            case .untold: return completed(upload, taken.status, "head", told["etag"])
+            case .doubted where isDoubted(.doubted):
+                (taken.needsBytes, taken.isDoubted) = (true, true)
+                return proven(upload, taken)
+            case .untold where taken.needsBytes, .doubted where taken.needsBytes: return proven(upload, taken)
+            case .untold, .doubted: return completed(upload, taken.status, "head", told["etag"])
             case .differs(let name):
                 return .unclear(
                     code: "put.digest",
@@ -78,11 +89,22 @@ extension PutTransport {
         let (verdict, end) = readBack(upload)
         if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch (verdict, end?.answer?.status) {
-        case (.same, _): return completed(upload, taken.status, "bytes", end?.answer?["etag"])
+        case (.same, _):
+            if taken.isDoubted { known.hasOtherETags(upload.job.keepDigests) }
+            return completed(upload, taken.status, "bytes", end?.answer?["etag"])
         case (.different, _):
+            if upload.isNamed, settings.pace.retry.isLast(upload.job.delivery.attempts) {
+                return .conflict(message: "\(taken.message) to PUT, and holds other bytes: delete what is there")
+            }
             return .unclear(code: "put.digest", message: "\(taken.message) to PUT, and GET returns other bytes")
         case (.unread, let status?) where status == 404 || status == 410:
             return notShown(taken, "\(status) to GET")
+        case (.unread, let status?) where Self.isRefusal(status) && taken.isDoubted:
+            upload.job.places?.accepted(with: PlaceTurn.doubted)
+            return .unclear(
+                code: SendOutcome.unproven,
+                message:
+                    "\(taken.message) to PUT with an ETag that is not the MD5 of what was sent, and \(status) to GET")
         case (.unread, let status?) where Self.isRefusal(status):
             upload.job.places?.accepted(with: taken.status)
             return .blocked(
@@ -91,7 +113,7 @@ extension PutTransport {
                     "\(taken.message) to PUT and \(status) to GET, so nothing proves that it has the bytes; allow GET"))
         case (.unread(let text), _):
             return .unclear(
-                code: end?.code ?? "put.digest",
+                code: taken.isDoubted ? "put.digest" : end?.code ?? "put.digest",
                 message: "\(taken.message) to PUT, and the object there cannot be read back: \(text)")
         }
     }
@@ -122,7 +144,7 @@ extension PutTransport {
             case .agrees: return completed(upload, told.status, "digest", told["etag"])
             case .differs(let name):
                 return .conflict(message: "\(end.message), and holds other bytes: its \(name) differs")
-            case .untold: break
+            case .untold, .doubted: break
             }
         }
         let (verdict, read) = readBack(upload)

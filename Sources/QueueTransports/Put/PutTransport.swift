@@ -9,11 +9,15 @@ final class PutTransport: UploadTransport {
     let exchange: HTTPExchange
     let tokens: TokenSource?
     let addresses: PutAddresses
+    let known: KnownDigests
     /// Whether to send `If-None-Match`. It is left out for the rest of the run if the server does not know it.
     private var isConditionKnown = true
 
-    init(_ settings: PutSettings, _ tokens: TokenSource?, _ warn: @escaping (String) -> Void) {
+    init(
+        _ settings: PutSettings, _ tokens: TokenSource?, _ known: KnownDigests, _ warn: @escaping (String) -> Void
+    ) {
         self.settings = settings
+        self.known = known
         self.tokens = tokens
         exchange = HTTPExchange(settings.connection, .put)
         addresses = PutAddresses(settings, exchange, tokens, warn)
@@ -33,6 +37,9 @@ final class PutTransport: UploadTransport {
         let content: UploadFile
         let place: PutAddresses.Place
         let control: SendControl
+
+        /// Whether the path names the bytes, so that other bytes there are damaged and may be replaced.
+        var isNamed: Bool { place.address.names([content.sha256.description]) }
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
@@ -54,35 +61,45 @@ final class PutTransport: UploadTransport {
                 continue
             }
             let upload = Upload(job: job, content: content, place: place, control: control)
-            if let outcome = decided(upload) { return outcome }
+            let turn = decided(upload)
+            if case .done(let outcome) = turn { return outcome }
             if job.delivery.isInDoubt && !renewed, let receipt = found(upload) { return receipt }
-            let (end, isConditional) = try put(upload)
+            let (end, isConditional) = try put(upload, replaces: turn == .replace)
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status != 401 {
                 renewed = true
                 continue
             }
-            return judge(named(end), isConditional, upload)
+            return try judge(named(end), isConditional, upload)
         }
     }
 
+    private enum Turn: Equatable {
+        case send
+        /// Send them also if something is there, because an earlier answer had the digest of other bytes.
+        case replace
+        /// The bytes must not be sent, or not again.
+        case done(SendOutcome)
+    }
+
     /// Takes the place for this capture, so that no other one is sent there.
-    ///
-    /// - Returns: the outcome if the bytes must not be sent, or not again; nil if they must be sent.
-    private func decided(_ upload: Upload) -> SendOutcome? {
+    private func decided(_ upload: Upload) -> Turn {
         let (job, place) = (upload.job, upload.place)
-        guard let places = job.places else { return nil }
-        guard let address = place.address.place else { return .parked(cause: "SHA-256 failed", isInDoubt: false) }
+        guard let places = job.places else { return .send }
+        guard let address = place.address.place else {
+            return .done(.parked(cause: "SHA-256 failed", isInDoubt: false))
+        }
         switch places.take(address, upload.content.sha256) {
-        case .taken(let id): return .blocked(addresses.shared(with: id, job))
-        case .unknown(let cause): return .parked(cause: cause, isInDoubt: false)
-        case .ours(nil): return nil
+        case .taken(let id): return .done(.blocked(addresses.shared(with: id, job)))
+        case .unknown(let cause): return .done(.parked(cause: cause, isInDoubt: false))
+        case .ours(nil): return .send
+        case .ours(PlaceTurn.doubted?): return upload.isNamed ? .replace : .send
         case .ours(let status?):
             let earlier = Acceptance(
                 status: status, etag: nil, message: "\(place.address.origin) answered \(status)", needsBytes: true,
-                isEarlier: true)
+                isDoubted: false, isEarlier: true)
             let outcome = confirmed(upload, earlier)
             // If nothing is there any more, the bytes are sent again.
-            return outcome.isUnproven ? nil : outcome
+            return outcome.isUnproven ? .send : .done(outcome)
         }
     }
 
@@ -93,8 +110,9 @@ final class PutTransport: UploadTransport {
 
     /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
     ///
+    /// - Parameter replaces: whether what is there is damaged.
     /// - Returns: the end of the request, and whether the request had a condition.
-    private func put(_ upload: Upload) throws(SendTrouble) -> (end: HTTPEnd, isConditional: Bool) {
+    private func put(_ upload: Upload, replaces: Bool) throws(SendTrouble) -> (end: HTTPEnd, isConditional: Bool) {
         let (content, place) = (upload.content, upload.place)
         let body = FileBody(content.handle, of: (content.byteCount, content.expected), upload.control)
         var request = HTTPRequest(.put, place.address)
@@ -104,7 +122,7 @@ final class PutTransport: UploadTransport {
             + place.headers
         let own = addresses.isOurs(place) ? settings.connection.own : []
         let isGiven = (place.headers + own).contains { $0.name.lowercased() == "if-none-match" }
-        let isConditional = place.isFetched && isConditionKnown && !isGiven
+        let isConditional = place.isFetched && isConditionKnown && !isGiven && !replaces
         if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
         request.body = body
         let end: HTTPEnd
@@ -116,11 +134,18 @@ final class PutTransport: UploadTransport {
         if let fault = body.fault { throw SendTrouble(fault) }
         guard isConditional, end.isOfUnknownHeader("If-None-Match") else { return (end, isConditional || isGiven) }
         isConditionKnown = false
-        return try put(upload)
+        return try put(upload, replaces: replaces)
     }
 
-    private func judge(_ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload) -> SendOutcome {
-        if end.kind == .present { return present(upload, end) }
+    private func judge(
+        _ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload
+    ) throws(SendTrouble) -> SendOutcome {
+        if end.kind == .present {
+            let outcome = present(upload, end)
+            guard case .conflict = outcome, isConditional, upload.isNamed else { return outcome }
+            let (end, isConditional) = try put(upload, replaces: true)
+            return end.kind == .present ? outcome : try judge(named(end), isConditional, upload)
+        }
         guard end.kind == .landed, let answer = end.answer else { return end.outcome }
         let (job, content, place) = (upload.job, upload.content, upload.place)
         switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256, isOfPut: true) {
@@ -129,12 +154,14 @@ final class PutTransport: UploadTransport {
             return .unclear(
                 code: "put.digest",
                 message: "\(end.message), and its \(name) does not match the bytes that were sent")
-        case .untold:
+        case .untold, .doubted:
             let names = [content.sha256.description, job.capture.sha256.description, job.capture.id]
             let isReplaced = isConditional && answer.status == 204
+            let isOther = isDoubted(RemoteDigest.ofETag(answer, content.handle))
             let taken = Acceptance(
                 status: answer.status, etag: answer["etag"], message: end.message,
-                needsBytes: isReplaced || place.isFetched && !place.address.names(names), isEarlier: false)
+                needsBytes: isOther || isReplaced || place.isFetched && !place.address.names(names),
+                isDoubted: isOther, isEarlier: false)
             return confirmed(upload, taken)
         }
     }

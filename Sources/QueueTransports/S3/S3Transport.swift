@@ -5,12 +5,16 @@ import QueueModel
 
 /// Uploads with PUT to an S3-compatible store, under a key that contains the hash (Spec/queue.md section 12).
 final class S3Transport: UploadTransport {
-    private let settings: S3Settings
-    private let exchange: S3Exchange
-    private let template: URLTemplate
+    let settings: S3Settings
+    let exchange: S3Exchange
+    let template: URLTemplate
+    let known: KnownDigests
+    let warn: (String) -> Void
 
-    init(_ settings: S3Settings) {
+    init(_ settings: S3Settings, _ known: KnownDigests, _ warn: @escaping (String) -> Void) {
         self.settings = settings
+        self.known = known
+        self.warn = warn
         template = settings.object
         exchange = S3Exchange(settings)
     }
@@ -19,61 +23,105 @@ final class S3Transport: UploadTransport {
         exchange.connections.reach(WebAddress(template.example), control)
     }
 
+    /// One try: what is sent, and where to.
+    struct Upload {
+        let job: SendJob
+        let handle: FileHandle
+        let address: WebAddress
+        let control: SendControl
+    }
+
+    /// What the store must have under the key, so that it takes a PUT.
+    private enum Condition {
+        case absent
+        /// An object with this ETag; nil if it has none.
+        case damaged(etag: String?)
+        case none
+
+        var header: HTTPRequest.Header? {
+            switch self {
+            case .absent: HTTPRequest.Header("If-None-Match", "*")
+            case .damaged(let etag): etag.map { HTTPRequest.Header("If-Match", $0) }
+            case .none: nil
+            }
+        }
+    }
+
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         do throws(SendTrouble) {
             guard let address = template.address(of: job.capture) else {
                 throw SendTrouble(message: "the URL of \(job.capture.id) cannot be used")
             }
-            return try send(job, job.open().handle, address, control)
+            return try send(Upload(job: job, handle: job.open().handle, address: address, control: control))
         } catch {
             return error.outcome(control)
         }
     }
 
-    private func send(
-        _ job: SendJob, _ handle: FileHandle, _ address: WebAddress, repairs: Bool = false, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome {
-        if !repairs && (job.delivery.isInDoubt || !settings.isConditional) {
-            switch try landed(job, handle, address, control) {
-            case nil: break
-            // The credentials may only allow writing. The key contains the hash, so a PUT only replaces equal bytes.
-            case .blocked(let block)? where block.reason == .credentials: break
-            case .conflict? where job.mayRepair():
-                return try send(job, handle, address, repairs: true, control)
-            case let outcome?: return outcome
+    private func send(_ upload: Upload) throws(SendTrouble) -> SendOutcome {
+        let usual = settings.isConditional ? Condition.absent : .none
+        guard upload.job.delivery.isInDoubt || !settings.isConditional else { return try put(upload, usual) }
+        switch try stored(upload) {
+        case .absent: return try put(upload, usual)
+        case .ours(let outcome), .unknown(let outcome): return outcome
+        case .damaged(let etag): return try put(upload, .damaged(etag: etag))
+        // The credentials may only allow writing. The key contains the hash, so a PUT only replaces equal bytes, or those
+        // that an answer said to be others.
+        case .hidden(let end):
+            switch accepted(upload) {
+            case nil: return try put(upload, usual)
+            case PlaceTurn.doubted?: return try put(upload, .none)
+            case let status?: return try hidden(upload, nil, status: status, end)
             }
         }
-        let capture = job.capture
-        let body = FileBody(handle, of: (capture.byteCount, capture.expectedBytes), control)
-        var request = HTTPRequest(.put, address)
-        request.headers = try headers(capture, handle, isConditional: settings.isConditional && !repairs)
+    }
+
+    private func stored(_ upload: Upload) throws(SendTrouble) -> Stored {
+        try stored(upload.job, upload.handle, upload.address, mayTry: true, upload.control)
+    }
+
+    private func put(_ upload: Upload, _ condition: Condition) throws(SendTrouble) -> SendOutcome {
+        let capture = upload.job.capture
+        let body = FileBody(upload.handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
+        var request = HTTPRequest(.put, upload.address)
+        request.headers = try headers(capture, upload.handle) + [condition.header].compactMap(\.self)
         request.body = body
-        let end = try exchange.perform(request, contentHash: capture.sha256.description, control)
+        let end = try exchange.perform(request, contentHash: capture.sha256.description, upload.control)
             .named(template, settings.connection)
         if let fault = body.fault { return fault }
-        if let refusal = unknownHeader(end) { return refusal }
+        if case .damaged(_?) = condition, end.isOfUnknownHeader("If-Match") { return try put(upload, .none) }
+        if let refusal = unknownHeader(end, condition) { return refusal }
         switch end.kind {
-        case .landed, .present:
-            switch try landed(job, handle, address, control) {
-            case .conflict? where !repairs && job.mayRepair():
-                return try send(job, handle, address, repairs: true, control)
-            case let outcome?: return outcome
-            case nil where end.kind == .present:
-                // Another client is uploading the object, or has just deleted it.
-                return .failed(code: end.code, message: end.message)
-            case nil:
-                return .unclear(code: "s3.absent", message: "\(end.message), and does not have the object")
-            }
+        case .landed, .present: return try landed(upload, condition, end)
         case .endpoint where end.word == "NoSuchUpload": return .failed(code: end.code, message: end.message)
         default: return end.outcome
         }
     }
 
+    /// Looks at what the store has after it took the bytes, or said that it has something under the key.
+    private func landed(_ upload: Upload, _ condition: Condition, _ end: HTTPEnd) throws(SendTrouble) -> SendOutcome {
+        switch try stored(upload) {
+        case .ours(let outcome), .unknown(let outcome): return outcome
+        case .hidden(let asked): return try hidden(upload, end.answer, status: end.answer?.status ?? 0, asked)
+        case .absent where end.kind == .present:
+            // Another client is uploading the object, or has just deleted it.
+            return .failed(code: end.code, message: end.message)
+        case .absent: return .unclear(code: "s3.absent", message: "\(end.message), and does not have the object")
+        case .damaged(let etag):
+            if end.kind == .present, case .absent = condition { return try put(upload, .damaged(etag: etag)) }
+            let message = "\(shown(upload.address)) holds other bytes than its name says"
+            // An object that stays damaged needs a person.
+            guard settings.pace.retry.isLast(upload.job.delivery.attempts) else {
+                return .unclear(code: "s3.damaged", message: "\(message); it is replaced")
+            }
+            return .conflict(message: "\(message), after \(upload.job.delivery.attempts) tries: delete it")
+        }
+    }
+
     private func headers(
-        _ capture: CaptureRecord, _ handle: FileHandle, isConditional: Bool
+        _ capture: CaptureRecord, _ handle: FileHandle
     ) throws(SendTrouble) -> [HTTPRequest.Header] {
         var headers = [HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle")]
-        if isConditional { headers.append(HTTPRequest.Header("If-None-Match", "*")) }
         switch settings.checksum {
         case .sha256:
             headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
@@ -89,15 +137,15 @@ final class S3Transport: UploadTransport {
     }
 
     /// Blocks the destination if the store does not know a header, because it would refuse the other captures too.
-    private func unknownHeader(_ end: HTTPEnd) -> SendOutcome? {
+    private func unknownHeader(_ end: HTTPEnd, _ condition: Condition) -> SendOutcome? {
         guard let answer = end.answer else { return nil }
         let cause: Block.Cause
         // If the store knows the checksum but finds it wrong, the answer is handled as usual.
         if settings.checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
-            end.word != "BadDigest"
+            !AnswerClass.wrongBytes.contains(end.word ?? "")
         {
             cause = .noChecksum
-        } else if settings.isConditional, end.isOfUnknownHeader("If-None-Match") {
+        } else if case .absent = condition, end.isOfUnknownHeader("If-None-Match") {
             cause = .noCondition
         } else {
             return nil
@@ -105,60 +153,16 @@ final class S3Transport: UploadTransport {
         return .blocked(Block(.endpoint, "\(end.message): \(cause.rawValue)"))
     }
 
-    // MARK: - Asking
+    func shown(_ address: WebAddress) -> String { settings.connection.shown(address) }
 
-    /// Reads back what the store has under the key: the size, and the checksum, the MD5 or the bytes themselves.
-    ///
-    /// - Returns: nil if it has nothing there.
-    private func landed(
-        _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome? {
-        let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
-        let end = try exchange.perform(.head, address, asking, control)
-        guard let answer = end.answer else {
-            guard case .failed(let code, let message) = end.outcome else { return end.outcome }
-            return .unclear(code: code, message: message)
-        }
-        if answer.status == 404 { return nil }
-        guard answer.status == 200 else {
-            return end.kind == .credentials || end.kind == .wait
-                ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD")
-        }
-        guard let length = answer["content-length"].flatMap({ Int($0) }) else {
-            return try readBack(job, address, control)
-        }
-        if let expected = job.sentByteCount, length != expected {
-            return .conflict(message: "\(shown(address)) holds \(length) bytes; expected \(expected)")
-        }
-        switch RemoteDigest.compare(answer, handle, sha256: job.capture.sha256) {
-        case .agrees:
-            let proof = answer["x-amz-checksum-sha256"] == nil ? "etag" : "checksum"
-            return completed(job, address, proof, answer["etag"])
-        case .differs(let name):
-            return .conflict(message: "\(shown(address)) holds other bytes: its \(name) differs")
-        case .untold: return try readBack(job, address, control)
-        }
-    }
-
-    private func readBack(
-        _ job: SendJob, _ address: WebAddress, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome {
-        let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
-        let end = try exchange.perform(.get, address, [], control, bytes.take)
-        switch bytes.verdict(end) {
-        case .same: return completed(job, address, "bytes", end.answer?["etag"])
-        case .different: return .conflict(message: "\(shown(address)) holds other bytes")
-        case .unread(let text): return .unclear(code: end.code, message: "the upload cannot be read back: \(text)")
-        }
-    }
-
-    private func shown(_ address: WebAddress) -> String { settings.connection.shown(address) }
-
-    private func completed(_ job: SendJob, _ address: WebAddress, _ proof: String, _ etag: String?) -> SendOutcome {
+    /// - Parameter status: the status of the PUT, if it alone is the proof.
+    func completed(
+        _ job: SendJob, _ address: WebAddress, _ proof: String, _ etag: String?, status: Int? = nil
+    ) -> SendOutcome {
         let receipt = job.receipt(
             .s3,
             [
-                "url": .string(shown(address)), "confirmed_by": .string(proof),
+                "url": .string(shown(address)), "confirmed_by": .string(proof), "status": status.map { .integer($0) },
                 "etag": etag.map { .string($0.cut(to: 200)) },
             ])
         return .completed(
@@ -168,11 +172,12 @@ final class S3Transport: UploadTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard let address = template.address(of: job.capture) else { return .unknown("the URL cannot be used") }
         do throws(SendTrouble) {
-            switch try landed(job, job.openSent(), address, control) {
-            case nil: return .lost("\(address.origin) does not have the object")
-            case .completed?: return .there
-            case .conflict(let message)?: return .lost(message)
-            case let outcome?: return .unknown(outcome.trouble ?? "no answer")
+            switch try stored(job, job.openSent(), address, mayTry: false, control) {
+            case .absent: return .lost("\(address.origin) does not have the object")
+            case .ours: return .there
+            case .damaged: return .lost("\(shown(address)) holds other bytes")
+            case .hidden(let end): return .unknown("\(end.message) to GET")
+            case .unknown(let outcome): return .unknown(outcome.trouble ?? "no answer")
             }
         } catch {
             return .unknown(error.message)
@@ -189,30 +194,37 @@ final class S3Transport: UploadTransport {
         }
     }
 
-    /// Whether the bucket is missing. It is the first part of the path, unless the host name contains it.
-    private func bucketIsMissing(_ address: WebAddress, _ control: SendControl) throws(SendTrouble) -> Bool {
-        guard let name = address.path.pieces(by: "/").first,
-            let bucket = WebAddress("\(address.origin)/\(name)")
-        else { return false }
-        return try exchange.perform(.head, bucket, [], control).answer?.status == 404
-    }
-
     func test(_ control: SendControl) -> DestinationTest {
         let example = WebAddress(template.example)
         var found = exchange.connections.test(example, control)
         guard found.block == nil, let address = example else { return found }
         do throws(SendTrouble) {
-            let end = try exchange.perform(.head, address, [], control)
+            // Unlike HEAD, GET has an answer that says why a request is refused, and whether the bucket is missing.
+            let end = try exchange.perform(.get, address, [], control) { _ in true }
             switch end.answer?.status {
-            case 404? where try bucketIsMissing(address, control):
+            case 404? where end.word == "NoSuchBucket":
                 found.block = Block(.endpoint, "\(settings.connection.shown(template)): the bucket does not exist")
             case 200?, 404?:
                 found.findings.append("the store accepts the credentials, region \(S3Credentials.region(settings))")
+                found.findings.append(known.traits.sentence)
             default: found.judge(end, allowing: [])
             }
         } catch {
             found.block = Block(.local, error.message)
         }
         return found
+    }
+}
+
+extension DigestTraits {
+    /// What counts as a proof, for `dest test`.
+    fileprivate var sentence: String {
+        let checksums =
+            switch refusesWrong {
+            case nil: "whether the store refuses a wrong checksum is tried by the first upload that needs it"
+            case true?: "the store has refused a wrong checksum, so its checksums are proofs"
+            case false?: "the store has accepted a wrong checksum, so its checksums prove nothing"
+            }
+        return checksums + (hasMD5ETags ? "" : "; its ETags are not MD5s")
     }
 }

@@ -8,7 +8,8 @@ from Kit.servers import seaweed
 from Kit.servers.fault_proxy import FaultProxy
 from Kit.servers.nginx import fresh
 from Kit.servers.scripted import Reply, Scripted, in_json
-from Sending.answers.tries import sent, some
+from Sending.answers.tries import is_left, sent, some
+from Sending.kind_s3.proofs import Bucket
 
 # Prints the next URL of the bundle's list, and then the last one again and again. Records each call.
 COMMAND = """
@@ -113,6 +114,18 @@ def fetched_anew(bench):
     every(some({"its time is over": lambda desk, bundle: desk.url(bundle, since=-7200, life=3600),
                 "refused by the store": lambda desk, bundle: tampered(desk.url(bundle)),
                 "of another object": lambda desk, bundle: desk.url(bundle, method="GET")}, 1), judge)
+
+
+def other_bytes(bench):
+    """One bit changes on the way, and the answer has the MD5 of the other bytes: it is sent again and replaces them,
+    whether the store lets them be read or not."""
+    for hides in (("HEAD", "GET"), ()):
+        bucket = Bucket(1, hides=hides)
+        with Scripted(bucket) as server:
+            command = f"echo {server.url}/bucket/$CAPQUEUE_SHA256.bundle?X-Signature=x"
+            rig = sent(bench, "put", None, "--url-command", command, mode="--until-empty", code=0)
+        is_left(rig, "completed", 2)
+        expect(list(bucket.kept.values()) == [bench.stock[0].data], "the store has other bytes")
 
 
 def over_in_the_queue(bench):
@@ -224,6 +237,7 @@ TESTS = [
     ("a command returns the URL, and runs only when the bundle is sent", by_command),
     ("an endpoint returns the URL and headers", by_endpoint),
     ("a URL whose time is over or that is refused once is fetched anew", fetched_anew),
+    ("a bit that changed on the way to a presigned URL", other_bytes),
     ("a URL that runs out while the bundle waits", over_in_the_queue),
     ("a URL that is refused twice blocks the destination", refused_for_good),
     ("a warning for a URL valid for less than 24 hours", short_lives),

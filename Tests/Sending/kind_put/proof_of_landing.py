@@ -30,7 +30,7 @@ class Forgetful:
 
 def digests(bench):
     """A digest that agrees makes HEAD unnecessary, and a wrong one is a failed try. Content-Digest is about the content
-    of the answer, and an ETag need not be an MD5, so HEAD decides if one of these differs."""
+    of the answer, so HEAD decides if it differs, and so it does if the ETag cannot be an MD5."""
     bundle = bench.stock[0]
 
     def told(data):
@@ -44,7 +44,10 @@ def digests(bench):
     # The headers of the answers to PUT and to HEAD, and what the receipt is confirmed by.
     cases = {"Repr-Digest, right": ({"Repr-Digest": right["Repr-Digest"]}, {}, "digest"),
              "Repr-Digest, wrong": ({"Repr-Digest": wrong["Repr-Digest"]}, {}, None),
-             "ETag, wrong": ({"ETag": wrong["ETag"]}, {"ETag": wrong["ETag"]}, "head"),
+             "ETag, wrong": ({"ETag": wrong["ETag"]}, {"ETag": wrong["ETag"]}, None),
+             "ETag of HEAD, wrong": ({}, {"ETag": wrong["ETag"].upper()}, None),
+             "ETag, weak": ({"ETag": "W/" + wrong["ETag"]}, {}, "head"),
+             "ETag, of no MD5": ({"ETag": wrong["ETag"][:-2] + '"'}, {}, "head"),
              "HEAD, wrong": ({}, {"Content-Digest": other}, None),
              "HEAD, right": ({}, {"Content-Digest": right["Content-Digest"]}, "digest"),
              "encrypted": ({"ETag": wrong["ETag"], "x-amz-server-side-encryption": "aws:kms"}, {}, "head"),
@@ -68,6 +71,33 @@ def digests(bench):
         expect(proof != "digest" or head or not server.seen("HEAD"), "HEAD is asked although the digest agreed")
 
     every(some(cases, 3), judge)
+
+
+def other_etags(bench):
+    """An ETag that looks like an MD5 and is none: the bytes are read back where that is allowed, once for all captures.
+    Where it is not, three such captures block the destination, and --proof status accepts what is sent after that."""
+    foreign, kept = {"ETag": '"0123456789abcdef0123456789abcdef"'}, {}
+
+    def shelf(request, hides=False):
+        if request.method == "PUT":
+            kept[request.path] = request.body
+            return Reply(201, foreign)
+        data = kept[request.path]
+        return Reply(403) if hides else Reply(200, foreign | {"Content-Length": str(len(data))},
+                                              data if request.method == "GET" else b"")
+
+    with Scripted(shelf) as server:
+        rig = sent(bench, "put", server.url + "/{sha256}", bundles=bench.stock[:3], code=0)
+        proofs = sorted(rig.receipt(bundle)["confirmed_by"] for bundle in bench.stock[:3])
+        expect(proofs == ["bytes", "head", "head"], f"confirmed by {proofs}")
+    with Scripted(lambda request: shelf(request, hides=True)) as server:
+        rig = sent(bench, "put", server.url + "/{sha256}", bundles=bench.stock[:3], code=15)
+        expect(rig.destination("it").blocked_reason == "unproven", f"{rig.destination('it').blocked_message}")
+        rig.run("dest", "set", "it", "--proof", "status").must(0, about="dest set")
+        rig.send("--until-empty", code=0)
+        expect(len(server.seen("PUT")) == 6, f"{len(server.seen('PUT'))} PUTs")
+        for bundle in bench.stock[:3]:
+            confirmed_by(rig, "status", bundle)
 
 
 def lengths(bench):
@@ -162,6 +192,7 @@ def by_status(bench):
 
 TESTS = [
     ("a digest in the answer that agrees or disagrees", digests),
+    ("an ETag that looks like the MD5 of other bytes", other_etags),
     ("half the bytes kept, or a captive portal: not landed, the copy here stays", lengths),
     ("a server that shows an accepted bundle late is asked again", shown_late),
     ("unproven captures are counted across runs, until one is proven", across_runs),

@@ -29,7 +29,7 @@ def landed(bench):
     place.holds(bundle)
     expect(place.client.head(place.key(bundle)).get("x-amz-checksum-sha256") == checksum(bundle.data), "no checksum")
     receipt = rig.receipt(bundle)
-    wanted = {"kind": "s3", "confirmed_by": "checksum", "bytes": len(bundle.data), "sha256": bundle.sha256,
+    wanted = {"kind": "s3", "confirmed_by": "etag", "bytes": len(bundle.data), "sha256": bundle.sha256,
               "url": f"{place.url}/{bundle.sha256}.bundle"}
     expect(wanted.items() <= receipt.items(), f"the receipt is {receipt}")
     expect(receipt["etag"].strip('"') == hashlib.md5(bundle.data).hexdigest(), f"the receipt is {receipt}")
@@ -67,16 +67,16 @@ def templates(bench):
 
 
 def there_already(bench):
-    """The same bytes under the key complete the capture, other bytes are a conflict, and no object is ever replaced.
+    """The same bytes under the key complete the capture, and are not replaced. Other bytes are damaged, and are.
 
     Each case is a destination of one queue.
     """
     bundle = bench.stock[0]
     same, other, look = bundle.data, spoilt(bundle.data), ("--no-condition",)
-    cases = {"with a checksum": (same, (), "checksum"), "with an ETag": (same, (), "etag"),
+    cases = {"with a checksum": (same, (), "etag"), "with an ETag": (same, (), "etag"),
              "in parts": (same, (), "bytes"), "looked for first": (same, look, "etag"),
-             "others of the same length": (other, (), None), "others, looked for first": (other, look, None),
-             "shorter": (same[:-512], (), None), "nothing": (b"", (), None), "others in parts": (other, (), None)}
+             "others of the same length": (other, (), "etag"), "others, looked for first": (other, look, "etag"),
+             "shorter": (same[:-512], (), "etag"), "nothing": (b"", (), "etag"), "others in parts": (other, (), "etag")}
     places = {name: Place(bench) for name in cases}
     rig, before = places["nothing"].rig(), {}
     for number, (name, (data, options, _)) in enumerate(cases.items()):
@@ -88,20 +88,20 @@ def there_already(bench):
         before[name] = place.client.head(key)
         rig.dest(f"d{number}", "s3", "--url", place.url, *options)
     rig.push(bundle, options=[word for number in range(len(cases)) for word in ("--dest", f"d{number}")])
-    rig.send("--until-empty", code=14)
+    rig.send("--until-empty", code=0)
 
     def judge(name, case):
         data, _, confirmed_by = case
         row = f"d{list(cases).index(name)}"
-        state = rig.delivery(bundle, row).state
-        expect(state == ("completed" if confirmed_by else "conflict"), f"is {state}")
-        expect(not confirmed_by or rig.receipt(bundle, row)["confirmed_by"] == confirmed_by, "confirmed otherwise")
+        found = rig.delivery(bundle, row)
+        expect((found.state, found.attempts) == ("completed", 1), f"is {found.state} after {found.attempts}")
+        expect(rig.receipt(bundle, row)["confirmed_by"] == confirmed_by, "confirmed otherwise")
         after = places[name].client.head(places[name].key(bundle))
-        expect(all(before[name][one] == after[one] for one in ("etag", "last-modified")), "the object was replaced")
-        expect(places[name].client.get(places[name].key(bundle)) == data, "the store has other bytes")
+        is_kept = all(before[name][one] == after[one] for one in ("etag", "last-modified"))
+        expect(is_kept == (data == same), f"replaced: {not is_kept}")
+        expect(places[name].client.get(places[name].key(bundle)) == same, "the store has other bytes")
 
     every(cases, judge)
-    expect(rig.spool_file(bundle).exists(), "the bytes are gone")
 
 
 def repaired(bench):
@@ -164,7 +164,7 @@ def refused(bench):
 TESTS = [
     ("an object lands, is read back, and the receipt says how", landed),
     ("templates of keys, and own headers", templates),
-    ("an object exists already: completed or a conflict, never replaced", there_already),
+    ("an object exists already: the same bytes stay, and others are replaced", there_already),
     ("a copy that was damaged later is replaced", repaired),
     ("the answer is lost", lost_reply),
     ("refused credentials, and no such bucket", refused),

@@ -31,11 +31,7 @@ public struct PutSettings: StoredSettings, Hashable, Sendable {
         try passSource(&texts)
         try texts.pass("session-end-url", &sessionEnd, .url)
         try connection.pass(&texts)
-        try texts.pass(
-            "proof", &trustsStatus, usual: false,
-            SettingForm(
-                expected: " must be status or not set", read: { $0 == "status" ? true : nil }, write: { _ in "status" })
-        )
+        try texts.pass("proof", &trustsStatus, usual: false, .proof)
         try texts.pass("part", &part, usual: .bundle, .word("bundle, photo or body"))
         try TokenSettings.pass(&token, &texts)
     }

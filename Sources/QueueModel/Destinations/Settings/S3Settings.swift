@@ -14,6 +14,8 @@ public struct S3Settings: StoredSettings, Hashable, Sendable {
     public var checksum = Checksum.sha256
     /// Whether `If-None-Match` is sent.
     public var isConditional = true
+    /// Whether the status alone is the proof where the store lets nobody read what it has.
+    public var trustsStatus = false
     public var connection = ConnectionSettings()
     public var pace = PaceSettings()
 
@@ -29,6 +31,7 @@ public struct S3Settings: StoredSettings, Hashable, Sendable {
         try texts.pass("profile", &profile, .text)
         try texts.pass("checksum", &checksum, usual: .sha256, .word("sha256, md5 or none"))
         try texts.pass("condition", &isConditional, usual: true, .flag)
+        try texts.pass("proof", &trustsStatus, usual: false, .proof)
         try connection.pass(&texts)
     }
 

@@ -90,6 +90,13 @@ extension SettingForm where Value == Bool {
     }
 }
 
+extension SettingForm where Value == Bool {
+    /// Whether the status alone is a proof.
+    static var proof: Self {
+        Self(expected: " must be status or not set", read: { $0 == "status" ? true : nil }, write: { _ in "status" })
+    }
+}
+
 extension SettingForm where Value == Duration {
     static var time: Self {
         Self(

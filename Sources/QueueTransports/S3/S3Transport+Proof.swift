@@ -1,0 +1,173 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+import QueueModel
+
+/// Finds out what a store has under a key (Spec/upload.md section 4.3).
+extension S3Transport {
+    /// What the store has under the key.
+    enum Stored {
+        case absent
+        /// The bytes that were sent, with the receipt.
+        case ours(SendOutcome)
+        /// Other bytes, which were read back whole.
+        case damaged(etag: String?)
+        /// The store allows neither HEAD nor GET.
+        case hidden(HTTPEnd)
+        case unknown(SendOutcome)
+    }
+
+    /// The name of the proof that an answer gives.
+    private enum Proof {
+        case given(String)
+        /// Only the bytes can tell; the ETag looks like another MD5.
+        case doubted
+        case none
+    }
+
+    private static func isHidden(_ end: HTTPEnd) -> Bool { [403, 405, 501].contains(end.answer?.status) }
+
+    /// Asks what the store has under the key.
+    ///
+    /// - Parameter mayTry: whether to try once if the store refuses a wrong checksum, and to remember what is found.
+    func stored(
+        _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, mayTry: Bool, _ control: SendControl
+    ) throws(SendTrouble) -> Stored {
+        let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
+        let end = try exchange.perform(.head, address, asking, control)
+        guard let answer = end.answer else { return .unknown(Self.unanswered(end)) }
+        if answer.status == 404 { return .absent }
+        if Self.isHidden(end) { return try readBack(job, address, isDoubted: false, mayTry: mayTry, control) }
+        guard answer.status == 200 else {
+            return .unknown(
+                end.kind == .credentials || end.kind == .wait
+                    ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
+        }
+        let length = answer["content-length"].flatMap { Int($0) }
+        guard let length, length == job.sentByteCount ?? length else {
+            return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
+        }
+        switch proof(answer, job, handle, mayTry: mayTry, control) {
+        case .given(let name): return .ours(completed(job, address, name, answer["etag"]))
+        case .doubted: return try readBack(job, address, isDoubted: true, mayTry: mayTry, control)
+        case .none: return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
+        }
+    }
+
+    private static func unanswered(_ end: HTTPEnd) -> SendOutcome {
+        guard case .failed(let code, let message) = end.outcome else { return end.outcome }
+        return .unclear(code: code, message: message)
+    }
+
+    /// Judges the digests of an answer. One that we sent with the bytes counts only if the store refuses wrong ones.
+    private func proof(
+        _ answer: HTTPAnswer, _ job: SendJob, _ handle: FileHandle?, mayTry: Bool, _ control: SendControl
+    ) -> Proof {
+        let etag = RemoteDigest.ofETag(answer, handle)
+        if etag == .agrees, settings.checksum != .md5 { return .given("etag") }
+        if etag == .doubted, known.traits.hasMD5ETags { return .doubted }
+        let isChecksum =
+            settings.checksum == .sha256
+            && answer["x-amz-checksum-sha256"] == Base64.encode(job.capture.sha256.bytes)
+        guard etag == .agrees || isChecksum else { return .none }
+        let isRefused = known.refusesWrong({ mayTry ? tryWrong(control) : nil }, job.keepDigests)
+        return isRefused ? .given(etag == .agrees ? "etag" : "checksum") : .none
+    }
+
+    private func readBack(
+        _ job: SendJob, _ address: WebAddress, isDoubted: Bool, mayTry: Bool, _ control: SendControl
+    ) throws(SendTrouble) -> Stored {
+        let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
+        let end = try exchange.perform(.get, address, [], control, bytes.take)
+        let etag = end.answer?["etag"]
+        switch bytes.verdict(end) {
+        case .same:
+            if isDoubted { known.hasOtherETags { if mayTry { job.keepDigests($0) } } }
+            return .ours(completed(job, address, "bytes", etag))
+        case .different: return .damaged(etag: etag)
+        case .unread where Self.isHidden(end): return .hidden(end)
+        case .unread where end.answer?.status == 404: return .absent
+        case .unread(let text):
+            return .unknown(.unclear(code: end.code, message: "the upload cannot be read back: \(text)"))
+        }
+    }
+
+    /// Decides about an upload that the store took and does not show.
+    ///
+    /// - Parameters:
+    ///   - put: the answer to the PUT; nil if an earlier try got it.
+    ///   - status: the status of that answer.
+    func hidden(
+        _ upload: Upload, _ put: HTTPAnswer?, status: Int, _ end: HTTPEnd
+    ) throws(SendTrouble) -> SendOutcome {
+        let (job, address) = (upload.job, upload.address)
+        let places = address.place.flatMap { place in
+            job.places.flatMap { if case .ours = $0.take(place, job.capture.sha256) { $0 } else { nil } }
+        }
+        let seen = "\(shown(address)) answered \(status) to PUT, and \(end.answer?.status ?? 0) to HEAD and GET"
+        if let put, (200...299).contains(status) {
+            switch proof(put, job, upload.handle, mayTry: true, upload.control) {
+            case .given(let name): return completed(job, address, name, put["etag"])
+            case .doubted where !settings.trustsStatus:
+                places?.accepted(with: PlaceTurn.doubted)
+                return .unclear(
+                    code: SendOutcome.unproven, message: "\(seen), and its ETag is not the MD5 of what was sent")
+            case .doubted, .none: break
+            }
+        }
+        if settings.trustsStatus { return completed(job, address, "status", put?["etag"], status: status) }
+        places?.accepted(with: status)
+        return .blocked(
+            Block(
+                .unproven,
+                "\(seen), so nothing proves that it has the bytes; allow s3:GetObject, which HEAD and GET need"))
+    }
+
+    /// How an earlier try ended after which the store did not show the object; nil if it was not sent, or if the queue
+    /// does not know.
+    func accepted(_ upload: Upload) -> Int? {
+        guard let place = upload.address.place,
+            case .ours(let status) = upload.job.places?.take(place, upload.job.capture.sha256)
+        else { return nil }
+        return status
+    }
+
+    // MARK: - The trial
+
+    private static let trial = Array("a trial: does this store refuse a wrong checksum?\n".utf8)
+
+    /// Sends a small object with a wrong checksum, and deletes it again if the store took it.
+    ///
+    /// - Returns: whether the store refused it because of its checksum; nil if that is not known.
+    private func tryWrong(_ control: SendControl) -> Bool? {
+        guard let random = try? RandomBytes.make(8),
+            let address = WebAddress("\(folder).capqueue-probe-\(Hex.encode(random))"),
+            let hash = try? SHA256Hasher.hash(Self.trial), let wrong = try? SHA256Hasher.hash(hash)
+        else { return nil }
+        var request = HTTPRequest(.put, address)
+        request.headers = [
+            settings.checksum == .md5
+                ? HTTPRequest.Header("Content-MD5", Base64.encode(Array(wrong.prefix(16))))
+                : HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(wrong))
+        ]
+        request.body = MemoryBody(Self.trial)
+        guard let end = try? exchange.perform(request, contentHash: Hex.encode(hash), control) else { return nil }
+        if AnswerClass.wrongBytes.contains(end.word ?? "") { return true }
+        let isTaken = (200...299).contains(end.answer?.status ?? 0)
+        guard isTaken || end.answer == nil else { return nil }
+        let deleted = try? exchange.perform(.delete, address, [], control)
+        if let deleted, ![200, 202, 204, 404].contains(deleted.answer?.status) {
+            warn(
+                "\(shown(address)) was written to try whether the store checks what it gets; delete it: \(deleted.message)"
+            )
+        }
+        return isTaken ? false : nil
+    }
+
+    /// What the URL of each object begins with.
+    private var folder: String {
+        let start = template.text.pieces(by: "{", keepsEmpty: true)[0]
+        let parts = start.pieces(by: "/", keepsEmpty: true)
+        return parts.dropLast().joined(separator: "/") + "/"
+    }
+}

@@ -1,6 +1,5 @@
 import ArgumentParser
 import CaptureBundle
-import Foundation
 
 struct InviteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,17 +32,16 @@ struct InviteCommand: ParsableCommand {
 
     func run() throws {
         let expires = UnixTime.now + days * 86_400_000
-        if !store.place.exists { Self.note("created \(store.folder); serve it with: receiver serve \(store.folder)") }
+        if !store.place.exists {
+            StoreOptions.note("created \(store.folder); serve it with: receiver serve \(store.folder)")
+        }
         let devices = try store.devices(create: true)
-        if try devices.all().contains(where: { $0.line.name == name }) {
-            Self.note("another device is named \(name) already; readers of pages cannot tell the two apart")
+        if try devices.all(StoreOptions.note).contains(where: { $0.line.name == name }) {
+            StoreOptions.note("another device is named \(name) already; readers of pages cannot tell the two apart")
         }
         let (id, secret) = try devices.invite(name, until: expires)
         print(Self.script(name, id: id, secret: secret, until: UnixTime.text(expires)))
     }
-
-    /// Prints a remark on standard error, because standard output is the script.
-    private static func note(_ text: String) { FileHandle.standardError.write(Data("receiver: note: \(text)\n".utf8)) }
 
     /// The script for the device. The names and values that it contains need no quotes in a shell.
     private static func script(_ name: String, id: String, secret: String, until: String) -> String {

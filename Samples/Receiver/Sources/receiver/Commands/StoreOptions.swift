@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import SystemPackage
 
 /// The folder of a receiver. Its devices are in the object store of this folder, or in one that it shares.
@@ -16,4 +17,7 @@ struct StoreOptions: ParsableArguments {
         }
         return Devices(store: try place.objects())
     }
+
+    /// Prints a remark on standard error, because standard output is for programs.
+    static func note(_ text: String) { FileHandle.standardError.write(Data("receiver: note: \(text)\n".utf8)) }
 }

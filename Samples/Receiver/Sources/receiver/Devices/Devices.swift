@@ -25,8 +25,8 @@ struct RegisteredDevice: Sendable {
 }
 
 /// The devices, invitations and revocations in an object store. Nothing is cached, so a change counts at once, also for
-/// other receivers with the same store. All calls block, and throw `Unavailable` if the store cannot be reached or has
-/// something else.
+/// other receivers with the same store. All calls block. They throw `Unavailable` if an object is damaged or missing, and
+/// the errors of the store.
 struct Devices: Sendable {
     private let store: any ObjectStore
 
@@ -39,24 +39,42 @@ struct Devices: Sendable {
     func device(_ id: String, claim number: Int = 1) throws -> RegisteredDevice? {
         guard let bytes = try get(Self.claim(id, number)) else { return nil }
         let line = try Self.line(bytes, of: id)
-        let owner = try get(Self.key(line))
-        guard owner == Array(id.utf8) else { return owner == nil ? nil : try device(id, claim: number + 1) }
+        guard let owner = try owner(of: Self.key(line)) else {
+            throw Unavailable("\(Self.key(line)) is missing: \(id) did not register to the end, or the file was lost")
+        }
+        guard owner == id else { return try device(id, claim: number + 1) }
         return RegisteredDevice(id: id, line: line, isRevoked: try get("revoked/\(id)") != nil)
     }
 
-    func device(key: Digest) throws -> RegisteredDevice? {
-        try get("keys/\(key)").flatMap { try device(String(decoding: $0, as: UTF8.self)) }
+    func device(key: Digest) throws -> RegisteredDevice? { try owner(of: "keys/\(key)").flatMap { try device($0) } }
+
+    /// The id of the device that has a key; nil if no device has it.
+    private func owner(of key: String) throws -> String? {
+        guard let bytes = try get(key) else { return nil }
+        let id = String(decoding: bytes, as: UTF8.self)
+        guard RequestSignature.isDeviceID(id) else { throw Unavailable("\(key) is not the id of a device") }
+        return id
     }
 
-    func all() throws -> [RegisteredDevice] {
-        try ids("devices/").sorted().compactMap { try device($0) }
+    /// Finds all devices, by their ids.
+    ///
+    /// - Parameter damage: Gets what is wrong with a device that cannot be read, which is left out.
+    func all(_ damage: (String) -> Void) throws -> [RegisteredDevice] {
+        try ids("devices/").sorted().compactMap { id in
+            do { return try device(id) } catch {
+                damage("\(error)")
+                return nil
+            }
+        }
     }
 
     func revoked() throws -> Set<String> { try ids("revoked/") }
 
     private func ids(_ prefix: String) throws -> Set<String> {
-        let names = try reach { try store.names(prefix) }
-        return Set(names.map { String(decoding: $0.utf8.dropFirst(prefix.utf8.count).prefix(36), as: UTF8.self) })
+        Set(
+            try store.names(prefix).map {
+                String(decoding: $0.utf8.dropFirst(prefix.utf8.count).prefix(36), as: UTF8.self)
+            })
     }
 
     /// Revokes a device, or an invitation that was not used yet.
@@ -95,16 +113,16 @@ struct Devices: Sendable {
     /// key. Only a device that has both is registered. If its key became another device at the same moment, the
     /// invitation goes to the first other key that creates `devices/ID.2`, and so on.
     func register(_ id: String, _ line: TrustedDeviceLine, claim number: Int = 1) throws {
-        let (key, owner, claim) = (Self.key(line), Array(id.utf8), Self.claim(id, number))
+        let (key, claim) = (Self.key(line), Self.claim(id, number))
         let text = Array("\(line.text)\n".utf8)
-        if let other = try get(key), other != owner { throw Self.keyUsed }
+        if let other = try owner(of: key), other != id { throw Self.keyUsed }
         if try !create(claim, text), let first = try get(claim), first != text {
-            guard let other = try get(Self.key(Self.line(first, of: id))), other != owner else {
+            guard let other = try owner(of: Self.key(Self.line(first, of: id))), other != id else {
                 throw APIError(.conflict, "INVITATION_USED", "the invitation was used for another key")
             }
             return try register(id, line, claim: number + 1)
         }
-        if try !create(key, owner), try get(key) != owner { throw Self.keyUsed }
+        if try !create(key, Array(id.utf8)), try owner(of: key) != id { throw Self.keyUsed }
     }
 
     /// The object with the line of the key that took an invitation.
@@ -114,20 +132,14 @@ struct Devices: Sendable {
 
     private static func line(_ bytes: [UInt8], of id: String) throws -> TrustedDeviceLine {
         guard let line = try? TrustFile(bytes: bytes, name: id).devices.first else {
-            throw Unavailable("devices/\(id) is not a line of a trust file")
+            throw Unavailable("devices/\(id) is \(bytes.isEmpty ? "empty" : "not a line of a trust file")")
         }
         return line
     }
 
     private static func key(_ line: TrustedDeviceLine) -> String { "keys/\(line.point.keyID)" }
 
-    func get(_ name: String) throws -> [UInt8]? { try reach { try store.get(name) } }
+    func get(_ name: String) throws -> [UInt8]? { try store.get(name) }
 
-    func create(_ name: String, _ bytes: [UInt8]) throws -> Bool {
-        try reach { try store.create(name, bytes) }
-    }
-
-    private func reach<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch { throw Unavailable("\(error)") }
-    }
+    func create(_ name: String, _ bytes: [UInt8]) throws -> Bool { try store.create(name, bytes) }
 }

@@ -10,19 +10,24 @@ struct FolderObjects: ObjectStore {
         do {
             return Array(try Data(contentsOf: URL(filePath: path(name).string)))
         } catch CocoaError.fileReadNoSuchFile {
+            try requireFolder()
             return nil
         }
     }
 
+    /// Without the folder, nothing is known of any device: its disk may not be mounted.
+    private func requireFolder() throws {
+        guard FileManager.default.fileExists(atPath: folder.string) else { throw Unavailable("\(folder) is missing") }
+    }
+
     func create(_ name: String, _ bytes: [UInt8]) throws -> Bool {
         let path = path(name)
-        try FileManager.default.createDirectory(
-            atPath: path.removingLastComponent().string, withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
+        try path.removingLastComponent().makeFolder()
         return try WholeFile.create(path, bytes)
     }
 
     func names(_ prefix: String) throws -> [String] {
+        try requireFolder()
         let subfolder = path(prefix)
         guard FileManager.default.fileExists(atPath: subfolder.string) else { return [] }
         let names = try FileManager.default.contentsOfDirectory(atPath: subfolder.string)

@@ -1,11 +1,12 @@
 import CaptureQueue
 import Hummingbird
 import Logging
+import QueueModel
 
 /// `GET /healthz`: tries what a capture needs, at most once a minute. A concern does not fail it, because captures are
 /// still kept.
 actor Health {
-    private typealias Found = (failing: [String], concern: String)
+    private typealias Found = (failing: [String], concerns: [String])
 
     private let depot: Depot
     private let stamper: Stamper?
@@ -18,14 +19,16 @@ actor Health {
 
     func get() async -> Response {
         if last.map({ $0.at + .seconds(60) < .now }) ?? true { last = (.now, Task { await attempt() }) }
-        let (failing, concern) = await last?.found.value ?? ([], "")
-        let text = (failing.isEmpty ? "ok\n" : "failing: \(failing.joined(separator: ", "))\n") + concern
+        let (failing, concerns) = await last?.found.value ?? ([], [])
+        let text =
+            (failing.isEmpty ? "ok\n" : "failing: \(failing.joined(separator: ", "))\n")
+            + concerns.map { "concern: \($0)\n" }.joined()
         return Response(
             status: failing.isEmpty ? .ok : .serviceUnavailable, headers: [.contentType: "text/plain"],
             body: .init(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// The names of the parts that fail, and a line about what the operator has to look at.
+    /// The names of the parts that fail, and what else the operator has to look at.
     private func attempt() async -> Found {
         let parts: [(name: String, attempt: @Sendable () throws -> Void)] = [
             ("queue", { [depot] in try depot.queue.captures.tryKeeping() }),
@@ -39,11 +42,21 @@ actor Health {
                 failing.append(name)
             }
         }
-        let waiting = try? await depot.threads.run { [stamper] in try stamper?.waiting() }
-        guard let waiting, waiting.seconds > 3600 else { return (failing, "") }
-        let concern =
-            "captures without a time stamp: \(waiting.count), the oldest for \(waiting.seconds / 60) minutes"
-        depot.logger.warning("\(concern)")
-        return (failing, "concern: \(concern)\n")
+        // What cannot be read here fails above, or at the next try.
+        let concerns = (try? await depot.threads.run { try self.concerns() }) ?? []
+        for concern in concerns { depot.logger.warning("\(concern)") }
+        return (failing, concerns)
+    }
+
+    private nonisolated func concerns() throws -> [String] {
+        var found = try depot.queue.status().concerns().map { concern in
+            let place = concern.destination.map { " at \($0)" } ?? ""
+            return "queue: \(concern.code.rawValue): \(concern.count)\(place)"
+        }
+        if let waiting = try stamper?.waiting(), waiting.seconds > 3600 {
+            found.append(
+                "captures without a time stamp: \(waiting.count), the oldest for \(waiting.seconds / 60) minutes")
+        }
+        return found
     }
 }

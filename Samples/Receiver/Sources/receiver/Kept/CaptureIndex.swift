@@ -17,6 +17,8 @@ struct CaptureRequest: Sendable {
 struct CaptureIndex: Sendable {
     private let path: FilePath
     private let database: DatabasePool
+    /// The inode of the file that is open.
+    private let file: UInt64?
 
     /// Opens the index, and creates it if it is missing. A damaged one is renamed.
     init(_ path: FilePath, _ logger: Logger) throws {
@@ -32,6 +34,7 @@ struct CaptureIndex: Sendable {
             }
             database = try Self.open(path)
         }
+        file = Self.inode(path)
     }
 
     private static func open(_ path: FilePath) throws -> DatabasePool {
@@ -42,7 +45,11 @@ struct CaptureIndex: Sendable {
             // A pool sets NORMAL while it is opened. With that, a power cut takes back the last transactions.
             try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try migrator.migrate(database)
-            let found = try database.read { try String.fetchOne($0, sql: "PRAGMA integrity_check(1)") }
+            let found = try database.read { db in
+                // A migration that was done is not done again, so tables may be missing.
+                try db.execute(sql: "SELECT 1 FROM captures, stamps, idempotency_keys LIMIT 0")
+                return try String.fetchOne(db, sql: "PRAGMA integrity_check(1)")
+            }
             guard found == "ok" else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: found) }
             return database
         }
@@ -77,6 +84,15 @@ struct CaptureIndex: Sendable {
 
     private func write(_ body: (Database) throws -> Void) throws {
         try IndexFault.naming(path) { try database.write(body) }
+        // What was written to a file that has lost its name is gone with this process.
+        guard let now = Self.inode(path), now == file else {
+            throw Unavailable("\(path) was removed or replaced; \(IndexFault.remedy)")
+        }
+    }
+
+    private static func inode(_ path: FilePath) -> UInt64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path.string)
+        return (attributes?[.systemFileNumber] as? NSNumber)?.uint64Value
     }
 
     /// - Throws: 422 if the Idempotency-Key of a request was used for another body before.
@@ -192,8 +208,16 @@ struct IndexFault: Error, CustomStringConvertible {
     let path: FilePath
     private let error: DatabaseError
 
-    var description: String { "\(path): \(error.message ?? error.resultCode.description)" }
+    var description: String {
+        let words = "\(path): \(error.message ?? error.resultCode.description)"
+        return isDamage ? "\(words); \(Self.remedy)" : words
+    }
+
+    static let remedy = "the receiver makes the index again when it is restarted"
+
     var isDiskFull: Bool { error.resultCode == .SQLITE_FULL }
+    /// Whether another process kept its lock for too long.
+    var isBusy: Bool { error.resultCode == .SQLITE_BUSY }
     /// Whether the file is damaged, is not a database, or has other tables.
     var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR].contains(error.resultCode) }
 

@@ -48,6 +48,12 @@ actor Keeper {
                 results = batch.map { _ in .failure(error) }
             }
             for (waiting, result) in zip(batch, results) { waiting.continuation.resume(with: result) }
+            // Captures that came while the batch waited for a lock do not wait for the same lock after it: their devices
+            // hear nothing meanwhile, and take a request without an answer for a try that failed.
+            if let error = results.compactMap(\.lockTaken).first {
+                for late in waiting { late.continuation.resume(throwing: error) }
+                waiting = []
+            }
         }
         isWorking = false
     }
@@ -81,5 +87,13 @@ actor Keeper {
             for place in sound { results[place] = .failure(error) }
         }
         return results
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The failure, if another process kept its lock for too long.
+    fileprivate var lockTaken: (any Error)? {
+        guard case .failure(let error) = self else { return nil }
+        return (error as? QueueError)?.code == .busy || (error as? IndexFault)?.isBusy ?? false ? error : nil
     }
 }

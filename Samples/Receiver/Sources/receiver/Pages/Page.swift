@@ -41,8 +41,6 @@ struct Page: Sendable {
     static let gone = message(
         .gone, "The capture is gone",
         "The receiver accepted this capture, but has no copy any more: it was deleted or lost before it was passed on.")
-    static let failed = message(
-        .internalServerError, "The receiver failed", "Its log says why. Please tell the operator.")
 }
 
 enum PageHeaders {

@@ -88,12 +88,9 @@ struct Pages: Sendable {
             return Page.gone.response()
         } catch is PagesBusy {
             return Page.busy.response()
-        } catch let error as Unavailable {
-            logger.warning("a page cannot be shown: \(error)")
-            return Page.unavailable.response()
         } catch {
-            logger.error("a page failed: \(error)")
-            return Page.failed.response()
+            logger.error("a page cannot be shown: \(error)")
+            return Page.unavailable.response()
         }
     }
 }

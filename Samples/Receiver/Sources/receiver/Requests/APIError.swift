@@ -18,11 +18,29 @@ struct APIError: Error {
     static func tooLarge(_ message: String) -> APIError { APIError(.contentTooLarge, "PAYLOAD_TOO_LARGE", message) }
 
     static let busy = APIError(.serviceUnavailable, "BUSY", "too many bodies are being received at the moment")
-    static let internalError = APIError(.internalServerError, "INTERNAL_ERROR", "the receiver failed; its log says why")
 
     func response(_ context: ReceiverContext) throws -> Response {
         var response = try context.answer(status, ["code": code, "message": message], as: "error")
-        if status == .serviceUnavailable { response.headers[.retryAfter] = "5" }
+        if status == .serviceUnavailable { response.headers[.retryAfter] = "\(isFault ? 30 : 5)" }
         return response
     }
+}
+
+extension APIError {
+    /// The request's own bytes led to a failure, so the same request again would fail too.
+    static let internalError = APIError(
+        .internalServerError, "INTERNAL_ERROR", "the receiver failed on this request; its log says why, by request_id")
+
+    /// The receiver cannot do what it does for every request: because of its disk, its database, its devices, or another
+    /// program that keeps it from working. The same request can succeed later.
+    static let unavailable = APIError(
+        .serviceUnavailable, "STORE_UNAVAILABLE", "the receiver cannot do this now; its log says why, by request_id")
+
+    static let storageFull = APIError(
+        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "STORAGE_FULL", "the disk is full")
+
+    static let stopping = APIError(.serviceUnavailable, "STOPPING", "the receiver is being stopped")
+
+    /// Whether the operator has to look at the log. A receiver that is busy or stops is not worth a line for each request.
+    var isFault: Bool { status.kind == .serverError && ![Self.busy.code, Self.stopping.code].contains(code) }
 }

@@ -7,14 +7,18 @@ import NIOCore
 struct ReceiverContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     private let channel: any Channel
-    /// The UUID of the client's X-Request-Id, or a new one.
-    var requestID: String
+    /// The UUID of the client's X-Request-Id, or a new one. It is in the answer, and in the log lines about the request.
+    var requestID: String { didSet { nameRequest() } }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
         requestID = UUID().uuidString.lowercased()
+        nameRequest()
     }
+
+    /// Puts the id in the place of Hummingbird's own.
+    private mutating func nameRequest() { logger[metadataKey: "hb.request.id"] = "\(requestID)" }
 
     /// Says that the headers were accepted. Only then does the client get `100 Continue`, and the body is read.
     func acceptBody() async throws { try await channel.triggerUserOutboundEvent(BodyAccepted()).get() }

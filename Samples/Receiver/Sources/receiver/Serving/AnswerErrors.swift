@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureQueue
+import Foundation
 import Hummingbird
 import Logging
 import NIOCore
@@ -8,7 +9,8 @@ import NIOPosix
 import QueueModel
 import SystemPackage
 
-/// Turns every error into an answer of the API, and counts the answers. Details of our own failures go to the log only.
+/// Turns every error into an answer of the API, and counts the answers. Details of our own failures go to the log only,
+/// with the id that the answer has.
 struct AnswerErrors: RouterMiddleware {
     var metrics: Metrics?
 
@@ -21,9 +23,7 @@ struct AnswerErrors: RouterMiddleware {
         let response: Response
         do { response = try await next(request, context) } catch {
             let refusal = Self.refusal(error)
-            // A receiver that is busy or stops is not worth a line for each request.
-            let isTemporary = refusal.status == .serviceUnavailable && !(error is Unavailable)
-            if refusal.status.kind == .serverError && !isTemporary {
+            if refusal.isFault {
                 context.logger.error("\(request.method) \(request.uri.path): \(refusal.code): \(error)")
             }
             response = try refusal.response(context)
@@ -32,28 +32,35 @@ struct AnswerErrors: RouterMiddleware {
         return response
     }
 
+    /// What is not known to be the fault of the request is taken for the receiver's own, so that no device gives up a
+    /// capture because of it.
     private static func refusal(_ error: any Error) -> APIError {
         switch error {
         case let error as APIError: error
         case is BodyTooSlow: APIError(.requestTimeout, "REQUEST_TIMEOUT", "the body arrived too slowly")
-        case is HTTPParserError, is ChannelError, is IOError:
+        case is HTTPParserError, is ChannelError:
             .validation("the request is not well-formed HTTP, or the connection broke")
-        case is Unavailable:
-            APIError(.serviceUnavailable, "STORE_UNAVAILABLE", "the list of devices cannot be read at the moment")
-        case let error as QueueError where error.isDiskFull || error.code == .quota || error.code == .freeDisk:
-            storageFull
-        case let error as BundleError where error.isDiskFull: storageFull
-        case let error as IndexFault where error.isDiskFull: storageFull
-        case Errno.noSpace, Errno.diskQuotaExceeded: storageFull
+        case let error as IOError where brokenConnection.contains(Errno(rawValue: error.errnoCode)):
+            .validation("the connection broke")
         case let error as HTTPError where error.status == .notFound:
             APIError(.notFound, "NOT_FOUND", "no such resource")
         case let error as HTTPError: APIError(error.status, "VALIDATION_ERROR", error.status.reasonPhrase)
-        case is NIOThreadPoolError.ThreadPoolInactive, is CancellationError:
-            APIError(.serviceUnavailable, "STOPPING", "the receiver is being stopped")
-        default: .internalError
+        case is NIOThreadPoolError.ThreadPoolInactive, is CancellationError: .stopping
+        // A verdict on the bundle that its report did not have.
+        case let error as BundleError where error.verdict != nil: .internalError
+        default: isOfFullDisk(error) ? .storageFull : .unavailable
         }
     }
 
-    private static let storageFull = APIError(
-        HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "STORAGE_FULL", "the disk is full")
+    private static let brokenConnection: Set<Errno> = [.connectionReset, .brokenPipe, .timedOut]
+
+    private static func isOfFullDisk(_ error: any Error) -> Bool {
+        switch error {
+        case let error as QueueError: error.isDiskFull || error.code == .quota || error.code == .freeDisk
+        case let error as BundleError: error.isDiskFull
+        case let error as IndexFault: error.isDiskFull
+        case CocoaError.fileWriteOutOfSpace: true
+        default: false
+        }
+    }
 }

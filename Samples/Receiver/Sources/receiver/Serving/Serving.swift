@@ -30,6 +30,7 @@ struct Serving {
         try folder.make()
         let lock = try folder.lock()
         defer { try? lock.close() }
+        try folder.requireRoom()
         try folder.emptyScratch()
         let depot = Depot(
             folder: folder, queue: try openQueue(logger), index: try CaptureIndex(folder.index, logger),
@@ -79,6 +80,10 @@ struct Serving {
     /// Opens the queue. At the first start it gets a folder as its destination.
     private func openQueue(_ logger: Logger) throws -> UploadQueue {
         let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
+        // It would stay so while the receiver runs, also after there is room again.
+        guard !queue.isReadOnly else {
+            throw Unusable("\(folder.queue): cannot be written, or its disk is full; make room, and start again")
+        }
         if try queue.destinations.list().isEmpty {
             try folder.make(folder.kept)
             try queue.destinations.add("kept", .folder(FolderSettings(path: folder.kept)))

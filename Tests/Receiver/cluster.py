@@ -1,11 +1,12 @@
 """Two receivers behind nginx, with one S3-compatible store: captures, registrations and revocations survive a kill."""
+import json
 import signal
 import urllib.parse
 
 from Kit.outcomes import expect
 from Kit.sending import wait_until
 from Kit.servers.seaweed import Seaweed, shared
-from Receiver.clusters import Cluster, with_credentials
+from Receiver.clusters import RETRY, Cluster, with_credentials
 from Receiver.links import FORM_TYPE, form
 from Receiver.support import CAPTURES, RAW, VERIFY_FILE, Receiver, Rig
 
@@ -83,6 +84,30 @@ def waits_for_the_store(tools):
         store.stop()
 
 
+def waits_for_the_receivers(tools):
+    """No receiver runs behind nginx. A queue with one capture does not count the tries, and sends it when one is back."""
+    with Cluster(tools) as cluster:
+        rig = Rig(tools, "lonely")
+        env = rig.env | {"CAPQUEUE_DIR": str(rig.folder / "queue")}
+
+        def capqueue(*words, allowed=(0,)):
+            return tools.run("capqueue", *words, env=env, allowed=allowed)
+
+        capqueue("dest", "add", "receiver", "--kind", "http", "--url", cluster.url, "--device-id", cluster.a.device(rig),
+                 "--key", rig.key, "--ca", cluster.authority.path, *RETRY)
+        capqueue("push", rig.capture().bundle)
+        for receiver in (cluster.a, cluster.b):
+            receiver.kill()
+        for _ in range(12):  # two more than the table of tries has
+            capqueue("run", allowed=(15,))
+            capqueue("resume")
+        delivery, = json.loads(capqueue("list", "--json"))["deliveries"]
+        expect((delivery["state"], delivery["attempts"]) == ("pending", 0), f"the capture is {delivery}")
+        for receiver in (cluster.a, cluster.b):
+            receiver.start()
+        wait_until(lambda: capqueue("resume") is not None and b"completed" in capqueue("run", allowed=(0, 15)), "it lands")
+
+
 def hides_what_is_private(tools):
     """nginx forwards neither the metrics nor the operator's pages, and refuses what is far too large."""
     with Cluster(tools) as cluster:
@@ -119,4 +144,5 @@ def shares(tools):
 TESTS = [("a receiver is killed, and the other one takes its devices", survives_a_kill),
          ("captures of the other receiver are found", finds_captures_of_the_other),
          ("registrations and revocations count everywhere", registers_everywhere), ("the store is away", waits_for_the_store),
+         ("no receiver runs", waits_for_the_receivers),
          ("nginx forwards only what is public", hides_what_is_private), ("devices move to the shared store", shares)]

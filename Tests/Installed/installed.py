@@ -1,8 +1,10 @@
 """The man pages, completions, systemd units and scripts that `make install` puts beside the tools."""
+import datetime
 import fcntl
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -244,6 +246,21 @@ def fish(place):
         expect(wanted in found, f"{text}: {wanted} is not offered")
 
 
+def summer_time(_):
+    """The timers that start something each minute or hour do so in the night with which summer time ends, too."""
+    for path, seconds in ((path, {"minutely": 60, "hourly": 3600}) for path in UNITS if path.suffix == ".timer"):
+        when = re.search(r"^OnCalendar=(.*)$", path.read_text(), re.M)[1]
+        if when.split()[0] not in seconds:
+            continue
+        said = subprocess.run(["systemd-analyze", "calendar", when, "--base-time=2026-10-25 00:00:30 UTC", "--iterations=130"],
+                              env=os.environ | {"TZ": "Europe/Berlin", "LC_ALL": "C"}, capture_output=True, text=True, check=True).stdout
+        found = re.findall(r"\(in UTC\): \w+ (\S+ \S+) UTC", said)
+        times = [datetime.datetime.fromisoformat(text) for text in found]
+        expect(len(times) > 100, f"{path.name}: {said[:200]!r}")
+        steps = {(after - before).total_seconds() for before, after in zip(times, times[1:])}
+        expect(steps == {seconds[when.split()[0]]}, f"{path.name}: {when} starts it after {sorted(steps)} seconds")
+
+
 def units(place):
     """In another PREFIX than /usr/local, whose paths they have then: what they start is there, and systemd takes them."""
     prefix = place.folder / "opt/a&b"
@@ -309,6 +326,7 @@ TESTS = [
     ("fish completes commands, options and file names", fish),
     ("fish completes values, names and ids of the queue", long(fish_values)),
     ("the systemd units are those of the PREFIX, and sound (systemd-analyze)", units),
+    ("no timer stands still for the hour with which summer time ends (systemd-analyze)", summer_time),
     ("the scripts for cron work without a checkout", scripts),
     ("make uninstall removes exactly what make install wrote", uninstall),
 ]

@@ -39,6 +39,7 @@ public struct Block: Hashable, Sendable {
         case otherHost = "the bucket is at the host"
         case sharedPlaces = "the path of the URL has no {sha256}"
         case refusedByProxy = "the proxy answered 407"
+        case unwritable = "cannot be written"
     }
 
     public let reason: Reason

@@ -6,8 +6,8 @@ package import SystemPackage
 /// Delivers to a folder on a mounted disk: it makes a durable copy and reads it back (Spec/queue.md section 12).
 package final class FolderTransport: UploadTransport {
     static let markerName: FilePath.Component = ".capqueue-destination"
-    private let path: FilePath
-    private let marker: String
+    let path: FilePath
+    let marker: String
 
     init(_ settings: FolderSettings) throws(QueueError) {
         guard let marker = settings.marker else { throw QueueError(.destinationSettings, "marker is missing") }
@@ -35,7 +35,7 @@ package final class FolderTransport: UploadTransport {
             throw BundleError(
                 .outputUnusable, "is not a folder; mount its disk and create the folder there first", file: path)
         }
-        marked.marker = readMarker(resolved)
+        marked.marker = try? readMarker(resolved)
         if marked.marker != nil { return marked }
         do throws(NativeError) {
             let marker = Digest(bytes: try RandomBytes.make(32)).description
@@ -48,27 +48,9 @@ package final class FolderTransport: UploadTransport {
         }
     }
 
-    private static func readMarker(_ path: FilePath) -> String? {
-        guard let file = try? FileHandle.reading(path.appending(markerName), followsLinks: false),
-            let bytes = try? file.readAll(limit: 256)
-        else { return nil }
-        return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
-    }
-
-    /// Whether this is the marked folder, and not the empty mount point of its disk.
-    var isThere: Bool { Self.readMarker(path) == marker }
-
-    package var absence: Block? {
-        isThere
-            ? nil
-            : Block(
-                .offline,
-                "\(path) is missing, or is not the folder that was added: is its disk mounted?")
-    }
-
     /// Copies the bundle. A file that already exists is compared, never replaced.
     package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        if let absence { return .blocked(absence) }
+        if let block = reach(control) { return .blocked(block) }
         do throws(SendTrouble) {
             return send(job, from: try job.open().handle, control)
         } catch {
@@ -112,6 +94,8 @@ package final class FolderTransport: UploadTransport {
             return try lookAgain(job, target, folder, source, written: file.handle.status())
         } catch  where error.isDiskFull {
             return .blocked(Block(.full, "\(path): \(error.text)"))
+        } catch  where error.isReadOnlyDisk {
+            return .blocked(unwritable(error))
         } catch {
             return .failed(code: "folder.io", message: "\(path): \(error.call): \(error.text)")
         }

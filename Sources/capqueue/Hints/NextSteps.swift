@@ -39,6 +39,8 @@ enum NextSteps {
         case (.local, .unusable) where kind == Destination.Kind.folder.rawValue:
             ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
         case (.local, .unusable): ("change them with", set)
+        case (.local, .unwritable):
+            ("let this user make files in it, then try at once with", "capqueue resume --dest \(name)")
         default: nil
         }
     }

@@ -1,0 +1,43 @@
+import CaptureBundle
+import CaptureNative
+package import QueueModel
+import SystemPackage
+
+/// Whether the folder is there, and may be written.
+extension FolderTransport {
+    static func readMarker(_ path: FilePath) throws(NativeError) -> String? {
+        let file = try FileHandle.reading(path.appending(markerName), followsLinks: false)
+        let bytes = try file.readAll(limit: 256)
+        return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
+    }
+
+    /// Whether this is the marked folder, and not the empty mount point of its disk.
+    var isThere: Bool { (try? Self.readMarker(path)) == marker }
+
+    package var absence: Block? {
+        do throws(NativeError) {
+            if try Self.readMarker(path) == marker { return nil }
+        } catch  where error.isForbidden {
+            return unwritable(error)
+        } catch {}
+        return Block(.offline, "\(path) is missing, or is not the folder that was added: is its disk mounted?")
+    }
+
+    /// A folder that this user may not write fails each capture alike, so no capture's try is used up.
+    package func reach(_ control: SendControl) -> Block? {
+        if let absence { return absence }
+        do throws(NativeError) {
+            try path.requireNewNames()
+            return nil
+        } catch {
+            return unwritable(error)
+        }
+    }
+
+    /// systemd shows a service other mounts than the user who added the folder sees.
+    func unwritable(_ error: NativeError) -> Block {
+        let isUnit = ProcessEnvironment.value("SYSTEMD_EXEC_PID") == "\(ProcessIdentity.current.number)"
+        let limits = isUnit ? "; its unit has to list it in ReadWritePaths, and ProtectHome hides home folders" : ""
+        return Block(.local, "\(path) \(Block.Cause.unwritable.rawValue): \(error.text)\(limits)")
+    }
+}

@@ -10,16 +10,7 @@ public enum WholeFile {
     /// - Throws: `output.unusable`, `io.failed`.
     public static func create(_ path: FilePath, _ bytes: [UInt8]) throws(BundleError) -> Bool {
         do throws(NativeError) {
-            let file = try AtomicFile(path: path, mode: 0o600)
-            try file.handle.write(bytes)
-            do throws(NativeError) {
-                try file.commit(.refuse)
-                return true
-            } catch  where error.isExisting {
-                // Whoever created it may have failed to sync it.
-                if let name = path.name { try FolderHandle(path.folder).synchronize(renamed: name) }
-                return false
-            }
+            return try AtomicFile.create(bytes, at: path, mode: 0o600)
         } catch {
             throw .writing(path, error)
         }

@@ -177,6 +177,21 @@ package final class AtomicFile: Sendable {
     /// Leaves the file under its hidden name if it never gets its own.
     package func keep() { isKept.withLock { $0 = true } }
 
+    /// Creates a small file durably, unless the name exists. Callers need no lock.
+    ///
+    /// - Returns: false if the name exists. That file is on the disk too, although its creator may have failed to sync it.
+    package static func create(_ bytes: [UInt8], at path: FilePath, mode: mode_t) throws(NativeError) -> Bool {
+        let file = try AtomicFile(path: path, mode: mode)
+        try file.handle.write(bytes)
+        do throws(NativeError) {
+            try file.commit(.refuse)
+            return true
+        } catch  where error.isExisting {
+            try file.folder.synchronize(renamed: file.name)
+            return false
+        }
+    }
+
     /// Writes a small file atomically and durably, for callers that hold its lock. Where a power cut during a rename can
     /// leave neither the old file nor the new one, a copy of the new one is kept meanwhile, for `isThere`.
     package static func write(

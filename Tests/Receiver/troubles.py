@@ -48,6 +48,7 @@ def in_trouble(receiver, answer, about, code="STORE_UNAVAILABLE"):
     given = answer.json["meta"]["request_id"]
     lines = [line for line in receiver.said().splitlines() if given in line]
     expect(len(lines) == 1 and f" {code}: " in lines[0], f"{about}: the log says {lines} of {given}")
+    expect(given in answer.json["error"]["message"], f"{about}: the message does not name the id: {answer.bytes}")
     return lines[0]
 
 
@@ -176,6 +177,29 @@ def broken_index(tools):
             receiver.kill()
 
 
+def broken_queue(tools):
+    """The database of the queue is damaged while the receiver runs: the next start names the command that mends it."""
+    rig = tools.rig()
+    receiver = Receiver(tools).start()
+    try:
+        first = receiver.taken(rig, rig.capture())
+        garbage(receiver.folder / "queue/queue.sqlite")
+        for _ in range(2):
+            in_trouble(receiver, receiver.upload(rig, rig.capture("second")), "the queue is garbage:")
+        same_health(receiver, 503, b"failing: queue\n")
+        receiver.kill()
+        said = tools.call(tools.programs["receiver"], "serve", receiver.folder, "--port", "0").must(1, about="a start").text
+        command = f"capqueue salvage --queue {receiver.folder}/queue"
+        expect(f"mend it with: {command}" in said, f"a start says {said!r}")
+        tools.run(*command.split())
+        receiver.start()
+        second = receiver.taken(rig, rig.capture("second"))
+        expect(receiver.taken(rig, rig.capture()) == first, "the first capture has another id")
+        expect(receiver.held() == sorted([first, second]), f"the queue has {receiver.held()}")
+    finally:
+        receiver.kill()
+
+
 def read_only_disk(tools):
     """The disk turns read-only: every request that needs it gets 503, and a start says which file cannot be written. With
     the disk mended, everything that was acknowledged is there."""
@@ -293,6 +317,30 @@ def descriptors(tools):
         expect(len(receiver.held()) == 1, f"the queue has {receiver.held()}")
 
 
+def no_sync(tools):
+    """The disk fails whenever something is synced: nothing is acknowledged, until it works again."""
+    require_strace()
+    rig, late = tools.rig(), tools.rig("late")
+    with receiving(tools) as receiver:
+        first = receiver.taken(rig, rig.capture())
+        invited = receiver.invite("late")
+        command = ["strace", "-f", "-o", "/dev/null", "-e", "inject=fsync,fdatasync,syncfs,msync:error=EIO", "-p",
+                   str(receiver.process.pid)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as failing:
+            try:
+                expect(b"attached" in failing.stderr.readline(), "strace may not trace the receiver")
+                for _ in range(2):
+                    for said in (receiver.upload(rig, rig.capture("second")), receiver.register(late, *invited)):
+                        expect("nput/output error" in in_trouble(receiver, said, "nothing can be synced:").replace(
+                            "disk I/O", "input/output"), receiver.said()[-400:])
+                expect(receiver.ask("GET", "/healthz").status == 503, "/healthz")
+            finally:
+                failing.terminate()
+        expect(receiver.register(late, *invited).status == 201, "the registration, once the disk works")
+        second = receiver.taken(rig, rig.capture("second"))
+        expect(receiver.held() == sorted([first, second]), f"the queue has {receiver.held()}")
+
+
 @long
 def unsynced_registration(tools):
     """If a call of a registration fails, there is no 201, and the registration after it syncs what the first one left."""
@@ -389,10 +437,12 @@ TESTS = [
     ("a queue that requires an encrypted disk", encryption),
     ("the limits of the queue", limits),
     ("a broken index", broken_index),
+    ("a broken queue", broken_queue),
     ("a read-only disk", read_only_disk),
     ("a full disk at the start", full_at_the_start),
     ("locks that others keep", locks),
     ("no file descriptor is left", descriptors),
+    ("nothing can be synced", no_sync),
     ("a registration is on the disk when it is acknowledged", unsynced_registration),
     ("one damaged file of a device", damaged_devices),
     ("healthz states what a destination refused", concerns),

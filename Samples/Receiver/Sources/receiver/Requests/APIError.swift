@@ -20,6 +20,8 @@ struct APIError: Error {
     static let busy = APIError(.serviceUnavailable, "BUSY", "too many bodies are being received at the moment")
 
     func response(_ context: ReceiverContext) throws -> Response {
+        // Queues show this message and not the id.
+        let message = isFault ? "\(message); the receiver's log says why, under \(context.requestID)" : message
         var response = try context.answer(status, ["code": code, "message": message], as: "error")
         if status == .serviceUnavailable { response.headers[.retryAfter] = "\(isFault ? 30 : 5)" }
         return response
@@ -29,12 +31,12 @@ struct APIError: Error {
 extension APIError {
     /// The request's own bytes led to a failure, so the same request again would fail too.
     static let internalError = APIError(
-        .internalServerError, "INTERNAL_ERROR", "the receiver failed on this request; its log says why, by request_id")
+        .internalServerError, "INTERNAL_ERROR", "the receiver failed on this request")
 
     /// The receiver cannot do what it does for every request: because of its disk, its database, its devices, or another
     /// program that keeps it from working. The same request can succeed later.
     static let unavailable = APIError(
-        .serviceUnavailable, "STORE_UNAVAILABLE", "the receiver cannot do this now; its log says why, by request_id")
+        .serviceUnavailable, "STORE_UNAVAILABLE", "the receiver cannot do this now")
 
     static let storageFull = APIError(
         HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "STORAGE_FULL", "the disk is full")

@@ -79,7 +79,7 @@ struct Serving {
 
     /// Opens the queue. At the first start it gets a folder as its destination.
     private func openQueue(_ logger: Logger) throws -> UploadQueue {
-        let queue = try UploadQueue(at: QueueFolder(path: folder.queue), createIfMissing: true)
+        let queue = try Self.openQueue(folder.queue)
         // It would stay so while the receiver runs, also after there is room again.
         guard !queue.isReadOnly else {
             throw Unusable("\(folder.queue): cannot be written, or its disk is full; make room, and start again")
@@ -93,6 +93,13 @@ struct Serving {
             logger.warning("captures stay here, because all destinations are retired; add one with: \(command)")
         }
         return queue
+    }
+
+    private static func openQueue(_ path: FilePath) throws -> UploadQueue {
+        do throws(QueueError) { return try UploadQueue(at: QueueFolder(path: path), createIfMissing: true) } catch {
+            guard error.hints.contains(.salvage) else { throw error }
+            throw Unusable("\(error); mend it with: capqueue salvage --queue \(path)")
+        }
     }
 
     private func router(_ depot: Depot, _ stamper: Stamper?, _ pages: Pages) -> Router<ReceiverContext> {

@@ -110,7 +110,7 @@ def encryption(tools):
             raise Skipped("no LUKS device can be made here: the disk of the tests is encrypted")
         line = in_trouble(receiver, receiver.upload(rig, rig.capture()), "a disk without encryption:")
         expect("require-encrypted" in line, f"the log says {line}")
-        same_health(receiver, 503, b"failing: queue\n")
+        same_health(receiver, 503, b"failing: queue\nconcern: queue: disk.unencrypted: 1\n")
         receiver.queue("config", "require-encrypted", "off")
         receiver.taken(rig, rig.capture())
 

@@ -15,6 +15,7 @@ package enum CommandRunner {
     ) -> Never {
         StandardStreams.holdPlaces()
         FreedMemory.keep()
+        ProcessLimits.reportFileSize()
         // The libraries of a TPM print each of its answers; our own messages say what is wrong with a key.
         ProcessEnvironment.set("TSS2_LOG", "all+none")
         let diagnostic = Diagnostic(tool: tool)

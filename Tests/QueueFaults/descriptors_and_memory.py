@@ -38,6 +38,29 @@ def few_descriptors(bench):
     holds(rig, *bench.stock[50:52], rows=clean(rig))
 
 
+def size_of_files(bench):
+    """`ulimit -f` gives 74 with a message and never ends a process, whichever file cannot grow; what was promised stays."""
+    sizes = (3000, 60_000, 0, 600, 12_000, 30_000, 120_000, 200_000)
+    rig, (first, second, third) = bench.rig(), bench.stock[:3]
+    rig.push(first)
+    place, failed = rig.to_folder(), 0
+    for size in few(sizes, 2):
+        limit = limited(resource.RLIMIT_FSIZE, size)
+        for words in (("push", second.path), ("hold", "--all"), ("release", "--all"), ("run",), ("backup", rig.out / "copy")):
+            result = rig.run(*words, preexec_fn=limit).must(0, 15, 74, about=f"{words[0]} with {size} bytes")
+            if result.code == 74:
+                words_for_people(result, about=f"{words[0]} with {size} bytes").naming("(ulimit -f)", words[0])
+                failed += 1
+        new = bench.rig().run("push", third.path, preexec_fn=limit).must(0, 73, 74, about=f"a new queue with {size} bytes")
+        expect(new.code == 0 or new.text.startswith("capqueue: error: "), f"a new queue with {size} bytes: {new.text!r}")
+    expect(failed > 2, f"only {failed} commands failed")
+    pushes(rig, second)
+    rig.run("retry", "--all").must(0, about="retry")
+    rig.run("run", "--until-empty").must(0, about="run without a limit")
+    for bundle in (first, second):
+        expect((place / f"{bundle.id}.bundle").read_bytes() == bundle.data, f"another copy of {bundle.id}")
+
+
 @long
 def memory_of_a_batch(bench):
     rig = bench.rig()
@@ -62,6 +85,7 @@ def memory_of_a_large_bundle(bench):
 
 TESTS = [
     ("32 descriptors for 50 bundles; with fewer no harm is done", few_descriptors),
+    ("ulimit -f: 74 with a message, and nothing that was promised is lost", size_of_files),
     ("memory of a batch", memory_of_a_batch),
     ("memory of a large bundle", memory_of_a_large_bundle),
 ]

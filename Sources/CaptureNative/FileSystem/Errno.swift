@@ -6,7 +6,9 @@ extension NativeError {
 
     static func system(_ call: String, _ code: Int32) -> NativeError {
         let text = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return NativeError(origin: .system, call: call, code: code, text: text.lowercasedFirst)
+        // Our own limit for what is read has this code too.
+        let cause = code == EFBIG && call != "read" ? " (ulimit -f)" : ""
+        return NativeError(origin: .system, call: call, code: code, text: text.lowercasedFirst + cause)
     }
 
     /// Calls a function of the system again as long as a signal interrupts it.
@@ -35,6 +37,8 @@ extension NativeError {
     package var isLoop: Bool { isErrno(ELOOP) }
     /// There are more bytes than the caller allows.
     package var isTooLarge: Bool { isErrno(EFBIG) }
+    /// The two folders are on different mounts, or parts of a file system between which nothing can be moved.
+    package var isOtherMount: Bool { isErrno(EXDEV) }
     /// Something with that name already exists.
     package var isExisting: Bool { isErrno(EEXIST) }
     /// The disk or the user's quota is full.

@@ -41,6 +41,18 @@ package enum Folders {
         for path in made.reversed() { unsafe path.native { unsafe _ = rmdir($0) } }
     }
 
+    /// Whether no file can be moved from one folder to the other, because they are on two mounts or subvolumes. It tries to
+    /// move a file that does not exist: the system compares the mounts first.
+    package static func areApart(_ one: FilePath, _ other: FilePath) -> Bool {
+        guard let source = try? FolderHandle(one), let target = try? FolderHandle(other) else { return false }
+        if let (one, other) = try? (source.status(), target.status()), one.identity.device != other.identity.device {
+            return true
+        }
+        let name = FolderHandle.trialName()
+        do throws(NativeError) { try source.rename(name, to: target, as: name) } catch { return error.isOtherMount }
+        return false
+    }
+
     /// The names in a folder, in bytewise order and without `.` and `..`. `FolderNames` needs less memory for many.
     package static func names(in path: FilePath) throws(NativeError) -> [FilePath.Component] {
         try FolderNames(in: path).components

@@ -34,7 +34,7 @@ struct ProcessStart {
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         let flags = Int32(POSIX_SPAWN_SETPGROUP) | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
         unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
-        var (blocked, usual) = (sigset_t([]), sigset_t([SIGINT, SIGTERM, SIGHUP, SIGPIPE]))
+        var (blocked, usual) = (sigset_t([]), sigset_t([SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ]))
         unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
         var child: pid_t = 0

@@ -15,6 +15,16 @@ package enum StandardStreams {
 }
 
 package enum ProcessLimits {
+    /// Lets a write beyond the limit for the size of a file fail (EFBIG), where SIGXFSZ would end the process.
+    package static func reportFileSize() { _ = signal(SIGXFSZ, SIG_IGN) }
+
+    /// The largest size of a file that this process may write; nil without a limit.
+    package static var fileSize: Int? {
+        var limits = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limits) == 0 else { return nil }
+        return Int(exactly: limits.rlim_cur)
+    }
+
     /// Raises the limit of open files as far as the system allows, at most to 65,536, and returns it.
     package static func raiseOpenFiles() -> Int {
         var limits = rlimit()

@@ -1,3 +1,4 @@
+import CaptureNative
 import GRDB
 import QueueModel
 import SystemPackage
@@ -11,7 +12,9 @@ extension QueueError {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             QueueError(.damaged, "the database is damaged", of: path, hints: [.salvage])
         case .SQLITE_IOERR:
-            QueueError(.inputOutput, "the database cannot be read or written", of: path)
+            QueueError(
+                .inputOutput, "the database cannot be read or written", of: path,
+                hints: ProcessLimits.fileSize.map { ["no file may be larger than \($0) bytes here (ulimit -f)"] } ?? [])
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
             QueueError(.inputOutput, "the database cannot be opened", of: path)
         case .SQLITE_READONLY:

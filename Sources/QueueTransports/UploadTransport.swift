@@ -43,15 +43,25 @@ package enum RemoteState: Hashable {
 package struct SendTrouble: Error, Hashable {
     package let message: String
     private let known: SendOutcome?
+    private var isPerhapsOfCapture = false
 
     /// Makes a failure on our side.
     package init(message: String) { (self.message, known) = (message, nil) }
+
+    /// Makes a failure on our side that may be of this capture alone.
+    init(perhapsOfCapture message: String) {
+        self.init(message: message)
+        isPerhapsOfCapture = true
+    }
 
     init(_ outcome: SendOutcome) { (message, known) = (outcome.trouble ?? "", outcome) }
 
     /// What it means for the delivery. A failure on our side blocks the destination, unless the transfer was stopped.
     func outcome(_ control: SendControl) -> SendOutcome {
-        known ?? control.stopped.map { .parked(cause: $0, isInDoubt: false) } ?? .blocked(Block(.local, message))
+        if let outcome = known ?? control.stopped.map({ .parked(cause: $0, isInDoubt: false) }) { return outcome }
+        var block = Block(.local, message)
+        block.isPerhapsOfCapture = isPerhapsOfCapture
+        return .blocked(block)
     }
 }
 

@@ -164,7 +164,7 @@ package final class DestinationWorker {
         var context = AttemptContext(retry: retry, startedAt: sending.time.stamp)
         let started = MonotonicClock.seconds
         let job = SendJob(claim, now: now, layout: ahead.layout, queue)
-        let outcome = transport.send(job, control)
+        let outcome = transport.send(job, control).naming(claim.capture.id)
         let sent = control.progress.sent
         let after = sending.now
         context.bytesSent = sent
@@ -208,7 +208,7 @@ package final class DestinationWorker {
         defer { sending.done(control) }
         let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
-        let outcome = transport.poll(job, control)
+        let outcome = transport.poll(job, control).naming(capture.id)
         let after = sending.now
         let refusal = try claims.refusal(of: delivery, outcome, at: destination, due: sending.dueBefore ?? after)
         let verdict = sending.change(destination) {

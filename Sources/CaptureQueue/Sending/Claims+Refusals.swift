@@ -28,9 +28,9 @@ extension Database {
     /// For a member of a session, only captures outside that session count.
     fileprivate func hasLandedInPlace(of delivery: DeliveryRecord) throws -> Bool {
         let refused = """
-            SELECT min(started_at) FROM attempts WHERE delivery = ?1 AND code IN ('credentials', 'endpoint') AND id > coalesce(
+            SELECT min(started_at) FROM attempts WHERE delivery = ?1 AND code IN ('credentials', 'endpoint', 'local') AND id > coalesce(
                 (SELECT max(id) FROM attempts WHERE delivery = ?1 AND ended_at IS NOT NULL
-                    AND coalesce(code, '') NOT IN ('credentials', 'endpoint')), 0)
+                    AND coalesce(code, '') NOT IN ('credentials', 'endpoint', 'local')), 0)
             """
         guard let since = try integer(refused, [delivery.number]) else { return false }
         let landed = """

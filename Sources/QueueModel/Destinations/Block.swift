@@ -53,6 +53,8 @@ public struct Block: Hashable, Sendable {
     package var isPerhapsOfCapture = false
     /// Whether the server asked for fewer requests (`SlowDown`). Such a try never counts.
     package var isOfRate = false
+    /// The id of that capture.
+    package var capture: String?
 
     public init(_ reason: Reason, _ message: String, pause: Duration? = nil, until: CaptureTime? = nil) {
         self.reason = reason
@@ -105,7 +107,8 @@ extension Block {
         if self.pause == nil, let before, before.reason == reason, let last = before.pause, last <= longest {
             pause = max(pause, min(last * 2, longest))
         }
-        return Block(reason, message, pause: pause, until: CaptureTime(clamping: now + pause.milliseconds))
+        let words = capture.map { "\(message) (found with \($0))" } ?? message
+        return Block(reason, words, pause: pause, until: CaptureTime(clamping: now + pause.milliseconds))
     }
 
     /// How long the block lasts at most.

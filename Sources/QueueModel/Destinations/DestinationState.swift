@@ -289,7 +289,10 @@ package struct DestinationState: Hashable, Sendable {
         block = new
         turn += 1
         (isOnTrial, isDoubted) = (false, false)
-        let word = Change.blocked(found)
+        var same = found
+        // Each trial uses another capture, and the block stays the same.
+        same.capture = nil
+        let word = Change.blocked(same)
         defer { told = word }
         return told == word && found.reason != .wait ? nil : .blocked(new)
     }

@@ -46,6 +46,13 @@ extension SendOutcome {
         }
     }
 
+    /// The same outcome, whose block names the capture if the server, or a command, may refuse only that.
+    package func naming(_ id: String) -> SendOutcome {
+        guard case .blocked(var block) = self, block.isPerhapsOfCapture else { return self }
+        block.capture = id
+        return .blocked(block)
+    }
+
     /// The problem in words for people; nil if there is none.
     public var trouble: String? { words.message }
 

@@ -103,7 +103,7 @@ final class PutAddresses {
         switch settings.source {
         case .url(let template):
             guard let address = template.address(of: job.capture) else {
-                throw SendTrouble(message: "the URL of \(job.capture.id) cannot be used")
+                throw SendTrouble(perhapsOfCapture: "the URL of the capture cannot be used")
             }
             place = Place(address: address, headers: [], isFetched: false)
         case .command(let command): place = try fetch(job.capture, command: command, control)
@@ -136,7 +136,7 @@ final class PutAddresses {
         do throws(SendTrouble) {
             return try place(SecretFile.firstLine(of: command, environment, control), [])
         } catch {
-            throw SendTrouble(message: "url-command: \(error.message)")
+            throw SendTrouble(perhapsOfCapture: "url-command: \(error.message)")
         }
     }
 
@@ -174,12 +174,12 @@ final class PutAddresses {
             member.value.text.map { ConnectionSettings.Header("\(member.name): \($0)") }
         }
         guard !headers.contains(nil) else {
-            throw SendTrouble(message: "url-endpoint: the answer has headers that cannot be sent")
+            throw SendTrouble(perhapsOfCapture: "url-endpoint: the answer has headers that cannot be sent")
         }
         do throws(SendTrouble) {
             return try place(text, ConnectionSettings.requests(headers.compactMap(\.self).filter { !$0.isOurs }))
         } catch {
-            throw SendTrouble(message: "url-endpoint: \(error.message)")
+            throw SendTrouble(perhapsOfCapture: "url-endpoint: \(error.message)")
         }
     }
 

@@ -50,7 +50,7 @@ final class S3Transport: UploadTransport {
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         do throws(SendTrouble) {
             guard let address = template.address(of: job.capture) else {
-                throw SendTrouble(message: "the URL of \(job.capture.id) cannot be used")
+                throw SendTrouble(perhapsOfCapture: "the URL of the capture cannot be used")
             }
             return try send(Upload(job: job, handle: job.open().handle, address: address, control: control))
         } catch {
@@ -129,7 +129,7 @@ final class S3Transport: UploadTransport {
             do throws(NativeError) {
                 headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5.hash(handle))))
             } catch {
-                throw SendTrouble(message: "the bytes cannot be read: \(error.text)")
+                throw SendTrouble(.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)"))
             }
         case .none: break
         }

@@ -1,4 +1,5 @@
 """What blocks a destination, what this costs a capture, and when a failed capture is tried again."""
+import json
 import time
 
 from Kit.outcomes import IS_LONG, every, expect
@@ -117,8 +118,7 @@ def all_bad(bench):
 # What the first capture gets, how it is pushed, whether the user resumes, and why the destination is blocked.
 CASES = {
     "401, of high priority": (401, ("--priority", "5"), False, "credentials"), "401, resumed": (401, (), True, "credentials"),
-    "no URL, run again": (None, (), False, None), "507, resumed": (507, (), True, "full"),
-    "401, run again": (401, (), False, "credentials"), "no URL, resumed": (None, (), True, None),
+    "507, resumed": (507, (), True, "full"), "401, run again": (401, (), False, "credentials"),
 }
 
 
@@ -136,9 +136,7 @@ def refused_alone(bench):
 
         with Scripted(reply) as server:
             rig = bench.rig()
-            command = f'test "$CAPQUEUE_ID" != {first.id} && echo {server.url}/$CAPQUEUE_SHA256'
-            url = ("--url", server.url + "/{sha256}") if status else ("--url-command", command)
-            rig.dest("web", "put", *url, "--retry", AT_ONCE)
+            rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", AT_ONCE)
             rig.push(first, options=options)
             rig.push(*others)
             word = "--once" if status == 507 else "--until-empty"  # a full server is tried again after a while
@@ -154,14 +152,40 @@ def refused_alone(bench):
             expect(state in ("pending", "failed"), f"the first is {state}")
             expect(rig.spool_file(first).read_bytes() == first.data, "its bytes are gone")
             expect(puts.count(first.sha256) <= 3, f"it is sent {puts.count(first.sha256)} times")
-            expect(status or set(puts) == {one.sha256 for one in others}, f"put were {puts}")
 
     every(CASES if IS_LONG else dict(list(CASES.items())[:3]), judge)
+
+
+def without_a_url(bench):
+    """One capture for which a url-command gives no URL fails by its table, and blocks nobody; if all are, one is named."""
+    first, *others = bench.stock[:4]
+
+    def judge(name, case):
+        condition, words, code = case
+        with Scripted(taking) as server:
+            rig = bench.rig()
+            rig.dest("web", "put", "--url-command", f"{condition} && {words} {server.url}/$CAPQUEUE_SHA256", "--retry", "0,0,0")
+            rig.push(first, *others)
+            result = rig.send("--until-empty", "--json", code=code)
+            said = rig.run("status", "--check").must(code, about=f"{name}: status --check").out.decode()
+            blocked = [line for line in map(json.loads, result.out.splitlines()) if line["event"] == "blocked"]
+            if code == 14:
+                expect({rig.delivery(one).state for one in others} == {"completed"} and not blocked, f"{blocked}")
+                row = rig.delivery(first)
+                expect((row.state, row.attempts) == ("permanently_failed", 3), f"{row.state} after {row.attempts}")
+                return
+            second = others[0].id
+            expect(len(blocked) == 1 and second in blocked[0]["message"], f"{blocked}")
+            expect("4 captures cannot be sent" in said and second in said, f"status --check says {said!r}")
+
+    every({"one": (f'test "$CAPQUEUE_ID" != {first.id}', "echo", 14), "all": ("false", "echo", 15),
+           "a wrong URL": ("true", "echo x", 15)}, judge)
 
 
 TESTS = [
     ("with a mistake in a URL no capture fails for good", wrong_url),
     ("a refusal of one capture alone", refused_alone),
+    ("a capture without a URL blocks nobody, and is named", without_a_url),
     ("captures that the server refuses among others", bad_ones),
     ("a member of a session that the server refuses", bad_member),
     ("a server that refuses all", all_bad),

@@ -1,6 +1,6 @@
 import CaptureNative
 package import QueueModel
-import SystemPackage
+package import SystemPackage
 
 /// Trying the file system of a new queue (Spec/queue.md section 2.1).
 extension QueueFolder {
@@ -19,7 +19,24 @@ extension QueueFolder {
         }
     }
 
+    /// The folder of the queue that is on a mount or subvolume of its own, so that no file can be moved into it or out of it.
+    package var folderApart: FilePath? { [spool, incoming, quarantine].first { Folders.areApart(path, $0) } }
+
+    /// The error for such a folder.
+    package static func apart(_ code: QueueError.Code, _ folder: FilePath) -> QueueError {
+        QueueError(
+            code, "\(apartWords), but all folders of a queue need one mount", of: folder, hints: [.oneMount(folder)])
+    }
+
+    package static let apartWords = "is on a mount of its own"
+
+    /// - Throws: `queue.unusable`.
+    package func requireOneMount() throws(QueueError) {
+        if let folderApart { throw Self.apart(.unusable, folderApart) }
+    }
+
     private func requireUsable() throws(QueueError) {
+        try requireOneMount()
         let kind = DiskKind.of(path)
         let otherFolder = QueueHint.otherFolder(isForeign: false)
         guard kind != .fat else {

@@ -57,6 +57,19 @@ public struct QueueFolder: Hashable, Sendable {
         .init(digits: sha256.bytes).adding(".json")
     }
 
+    /// Whether a path is this folder or below it, or would be if it were made.
+    package func holds(_ place: FilePath) -> Bool {
+        var place = place.absolute
+        while !FileStatus.exists(place), place.folder != place { place = place.folder }
+        return place.resolved.starts(with: path.resolved)
+    }
+
+    /// - Throws: `queue.unusable` for a backup in this folder.
+    package func requireOutside(_ backup: FilePath) throws(QueueError) {
+        guard holds(backup) else { return }
+        throw QueueError(.unusable, "is in the queue's own folder, expected a folder apart from it", of: backup)
+    }
+
     /// Whether there is a database. An empty file does not count.
     package var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 

@@ -56,10 +56,15 @@ package struct Spool: Sendable {
         }
         let errors = AtomicFile.commit(namings, areSynced: true)
         for (new, error) in zip(files, errors) {
-            if let error { throw QueueError.file(folder.spool.appending(new.shard), error) }
+            if let error { throw notMoved(folder.spool.appending(new.shard), error) }
         }
         // This is needed even if the shard existed: the process that made it may have been killed before its sync.
         try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
+    }
+
+    /// The error of a move between two folders of the queue.
+    private func notMoved(_ path: FilePath, _ error: NativeError) -> QueueError {
+        error.isOtherMount ? QueueFolder.apart(.inputOutput, folder.folderApart ?? path) : .file(path, error)
     }
 
     /// Syncs bundles that were in the spool already, because the process that stored them may have been killed before.
@@ -103,9 +108,12 @@ package struct Spool: Sendable {
     }
 
     /// The bytes in `quarantine/`, which only the user empties.
-    package func quarantinedBytes() throws(QueueError) -> Int {
+    ///
+    /// - Parameter counts: whether a file of this bundle counts; nil for a foreign name.
+    package func quarantinedBytes(where counts: (Digest?) throws -> Bool) throws -> Int {
         try names(in: folder.quarantine).reduce(0) { sum, name in
-            sum + ((try? FileStatus.ofName(folder.quarantine.appending(name)).size) ?? 0)
+            guard try counts(Digest(hex: String(decoding: name.bytes.prefix(64), as: UTF8.self))) else { return sum }
+            return sum + ((try? FileStatus.ofName(folder.quarantine.appending(name)).size) ?? 0)
         }
     }
 
@@ -201,7 +209,7 @@ package struct Spool: Sendable {
     package func quarantine(_ sha256: Digest) throws(QueueError) -> FilePath? {
         let name = QueueFolder.bundleName(sha256)
         guard let source = try shard(of: sha256) else { return nil }
-        return try onFile(folder.bundlePath(sha256)) { () throws(NativeError) in
+        do throws(NativeError) {
             let target = try FolderHandle(folder.quarantine, followsLinks: false)
             guard try source.status(of: name) != nil else { return nil }
             var number = 1
@@ -216,6 +224,8 @@ package struct Spool: Sendable {
                     number += 1
                 }
             }
+        } catch {
+            throw notMoved(folder.bundlePath(sha256), error)
         }
     }
 

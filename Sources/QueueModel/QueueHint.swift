@@ -27,6 +27,11 @@ public enum QueueHint: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Send it again; try again to send this capture; send this capture, which is held; cancel this capture.
     case resend, retry(String), release(String), cancel(String)
 
+    /// Put this folder of the queue on the mount of the others.
+    case oneMount(FilePath)
+    /// Push the damaged bundles again, and move away or delete their old files, which are in this folder.
+    case quarantine(FilePath)
+
     /// Free some space.
     case freeSpace
     /// Delete what can be released; nil if nothing can be, so that it must be sent first.

@@ -1,6 +1,7 @@
 """`backup` and `restore`: a backup is whole or the earlier one, whatever happens while it is made."""
 import contextlib
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -262,6 +263,10 @@ def refuses(bench):
         refused(of.run("backup", place), 73, about=f"a backup into {place.name}")
         after = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
         expect({path for path in after if path not in before} <= {place / "queue.lock"}, f"{place.name} is changed")
+    (rig.out / "way").symlink_to(rig.queue)
+    for place in (rig.queue / "copy", rig.queue / "spool/copy/deep", rig.out / "way/copy"):
+        refused(rig.run("backup", place), 73, about=f"a backup into {place}").naming("own folder", str(place))
+        expect(not os.path.lexists(place), f"{place} was made")
     opened = rig.out / "opened"
     opened.mkdir()
     opened.chmod(0o777)

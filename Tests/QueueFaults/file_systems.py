@@ -6,8 +6,9 @@ import re
 import shutil
 
 from Kit.disks import mounted, small
-from Kit.invariants import words_for_people
-from Kit.outcomes import expect, long
+from Kit.invariants import holds, refused, words_for_people
+from Kit.outcomes import every, expect, long
+from Kit.queues import few
 from Kit.tracing import require_strace, strace
 
 # The second part of each is the word in the message.
@@ -139,10 +140,49 @@ def on_rclone(bench):
         expect(there == [".capqueue-destination", f"{bench.stock[0].id}.bundle"], f"the folder has {there}")
 
 
+def on_two_mounts(bench):
+    """A folder of the queue on a mount of its own: refused for a new queue, named with a way out for an old one."""
+    bound = 'mount --bind "$0" "$0"'  # of the same device, as a btrfs subvolume is of the same disk
+
+    def new(name, mount):
+        rig = bench.rig()
+        for folder in (rig.queue, rig.queue / name):
+            folder.mkdir(parents=True, mode=0o700)
+        with mounted(rig, rig.queue / name, mount) as place:
+            result = refused(place.run("init"), 73, about="init")
+            for word in (str(rig.queue / name), "a mount of its own", f"mv ELSEWHERE/* {rig.queue / name}"):
+                result.naming(word, "init")
+            expect(not (rig.queue / "queue.sqlite").exists(), "a queue was made")
+
+    def old(name, mount):
+        rig, (first, second) = bench.rig(), bench.stock[:2]
+        rig.push(first)
+        with mounted(rig, rig.queue / name, mount) as place:
+            advice = f"mv ELSEWHERE/* {rig.queue / name}"
+            found = [json.loads(line) for line in place.run("check", "--json").must(74, about="check").out.splitlines()]
+            expect([line["path"] for line in found if line["kind"] == "mount"] == [str(rig.queue / name)], f"{found}")
+            for words, code in ((("check",), 74), (("status", "--check"), 15)):
+                said = place.run(*words).must(code, about=words[0]).out.decode()
+                expect(advice in said, f"{words[0]} says {said!r}")
+            place.run("list").must(0, about="list")
+            pushed = second
+            if name == "quarantine":  # a push of damaged bytes moves them there
+                rig.spool_file(first).write_bytes(bytes(len(first.data)))
+                pushed = first
+            refused(place.run("push", pushed.path), 74, about="push").naming(advice, "push")
+        rig.push(first)
+        rig.push(second)
+        holds(rig, first, second)
+
+    every(few({"spool": small("4m"), "incoming": bound, "quarantine": bound}), new)
+    every(few({name: bound for name in ("spool", "quarantine", "incoming")}, 2), old)
+
+
 TESTS = [
     ("what a file system lacks is named when a queue is made, and nothing is left", refuses),
     ("no journal: a concern, and a run ends with 0", journals),
     ("a queue in memory: a note", in_memory),
+    ("a folder of the queue on a mount of its own: refused, and named with the way out", on_two_mounts),
     ("FAT: refused for a new queue, a concern for an old one", on_fat),
     ("rclone mount: refused without a cache, and its limits are said with one", long(on_rclone)),
 ]

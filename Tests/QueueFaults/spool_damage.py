@@ -70,6 +70,33 @@ def changed(bench):
     every(few(CHANGES, 2), judge)
 
 
+def full_of_damage(bench):
+    """Damaged bundles that fill `limit` alone are named with the way out; pushing them again is not refused."""
+    rig, damaged, other = bench.rig(), bench.stock[:3], bench.stock[3]
+    rig.push(*damaged)
+    for bundle in damaged:
+        overwrite(rig.spool_file(bundle), flipped(bundle.data))
+    rig.run("check", "--read-data").must(1, about="check")
+    total = sum(len(bundle.data) for bundle in damaged)
+    rig.run("config", "limit", str(total)).must(0, about="config limit")
+    concern = next(one for one in json.loads(rig.run("status", "--json").must(0).out)["concerns"] if one["code"] == "quota.limit")
+    expect("in quarantine" in concern["message"] and str(rig.queue / "quarantine") in concern["next"], f"status: {concern}")
+    result = rig.run("push", other.path).must(12, about="push of another one")
+    result.naming("quarantine/", "push").naming(str(rig.queue / "quarantine"), "push")
+    expect("capqueue run" not in result.text, f"the advice is to send: {result.text!r}")
+    # Nothing of the limit: the disk has no room for it.
+    rig.run("config", "free-floor", "1000TB").must(0, about="config free-floor")
+    rig.run("push", damaged[0].path).must(12, about="push below free-floor").naming("free-floor", "push")
+    rig.run("config", "free-floor", "none").must(0, about="config free-floor")
+    rig.push(damaged[0])
+    rig.push(*damaged[1:])
+    holds(rig, *damaged)
+    rig.run("push", other.path).must(12, about="push when all are whole")
+    status = json.loads(rig.run("status", "--json").must(0).out)
+    expect(status["quota"]["used_bytes"] == total, f"{status['quota']} of {total} bytes")
+
+
 TESTS = [
     ("changed bytes are refused, set aside and kept; a push repairs", changed),
+    ("damaged bundles fill the limit: named, and pushing them again is not refused", full_of_damage),
 ]

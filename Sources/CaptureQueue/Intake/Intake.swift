@@ -139,6 +139,7 @@ struct Intake: Sendable {
 
     private func isHeld(_ identity: Digest) throws -> Bool {
         guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
+        if record.holding == .quarantined { try push.limits.replace(record) }
         return record.holding.hasBytes || push.skips(record)
     }
 

@@ -104,17 +104,22 @@ struct PushGroup {
                 let isRepeated = seen.contains(arrival.facts.identity)
                 let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
-                    total += arrival.facts.byteCount
-                    if let refusal = try refusal(of: arrival, total: total, db) {
-                        total -= arrival.facts.byteCount
-                        return .failed(refusal)
-                    }
+                    let next = try total + arrival.facts.byteCount - replacedBytes(by: arrival, record, db)
+                    if let refusal = try refusal(of: arrival, total: next, db) { return .failed(refusal) }
+                    total = next
                 }
                 seen.insert(arrival.facts.identity)
                 if needsBytes { try settleSidecar(&arrival, record, &ids, db) }
                 return .arrived(arrival, record, needsBytes: needsBytes)
             }
         }
+    }
+
+    /// The used bytes in whose place those of a push come.
+    private func replacedBytes(by arrival: Arrival, _ record: CaptureRecord?, _ db: Database) throws -> Int {
+        guard let record else { return 0 }
+        if record.holding == .quarantined { return try db.quarantinedBytes(queue.spool, of: record.sha256) }
+        return record.holding == .spool && record.sha256 == arrival.facts.sha256 ? record.byteCount : 0
     }
 
     private func refusal(of arrival: Arrival, total: Int, _ db: Database) throws -> QueueError? {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import GRDB
+import QueueFiles
 import QueueModel
 import QueueTransports
 import Synchronization
@@ -12,6 +13,8 @@ final class PushLimits: Sendable {
         var used: Int
         /// The bytes of pushes under way that the file system may still count as free.
         var unwritten = 0
+        /// The captures of `replace`.
+        var replaced: Set<Digest> = []
     }
 
     private let queue: UploadQueue
@@ -55,6 +58,12 @@ final class PushLimits: Sendable {
         // Another push may have failed meanwhile, so that there is room now.
         guard let refusal else { return try reserve(size, of: name, isWritten: isWritten, isHeld: isHeld) }
         throw refusal
+    }
+
+    /// Leaves out the damaged file of a capture whose whole bytes come in.
+    func replace(_ record: CaptureRecord) throws {
+        let bytes = try queue.store.read { try $0.quarantinedBytes(queue.spool, of: record.sha256) }
+        promised.withLock { if $0.replaced.insert(record.sha256).inserted { $0.used -= bytes } }
     }
 
     /// The reserved bytes are in a file, so the file system does not count them as free any more.
@@ -134,7 +143,7 @@ final class PushLimits: Sendable {
 
     var evictsUploaded: Bool { settings.evictsUploaded }
 
-    /// Returns the error for this many bytes in the spool, with those of the bundle; nil if `limit` allows them.
+    /// Returns the error for this many bytes in the spool with the bundle; nil if `limit` allows them.
     func overLimit(_ name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {
         guard let limit = settings.limit, total > limit else { return nil }
         guard size <= limit else {
@@ -142,9 +151,13 @@ final class PushLimits: Sendable {
                 .quota, "has \(size) bytes, more than the limit of the whole spool, which is \(limit)", of: name,
                 hints: [.change(.limit, isOther: false), .pushByReference])
         }
+        let damaged = try db.quarantinedBytes(queue.spool)
+        let which = damaged > 0 ? ", \(damaged) of them damaged ones in quarantine/" : ""
         return QueueError(
-            .quota, "the spool would hold \(total) bytes, the limit is \(limit)", of: name,
-            hints: try advice(bytes: total - limit, db) + [.change(.limit, isOther: true)])
+            .quota, "the spool would hold \(total) bytes\(which), the limit is \(limit)", of: name,
+            hints: (damaged > 0 ? [.quarantine(queue.folder.quarantine)] : [])
+                + (try advice(bytes: total - limit, db)).filter { damaged == 0 || $0 != .prune(nil) }
+                + [.change(.limit, isOther: true)])
     }
 
     /// Returns the error for this many more bytes on the disk; nil if `free-floor` allows them.

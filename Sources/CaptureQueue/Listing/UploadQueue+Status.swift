@@ -20,6 +20,7 @@ extension UploadQueue {
                 status.totals[try row.state("state")] = try .init(row: row)
             }
             (status.usedBytes, status.nextBytes) = (try db.usedBytes(spool), try db.lastBytes())
+            status.quarantine = .init(bytes: try db.quarantinedBytes(spool), folder: folder.quarantine)
             addDisk(to: &status)
             status.releasable = try releasable(status, db)
             let evictable = status.settings.evictsUploaded ? status.releasable?.bytes ?? 0 : 0
@@ -40,6 +41,7 @@ extension UploadQueue {
     /// What the free space does not show.
     private func addDisk(to status: inout QueueStatus) {
         status.disk = DiskKind.of(folder.path)
+        status.folderApart = folder.folderApart
         status.freeInodes = (try? DiskSpace.at(folder.path))?.freeInodes
         status.takenByRoot = Reserve(folder: folder).takenByRoot
         let next = status.nextBytes + Reserve.size

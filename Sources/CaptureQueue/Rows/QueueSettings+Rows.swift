@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueFiles
@@ -32,7 +33,18 @@ extension Database {
 
     /// All bytes in the spool, including the quarantine.
     func usedBytes(_ spool: Spool) throws -> Int {
-        try (integer("SELECT bytes FROM usage") ?? 0) + spool.quarantinedBytes()
+        try (integer("SELECT bytes FROM usage") ?? 0) + quarantinedBytes(spool)
+    }
+
+    /// The damaged bytes whose captures are not stored again.
+    ///
+    /// - Parameter sha256: only those of this bundle; nil for all.
+    func quarantinedBytes(_ spool: Spool, of sha256: Digest? = nil) throws -> Int {
+        try spool.quarantinedBytes { damaged in
+            guard let damaged else { return sha256 == nil }
+            let stored = "SELECT 1 FROM captures WHERE sha256 = ? AND holding = 'spool'"
+            return try sha256 ?? damaged == damaged && integer(stored, [damaged.data]) == nil
+        }
     }
 }
 

@@ -97,7 +97,7 @@ public final class QueueRun: Sendable {
         sending.tell(QueueEvent(.started, at: first.wall))
         let writer = try ResultWriter(queue, sending, BegunClaims(in: folder))
         guard writer.start() else {
-            throw QueueError(.inputOutput, Self.noThread, of: folder.path)
+            throw QueueError(.inputOutput, RunOptions.noThread, of: folder.path)
         }
         defer { writer.end() }
         try RunSupervisor(queue, options, sending, bell, inbox, self, writer).supervise()
@@ -121,9 +121,6 @@ public final class QueueRun: Sendable {
         if let fault { throw fault }
         return result
     }
-
-    /// Why there are fewer threads than were asked for, or none.
-    public static let noThread = "no more threads can be started (ulimit -u, TasksMax)"
 
     var stopRequest: StopRequest { state.withLock(\.stop) }
     var isFailed: Bool { state.withLock { $0.fault != nil } }

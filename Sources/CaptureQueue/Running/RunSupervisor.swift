@@ -204,9 +204,9 @@ final class RunSupervisor {
             guard most > 0, threads.count > most else { continue }
             threads.limit(to: most)
             let few = "only \(most) of \(threads.destination.pace.concurrency) transfers at a time"
-            sending.tell(.warning, threads.destination, "\(few), because \(QueueRun.noThread)")
+            sending.tell(.warning, threads.destination, "\(few), because \(RunOptions.noThread)")
         }
-        if most == 0 { run.fail(QueueError(.inputOutput, QueueRun.noThread, of: queue.folder.path)) }
+        if most == 0 { run.fail(QueueError(.inputOutput, RunOptions.noThread, of: queue.folder.path)) }
     }
 
     /// Reports a spool above its mark, at the start and then once an hour.

@@ -23,6 +23,7 @@ extension UploadQueue.Upkeep {
     /// - Throws: `queue.unusable` if the folder has other content than a backup of this queue; `queue.busy`, `queue.open`,
     ///   `io.failed`.
     public func makeBackup(in path: FilePath) throws -> BackupResult {
+        try queue.folder.requireOutside(path)
         let target = QueueFolder(path: path)
         let mark = BackupMark(queue: try queue.number())
         try mark.claim(target)
@@ -61,6 +62,7 @@ extension BackupMark {
         }
         try target.makeExamined()
         try target.examine()
+        try target.requireOneMount()
     }
 }
 

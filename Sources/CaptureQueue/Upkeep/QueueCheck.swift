@@ -16,6 +16,7 @@ extension UploadQueue.Upkeep {
         try withoutActuallyEscaping(deliver) { deliver in
             var check = QueueCheck(queue, options, deliver)
             try check.examineDatabase()
+            if let folder = queue.folder.folderApart { try check.tell(.mount, folder, QueueFolder.apartWords) }
             try check.examineIncoming()
             if try check.isSpoolAbsent() { return check.result }
             try check.examineRows()

@@ -26,6 +26,8 @@ public struct CheckFinding: Hashable, Sendable {
         case absent
         /// The disk cannot read the bytes, so their state is unknown.
         case unreadable
+        /// A folder of the queue is on a mount of its own.
+        case mount
         /// No row names this file in the spool.
         case stray
         /// A bundle has no sidecar.

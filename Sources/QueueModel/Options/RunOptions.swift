@@ -25,6 +25,9 @@ public struct RunOptions: Sendable {
 
     public init() {}
 
+    /// Why there are fewer threads than were asked for, or none.
+    package static let noThread = "no more threads can be started (ulimit -u, TasksMax)"
+
     /// Why a transfer was stopped that was still under way at the end of `longest`.
     package var cutShort: String {
         "\(Self.cutShortWords) (\((longest ?? .zero).age)) was over before it was sent"

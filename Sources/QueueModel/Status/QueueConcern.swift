@@ -18,6 +18,8 @@ public struct QueueConcern: Hashable, Sendable {
         case unencryptedDisk = "disk.unencrypted"
         /// The queue is on FAT, or on an ext file system without a journal.
         case fat = "disk.fat", noJournal = "disk.journal"
+        /// A folder of the queue is on a mount of its own, so push refuses new captures.
+        case apart = "disk.mounts"
         /// The spool is missing or empty, although bundles are stored in it.
         case spoolAbsent = "spool.absent"
         /// Captures wait for files of the user that are absent with their folder.
@@ -116,6 +118,7 @@ extension QueueStatus {
                 case .unencryptedDisk: isSo(isUnencrypted)
                 case .fat: isSo(disk == .fat)
                 case .noJournal: isSo(disk == .withoutJournal)
+                case .apart: isSo(folderApart != nil)
                 case .spoolAbsent: isSo(isSpoolAbsent)
                 case .overMark: isSo(isOverMark)
                 case .clock: isSo(clockDoubt != nil)

@@ -1,5 +1,6 @@
 public import CaptureBundle
 package import CaptureNative
+package import SystemPackage
 
 /// The state of a queue. Computing it takes no longer with a million captures than with a thousand.
 public struct QueueStatus: Hashable, Sendable {
@@ -52,6 +53,13 @@ public struct QueueStatus: Hashable, Sendable {
         package init(left: Int, fault: String? = nil) { (self.left, self.fault) = (left, fault) }
     }
 
+    package struct Quarantine: Hashable, Sendable {
+        package let bytes: Int
+        package let folder: FilePath
+
+        package init(bytes: Int, folder: FilePath) { (self.bytes, self.folder) = (bytes, folder) }
+    }
+
     /// The totals of all states that at least one capture has.
     public package(set) var totals: [DeliveryState: Total] = [:]
     /// The bytes in the spool, including the quarantine.
@@ -88,6 +96,10 @@ public struct QueueStatus: Hashable, Sendable {
     /// or room is not short.
     public package(set) var releasable: Releasable?
     package var inbox: Inbox?
+    /// The folder of the queue that is on a mount of its own; nil if there is none.
+    package var folderApart: FilePath?
+    /// How many of the used bytes are damaged files in quarantine, and where they are.
+    package var quarantine = Quarantine(bytes: 0, folder: "")
     package var disk = DiskKind.usual
 
     package init(_ settings: QueueSettings) { self.settings = settings }
@@ -99,6 +111,12 @@ public struct QueueStatus: Hashable, Sendable {
 
     /// Whether another capture like the last one would break `limit`.
     public var isAtLimit: Bool { settings.limit.map { usedBytes + max(nextBytes, 1) - evictableBytes > $0 } ?? false }
+
+    /// Whether the used bytes would be within `warn-at`, or else within `limit`, without the damaged files.
+    package var isCrowdedByQuarantine: Bool {
+        let rest = usedBytes - quarantine.bytes
+        return quarantine.bytes > 0 && rest <= max(settings.warnAt, (settings.limit ?? 0) - max(nextBytes, 1))
+    }
 
     /// What `push` may delete when it needs room.
     private var evictableBytes: Int { settings.evictsUploaded ? releasable?.bytes ?? 0 : 0 }

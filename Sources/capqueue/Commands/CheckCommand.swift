@@ -4,6 +4,7 @@ import CaptureQueue
 import CommandSupport
 import QueueFiles
 import QueueModel
+import SystemPackage
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -115,7 +116,7 @@ extension CheckFinding.Kind {
     fileprivate var status: ExitStatus {
         switch self {
         case .damaged: .altered
-        case .missing, .source, .absent, .unreadable: .inputOutput
+        case .missing, .source, .absent, .unreadable, .mount: .inputOutput
         case .stray, .sidecar, .interrupted, .leftover, .lost, .unconfirmed: .workLeft
         }
     }
@@ -130,7 +131,11 @@ extension CheckFinding {
     }
 
     private var words: String {
-        kind == .interrupted ? "\(message); complete it with: capqueue prune" : message
+        switch kind {
+        case .interrupted: "\(message); complete it with: capqueue prune"
+        case .mount: "\(message); \(QueueHint.oneMount(FilePath(path)).sentence)"
+        default: message
+        }
     }
 
     fileprivate var line: String {

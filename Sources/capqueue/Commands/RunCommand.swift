@@ -141,14 +141,14 @@ struct RunCommand: ParsableCommand {
         if exit != .success { throw exit }
     }
 
-    /// What is left when the run ends: what needs a person, and what waits. The size of the spool and the kind of the disk
-    /// are not the run's affair.
+    /// What is left when the run ends: what needs a person, and what waits. The size of the spool, and whether the disk
+    /// suits a queue, are not the run's affair.
     private func exitStatus(_ queue: UploadQueue, _ screen: RunScreen) throws -> ExitStatus {
         let status = try queue.status()
         let chosen = status.work.filter { dest == nil || $0.destination?.name == dest }
         let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.sessions.hasUntold(destination: dest)
         let found = status.concerns(of: dest).filter {
-            $0.status != .overMark && ![.unencryptedDisk, .fat, .noJournal].contains($0.code)
+            $0.status != .overMark && ![.unencryptedDisk, .fat, .noJournal, .apart].contains($0.code)
         }
         if !quiet {
             for concern in found where !Self.toldAtTheStart.contains(concern.code) && !screen.hasShown(concern) {

@@ -1,6 +1,5 @@
 import CaptureBundle
 import CaptureNative
-import CaptureQueue
 import CommandSupport
 import QueueModel
 import Synchronization
@@ -70,7 +69,7 @@ final class EventHook: Sendable {
             _ = signal.wait(milliseconds: 100) { () -> Bool? in state.withLock(\.isOver) ? true : nil }
         }
         let left = state.withLock { $0.waiting.count + $0.dropped }
-        if left > 0 { warnOfSkipped(left, QueueRun.noThread) }
+        if left > 0 { warnOfSkipped(left, RunOptions.noThread) }
     }
 
     private func work() {

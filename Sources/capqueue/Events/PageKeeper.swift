@@ -45,7 +45,7 @@ final class PageKeeper: Sendable {
         state.withLock { $0.isOver = false }
         guard !Thread.start({ self.work() }) else { return }
         state.withLock { $0.isOver = true }
-        warn("is written only when the run ends, because \(QueueRun.noThread)")
+        warn("is written only when the run ends, because \(RunOptions.noThread)")
     }
 
     /// Receives an event of the run, which may change the page.

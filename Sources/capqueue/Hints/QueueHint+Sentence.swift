@@ -27,6 +27,9 @@ extension QueueHint {
         case .retry(let id): "to try again: capqueue retry \(id)"
         case .release(let id): "to send it: capqueue release \(id)"
         case .cancel(let id): "cancel it first: capqueue cancel \(id)"
+        case .oneMount(let folder): "\(Self.oneMountAdvice): \(Self.oneMountCommand(folder))"
+        case .quarantine(let folder):
+            "push the damaged bundles again, which needs no further room; then delete their old files in \(folder)"
         case .freeSpace: "free some space, with capqueue prune for example"
         case .prune(nil):
             "nothing can be deleted, because nothing is uploaded to all its destinations; send it: capqueue run"
@@ -53,6 +56,12 @@ extension QueueHint {
         case .makeKey: "make one with: capbundle key new --key FILE"
         }
     }
+}
+
+extension QueueHint {
+    static let oneMountAdvice = "mount its disk elsewhere, and move back what it holds"
+
+    static func oneMountCommand(_ folder: FilePath) -> String { "mv ELSEWHERE/* \(ShellWord.quote(folder))" }
 }
 
 extension Releasable {

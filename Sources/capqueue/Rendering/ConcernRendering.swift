@@ -2,7 +2,9 @@ import CaptureBundle
 import CaptureNative
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 import QueueModel
+import SystemPackage
 
 extension QueueConcern {
     /// What `status --check` answers for it.
@@ -10,8 +12,8 @@ extension QueueConcern {
         switch code {
         case .failed: .failedForGood
         case .atLimit, .lowDisk, .lowInodes, .overMark: .overMark
-        case .readOnlyDisk, .unencryptedDisk, .fat, .noJournal, .spoolAbsent, .absent, .unassigned, .held, .salvaged,
-            .blocked,
+        case .readOnlyDisk, .unencryptedDisk, .fat, .noJournal, .apart, .spoolAbsent, .absent, .unassigned, .held,
+            .salvaged, .blocked,
             .destinationPaused, .queuePaused, .untold, .keptBack, .cutShort, .old, .copiesWrong, .copiesAbsent, .inbox,
             .clock:
             .workLeft
@@ -47,7 +49,7 @@ extension QueueConcern {
             let limit = status.settings.text(.limit)
             return room(
                 status, .limit,
-                "the spool holds \(Quantity.bytes(status.usedBytes)), the limit is \(limit), so push refuses new captures"
+                "the spool holds \(used(status)), the limit is \(limit), so push refuses new captures"
             )
         case .lowDisk where status.takenByRoot > 0:
             let taken = Quantity.bytes(status.takenByRoot)
@@ -78,6 +80,12 @@ extension QueueConcern {
             let journal = code == .fat ? "" : "add a journal (tune2fs -O has_journal), or "
             let advice = "\(journal)move it: restore a backup elsewhere"
             return (status.disk.queueWords ?? "", advice, "capqueue backup FOLDER")
+        case .apart:
+            let folder = status.folderApart ?? ""
+            return (
+                "\(folder) \(QueueFolder.apartWords), so push refuses new captures", QueueHint.oneMountAdvice,
+                QueueHint.oneMountCommand(folder)
+            )
         case .spoolAbsent:
             return (
                 "the spool is missing or empty, but bundles are stored in it: its disk may not be mounted",
@@ -90,7 +98,7 @@ extension QueueConcern {
         case .overMark:
             let mark = ByteSize.text(status.settings.warnAt)
             return room(
-                status, .warnAt, "the spool holds \(Quantity.bytes(status.usedBytes)), more than warn-at (\(mark))")
+                status, .warnAt, "the spool holds \(used(status)), more than warn-at (\(mark))")
         case .unassigned:
             let found = "\(captures) \(have) no destination, so nothing sends \(them)"
             return (found, "add a destination", "capqueue dest add NAME --kind KIND ...")
@@ -164,6 +172,12 @@ extension QueueConcern {
         }
     }
 
+    private func used(_ status: QueueStatus) -> String {
+        let damaged = status.quarantine.bytes
+        let which = damaged > 0 ? ", \(Quantity.bytes(damaged)) of it damaged and in quarantine" : ""
+        return Quantity.bytes(status.usedBytes) + which
+    }
+
     /// How to make room. Nothing is deleted before it is uploaded, so `prune` is named only where it has something to do.
     private func room(
         _ status: QueueStatus, _ setting: QueueSettings.Name, _ found: String
@@ -180,6 +194,10 @@ extension QueueConcern {
             let least = releasable.isAll ? "" : "at least "
             let what = "\(least)\(Quantity.count(releasable.captures, "uploaded bundle"))"
             return (found, "delete \(what) (\(Quantity.bytes(releasable.bytes)))", releasable.command)
+        }
+        if status.isCrowdedByQuarantine, [.atLimit, .overMark].contains(code) {
+            let advice = "push the damaged bundles again, and then delete their old files"
+            return (found, advice, "ls -l \(ShellWord.quote(status.quarantine.folder))")
         }
         if sends, status.waiting > 0 { return (found, "nothing is fully uploaded yet, so send it", "capqueue run") }
         return (found, last.advice, last.next)

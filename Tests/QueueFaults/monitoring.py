@@ -32,7 +32,9 @@ def metrics(rig, *options):
     for line in text.splitlines():
         if not line.startswith("#"):
             name, labels, value = SERIES.fullmatch(line).groups()
-            key = (name, *sorted(re.findall(r'(\w+)="([^"]*)"', labels or "")))
+            labels = re.findall(r'(\w+)="([^"]*)"', labels or "")
+            expect(("queue", str(rig.queue)) in labels, f"the series {line!r} does not name the queue {rig.queue}")
+            key = (name, *sorted(label for label in labels if label[0] != "queue"))
             expect(key not in series, f"the series {line!r} is there twice")
             series[key] = float(value)
     return series
@@ -146,6 +148,30 @@ def backlog(bench):
     expect("about 6 s at" in rig.run("status").out.decode(), "status does not say how long it takes")
 
 
+def strange_path(bench):
+    """The label `queue` is the absolute path, with the escapes of the text format."""
+    rig = bench.rig()
+    name = 'a "b"\\c\n{d="e"}'
+    rig.run("init", "--queue", name).must(0)
+    text = rig.run("status", "--prometheus", "--queue", name).must(0).out.decode()
+    promtool("check", "metrics", text=text)
+    escaped = f"{rig.out}/{name}".replace("\\", r"\\").replace('"', r'\"').replace("\n", r"\n")
+    expect(f'capqueue_running{{queue="{escaped}"}} 0\n' in text, f"the label is in {text[-300:]!r}")
+
+
+def silent_threads(bench):
+    """Threads of libdispatch may not get the priority that they ask for. The system log, and so the mail, does not hear of it."""
+    rig = rig_to(bench, "a")
+    log, prefix = rig.folder / "strace", ["nice", "-n", "10"]
+    if os.geteuid() == 0:
+        prefix += ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
+    for _ in range(8):
+        rig.run("status", prefix=[*prefix, "strace", "-f", "-A", "-o", log, "-e", "trace=setpriority,connect"]).must(0)
+    text = log.read_text()
+    expect(re.search("setpriority.*EACCES", text), "no thread asks for a priority that it may not have")
+    expect("/dev/log" not in text, f"it writes to the system log: {text[-300:]!r}")
+
+
 def alerts(bench):
     """The example alerts are valid, and name series and codes that `status --prometheus` prints."""
     rig = rig_to(bench, "a")
@@ -196,13 +222,42 @@ def told(bench):
     tell(0, "cp", "/dev/stdin", got, about="once more, since nobody was told")
     expect("capqueue release --dest a" in got.read_text(), f"the command gets {got.read_text()!r}")
     tell(0, about="told by a command")
+    passes(25)
+    tell(1, "false", about="a day later, by a command that fails")
+    pathlib.Path(f"{since}.message").rename(f"{since}.told")
+    tell(0, about="told by another program, which took the message")
     (rig.out / "a" / f"{bench.stock[1].id}.bundle").mkdir()
     rig.run("run").must(14)
     expect("failed for good" in tell(1, about="failed for good"), "it does not say what failed")
     tell(0, about="failed for good, told a moment ago")
     rig.run("cancel", "--all").must(0)
     tell(0, about="well again")
-    expect(not since.exists() and not pathlib.Path(f"{since}.told").exists(), "it remembers what is over")
+    left = [path.name for path in rig.folder.iterdir() if path.name.startswith("since")]
+    expect(not left, f"it remembers what is over: {left}")
+
+
+def told_of_age(bench):
+    """Samples/tell.sh: what has waited for two days at once, and nothing of it before, whatever else there was meanwhile."""
+    rig = rig_to(bench, "a")
+    since = rig.folder / "since"
+
+    def tell(about):
+        env = {**rig.env, "PATH": f"{bench.folder}:{os.environ['PATH']}"}
+        done = subprocess.run([SAMPLES / "tell.sh", since], env=env, capture_output=True, text=True)
+        expect(done.returncode in (0, 1), f"{about}: exit {done.returncode}, {done.stderr!r}")
+        return done.stderr
+
+    rig.push(*bench.stock[:2])
+    rig.run("hold", bench.stock[1].id).must(0)
+    expect(not tell("held since now"), "held since now is told")
+    os.utime(since, (since.stat().st_mtime - 25 * 3600,) * 2)
+    rig.run("cancel", bench.stock[1].id).must(0)
+    rig.aged(bench.stock[0], days=1.5)
+    expect(not tell("waits for a day and a half"), "what has waited for a day and a half is told")
+    rig.aged(bench.stock[0], days=0.6)
+    said = tell("waits for two days")
+    expect("has waited" in said or "have waited" in said, f"after two days it says {said!r}")
+    expect(not tell("told a moment ago"), "it is told twice")
 
 
 TESTS = [
@@ -212,4 +267,7 @@ TESTS = [
     ("a backlog, and how long it takes", backlog),
     ("the example alerts", alerts),
     ("tell.sh tells somebody", told),
+    ("tell.sh tells of age after two days", told_of_age),
+    ("the label of a queue with a strange path", strange_path),
+    ("threads that get no priority leave the system log alone", silent_threads),
 ]

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CaptureBundle
+import CaptureNative
 import CaptureQueue
 import CommandSupport
 import QueueFiles
@@ -58,7 +59,7 @@ struct StatusCommand: ParsableCommand {
                 check
                 ? concerns.map { $0.line(status) }
                 : prometheus
-                    ? status.metrics(concerns, isRunning: running != nil)
+                    ? status.metrics(queue: queue.folder.path.absolute.string, concerns, isRunning: running != nil)
                     : status.page(queue: path, run: running, concerns)
             for line in lines { try Output.line(line) }
         }

@@ -5,9 +5,11 @@ extension QueueStatus {
     /// The text format of Prometheus. Series and their labels are the same whatever the queue holds, so that alerts can be
     /// written before anything is wrong.
     ///
-    /// - Parameter isRunning: whether a run owns the queue.
-    func metrics(_ concerns: [QueueConcern], isRunning: Bool) -> [String] {
-        var text = MetricsText()
+    /// - Parameters:
+    ///   - queue: the path of the queue, which tells the series of several queues on one machine apart.
+    ///   - isRunning: whether a run owns the queue.
+    func metrics(queue: String, _ concerns: [QueueConcern], isRunning: Bool) -> [String] {
+        var text = MetricsText(queue: queue)
         addCaptures(to: &text)
         addDeliveries(to: &text)
         addTraffic(to: &text)
@@ -86,7 +88,16 @@ extension QueueStatus {
 private struct MetricsText {
     typealias Sample = (labels: KeyValuePairs<String, String>, value: Int)
 
+    private let queue: String
     var lines: [String] = []
+
+    init(queue: String) {
+        let escapes: [UInt8: String] = [
+            UInt8(ascii: "\\"): #"\\"#, UInt8(ascii: "\""): #"\""#, UInt8(ascii: "\n"): #"\n"#,
+        ]
+        let bytes = queue.utf8.flatMap { byte in escapes[byte].map { Array($0.utf8) } ?? [byte] }
+        self.queue = "queue=\"\(String(decoding: bytes, as: UTF8.self))\""
+    }
 
     mutating func add(_ name: String, _ help: String, _ value: Int?) {
         add(name, help, value.map { value -> [Sample] in [([:], value)] } ?? [])
@@ -96,8 +107,8 @@ private struct MetricsText {
         guard !samples.isEmpty else { return }
         lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind)"]
         lines += samples.map { sample in
-            let labels = sample.labels.map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ",")
-            return "capqueue_\(name)\(labels.isEmpty ? "" : "{\(labels)}") \(sample.value)"
+            let labels = sample.labels.map { "\($0.key)=\"\($0.value)\"" } + [queue]
+            return "capqueue_\(name){\(labels.joined(separator: ","))} \(sample.value)"
         }
     }
 
@@ -106,16 +117,16 @@ private struct MetricsText {
         let name = "capqueue_attempt_seconds"
         lines += ["# HELP \(name) How long attempts took.", "# TYPE \(name) histogram"]
         for each in traffic {
-            let label = "destination=\"\(each.destination)\""
+            let labels = "destination=\"\(each.destination)\",\(queue)"
             let whole = each.latencies.last?.attempts ?? 0
             for bound in [10, 100, 1000, 10_000, 100_000] {
                 let count = each.latencies.last { $0.atMost.milliseconds <= bound }?.attempts ?? 0
-                lines.append("\(name)_bucket{\(label),le=\"\(Double(bound) / 1000)\"} \(count)")
+                lines.append("\(name)_bucket{\(labels),le=\"\(Double(bound) / 1000)\"} \(count)")
             }
-            lines.append("\(name)_bucket{\(label),le=\"+Inf\"} \(whole)")
+            lines.append("\(name)_bucket{\(labels),le=\"+Inf\"} \(whole)")
             let sum = each.counts.reduce(0) { $0 + $1.time.milliseconds }
-            lines.append("\(name)_sum{\(label)} \(Double(sum) / 1000)")
-            lines.append("\(name)_count{\(label)} \(whole)")
+            lines.append("\(name)_sum{\(labels)} \(Double(sum) / 1000)")
+            lines.append("\(name)_count{\(labels)} \(whole)")
         }
     }
 }

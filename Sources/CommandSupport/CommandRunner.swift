@@ -18,6 +18,8 @@ package enum CommandRunner {
         ProcessLimits.reportFileSize()
         // The libraries of a TPM print each of its answers; our own messages say what is wrong with a key.
         ProcessEnvironment.set("TSS2_LOG", "all+none")
+        // libdispatch writes to the system log when a thread of its own may not have the priority that it asks for.
+        ProcessEnvironment.set("LIBDISPATCH_LOG", "NO")
         let diagnostic = Diagnostic(tool: tool)
         let arguments = arguments(diagnostic)
         // ArgumentParser shows the help of the root for a command that does not exist.

@@ -12,11 +12,13 @@ extension FolderTransport {
     }
 
     /// Whether this is the marked folder, and not the empty mount point of its disk.
-    var isThere: Bool { (try? Self.readMarker(path)) == marker }
+    var isThere: Bool { (try? hasMarker()) == true }
+
+    private func hasMarker() throws(NativeError) -> Bool { try Self.readMarker(path) == marker }
 
     package var absence: Block? {
         do throws(NativeError) {
-            if try Self.readMarker(path) == marker { return nil }
+            if try hasMarker() { return nil }
         } catch  where error.isForbidden {
             return unwritable(error)
         } catch {}

@@ -60,6 +60,7 @@ def everything():
         # The longest first, so that no lane waits for the last one.
         suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
         suite("PowerCut", "PowerCut", build=RELEASE, needs=("release build",)),
+        suite("Service", "Service", build=RELEASE, needs=("release build",)),
         program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
         *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,

@@ -22,13 +22,14 @@ class GuestDied(Failed):
 class Guest:
     """`shells` are functions that run a script in the guest, one for each process that works there."""
 
-    def __init__(self, folder, kernel, initramfs, disks=(), processes=1, accelerator="tcg", seconds=300):
-        """Boots it. It has to answer within `seconds`."""
+    def __init__(self, folder, kernel, initramfs, disks=(), processes=1, accelerator="tcg", seconds=300,
+                 more=()):
+        """Boots it. It has to answer within `seconds`. `more` are further words for QEMU."""
         self._stack, self.console = contextlib.ExitStack(), folder / "console"
         words = ["nice", "-n", "10", "qemu-system-x86_64", "-accel", accelerator, "-cpu", CPU, "-m", "640",
                  "-nodefaults", "-display", "none", "-no-reboot", "-kernel", kernel.image, "-initrd", initramfs,
                  "-append", COMMAND_LINE, "-serial", f"file:{self.console}", "-device", "virtio-serial-pci",
-                 "-device", "virtio-rng-pci", "-netdev", "user,id=net0", "-device", "virtio-net-pci,netdev=net0,romfile="]
+                 "-device", "virtio-rng-pci", "-netdev", "user,id=net0", "-device", "virtio-net-pci,netdev=net0,romfile=", *more]
         for disk in disks:
             words += ["-blockdev", f"driver=nbd,node-name=d{disk.number},server.type=unix,server.path={disk.path}",
                       "-device", f"virtio-blk-pci,drive=d{disk.number},write-cache=on"]

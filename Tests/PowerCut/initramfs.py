@@ -57,10 +57,10 @@ def libraries(programs):
     return sorted(found)
 
 
-def modules_of(kernel):
+def modules_of(kernel, names=MODULES):
     """Returns the files of the modules, each after those that it needs."""
     found = []
-    for name in MODULES:
+    for name in names:
         said = subprocess.run(["modprobe", "-d", kernel.folder, "-S", kernel.release, "--show-depends", name],
                               capture_output=True, text=True, check=False).stdout
         found += [path for word, path in re.findall(r"^(insmod) (\S+)", said, re.M) if path not in found]

@@ -10,6 +10,7 @@ from Kit.disks import READ_ONLY, mounted, small
 from Kit.sending import AT_ONCE
 from Kit.servers.capture_api import CaptureAPI
 from Kit.servers.scripted import Reply, Scripted
+from Kit.servers.sockets import SocketServer
 from Kit.servers.tls_servers import Trust
 from Sending.answers.tries import token_file
 from Sending.kind_http.realitycam import Rig as RealityCam
@@ -93,11 +94,7 @@ def keyless(title, break_key):
     line(title)(cause)
 
 
-def without_key(rig):
-    os.rename(rig.key, f"{rig.key}.away")
-
-
-keyless("the key is missing", without_key)
+keyless("the key is missing", lambda rig: os.rename(rig.key, f"{rig.key}.away"))
 keyless("others can read the key", lambda rig: os.chmod(rig.key, 0o644))
 
 
@@ -125,6 +122,25 @@ def token_hangs(scene):
         scene.judge()
 
 
+@line("the file of `--ca` is missing")
+def no_authority(scene):
+    trust = Trust(scene.bench)
+    with trust.server(scene.bench) as server:
+        scene.rig.dest("a", "put", "--url", f"https://127.0.0.1:{server.ports['tls']['good']}/{{sha256}}", *trust.options)
+        scene.push()
+        trust.authority.path.unlink()
+        scene.judge()
+
+
+@line("there are no credentials for S3")
+def no_credentials(scene):
+    scene.rig.env |= {"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"}
+    scene.run("dest", "add", "a", "--kind", "s3", "--url", Nowhere.url + "/bucket").must(0, about="dest add")
+    del scene.rig.env["AWS_ACCESS_KEY_ID"], scene.rig.env["AWS_SECRET_ACCESS_KEY"]
+    scene.push()
+    scene.judge()
+
+
 @line("the URL command fails")
 def url_command(scene):
     scene.rig.dest("a", "put", "--url-command", "false")
@@ -140,7 +156,7 @@ def read_only_folder(scene):
         scene.judge()
 
 
-@line("another user owns the folder of the destination")
+@line("the user may not write the folder of the destination")
 def foreign_folder(scene):
     folder = scene.folder()
     scene.push()
@@ -189,6 +205,20 @@ def full_folder(scene):
         scene.judge()
 
 
+@line("the proxy is away")
+def no_proxy(scene):
+    scene.put(Nowhere(), "--proxy", Nowhere.url)
+    scene.push()
+    scene.judge()
+
+
+@line("the URL endpoint is away")
+def no_endpoint(scene):
+    scene.run("dest", "add", "a", "--kind", "put", "--url-endpoint", Nowhere.url).must(0, about="dest add")
+    scene.push()
+    scene.judge()
+
+
 @line("the server has it, and never decides")
 def undecided(scene):
     with CaptureAPI(scene.bench.public) as api:
@@ -222,6 +252,44 @@ answers("the server refuses the capture itself (413)", Reply(413))
 answers("each try fails until the table of delays is over (500)", Reply(500, body=b"{}"), "--retry", AT_ONCE,
         words=("--until-empty",))
 answers("its `--lifetime` is over", Reply(429), "--lifetime", "1s", "--retry", "0,2", words=("--until-empty",))
+
+
+@line("the server keeps half of it, and says that it has it")
+def half(scene):
+    reply = {"HEAD": Reply(200, {"Content-Length": "100"}), "PUT": Reply(201)}
+    with answering(scene, lambda request: reply[request.method], "--retry", AT_ONCE):
+        scene.judge("--until-empty")
+
+
+@line("each connection breaks before an answer comes")
+def broken(scene):
+    with answering(scene, Reply(lost=True), "--retry", AT_ONCE):
+        scene.judge("--until-empty")
+
+
+@line("the server never answers")
+def silent(scene):
+    with Silent() as server:
+        scene.put(server, "--answer-timeout", "1s", "--retry", "0,0")
+        scene.push()
+        scene.judge("--until-empty")
+
+
+class Silent(SocketServer):
+    """Reads, and says nothing."""
+
+    def serve(self, client, number):
+        while client.recv(65536):
+            pass
+
+
+@line("a RealityCam server can never take it, since it has no depth map")
+def unfit(scene):
+    bundle = scene.bench.packed(f"flat{next(scene.bench.numbers)}", options=("--no-depth",))
+    with RealityCam(scene.bench) as (rig, _):
+        scene.rig = rig
+        scene.run("push", bundle.path).must(0, about="push")
+        scene.judge()
 
 
 @line("the server has other bytes under its name")

@@ -1,9 +1,11 @@
 """Bytes that are missing or damaged, and databases that cannot be used."""
-import os
+import fcntl
 import shutil
+import tarfile
 
 from Alarms.lines import Causes
 from Kit.disks import mounted
+from Kit.outcomes import ROOT
 from QueueFaults.damaged_indexes import without_index
 from QueueFaults.file_systems import IMAGE
 
@@ -86,6 +88,17 @@ def newer(scene):
     waiting(scene)
     scene.rig.change("INSERT INTO grdb_migrations VALUES ('v99')")
     scene.judge()
+
+
+@line("an older version still runs on the queue")
+def older(scene):
+    with tarfile.open(ROOT / "Tests/Data/1.0/queue.tar.gz") as archive:
+        archive.extractall(scene.rig.folder / "old", filter="data")
+    scene.rig.env["CAPQUEUE_DIR"] = str(scene.rig.folder / "old/queue")
+    (scene.rig.folder / "old/queue").chmod(0o700)
+    with open(scene.rig.folder / "old/queue/run.lock", "a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        scene.judge()
 
 
 @line("other users can write the queue")

@@ -6,10 +6,10 @@ import signal
 from Alarms.in_the_queue import Nowhere
 from Alarms.lines import Causes
 from Kit.outcomes import expect
+from Kit.rigs import NOBODY
 from Kit.sending import wait_until
 from Kit.servers.scripted import Reply, Scripted
 from QueueFaults.descriptors_and_memory import limited
-from Sending.scenes import Scene as Sending
 
 line = Causes()
 
@@ -95,10 +95,29 @@ def no_writing(scene):
     scene.judge(sends=lambda: scene.run("run", preexec_fn=none).must(*scene.line.runs, about="run"))
 
 
-@line("the run may start no threads (`TasksMax`)")
-def few_tasks(scene):
+@line("the run may start no more threads (`ulimit -u`)")
+def no_threads(scene):
     waiting(scene)
-    scene.judge()
+
+    def sends():
+        user = scene.own_to(NOBODY - 90)
+        scene.run("run", prefix=(*user, "prlimit", "--nproc=3")).must(*scene.line.runs, about="run")
+        scene.own_to(0)
+    scene.judge(sends=sends, again=False)
+
+
+@line("`run --page` names a file that is something else")
+def no_page(scene):
+    waiting(scene)
+    page = scene.rig.out / "page"
+    page.write_text("something else")
+    scene.judge("--page", page)
+
+
+@line("`run --dest` names no destination")
+def no_destination(scene):
+    waiting(scene)
+    scene.judge("--dest", "nowhere")
 
 
 TESTS = line.tests

@@ -1,7 +1,8 @@
 """No line of the table without a cause, no cause without a line, and no concern or alert that the table does not have."""
 import re
 
-from Alarms.lines import ALERTS, table
+from Alarms.alerts import RULES
+from Alarms.lines import table
 from Kit.outcomes import ROOT, expect
 from Kit.suite import families
 
@@ -18,7 +19,7 @@ def complete(_):
     codes = {code for names in CODE.findall(section) for code in re.findall("[a-z.]+", names)}
     named = {code for line in reds for code in line.concerns}
     expect(codes == named, f"concerns without a line: {codes - named}, unknown ones: {named - codes}")
-    rules = set(re.findall(r"alert: (\w+)", ALERTS.read_text()))
+    rules = set(re.findall(r"alert: (\w+)", RULES.read_text()))
     fired = {line.alert for line in reds}
     expect(rules == fired, f"alerts without a line: {rules - fired}, unknown ones: {fired - rules}")
 

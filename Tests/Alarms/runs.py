@@ -77,7 +77,7 @@ def cut_short(scene):
 def hook_hangs(scene):
     with Scripted(lambda request: Reply(413)) as server:
         scene.put(server)
-        scene.push(6)
+        scene.push(2)
         scene.judge("--on-event", "sleep 99", "--max-duration", "3s", "--grace", "0s")
 
 

@@ -35,8 +35,6 @@ public struct Block: Hashable, Sendable {
         case otherName = "the server's certificate is for another name"
         case noChecksum = "the store does not support x-amz-checksum-sha256"
         case noCondition = "the store does not support If-None-Match"
-        case otherRegion = "the bucket is in the region"
-        case otherHost = "the bucket is at the host"
         case sharedPlaces = "the path of the URL has no {sha256}"
         case refusedByProxy = "the proxy answered 407"
         case unwritable = "cannot be written"
@@ -66,9 +64,12 @@ public struct Block: Hashable, Sendable {
     /// nil where the reason says enough.
     public var cause: Cause? { Cause.allCases.first { message.contains($0.rawValue) } }
 
-    /// The word after the text of a cause in the message, such as the region of the bucket.
-    package func word(after cause: Cause) -> String? {
-        let rest = message.pieces(around: "\(cause.rawValue) ")
+    /// What a message says before the place of a bucket.
+    package static let (otherRegion, otherHost) = ("the bucket is in the region", "the bucket is at the host")
+
+    /// The word after these words in the message, such as the region of the bucket.
+    package func word(after words: String) -> String? {
+        let rest = message.pieces(around: "\(words) ")
         return rest.count == 2 ? rest[1].pieces(by: ",")[0].pieces(by: " ").first : nil
     }
 

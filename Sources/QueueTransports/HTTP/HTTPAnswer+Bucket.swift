@@ -9,10 +9,10 @@ extension HTTPAnswer {
         let host = AnswerWords.element("Endpoint", text).flatMap(Self.word)
         return switch (region, host) {
         case (nil, nil): nil
-        case (let region?, nil): "\(Block.Cause.otherRegion.rawValue) \(region)"
-        case (nil, let host?): "\(Block.Cause.otherHost.rawValue) \(host)"
+        case (let region?, nil): "\(Block.otherRegion) \(region)"
+        case (nil, let host?): "\(Block.otherHost) \(host)"
         case (let region?, let host?):
-            "\(Block.Cause.otherRegion.rawValue) \(region), and \(Block.Cause.otherHost.rawValue) \(host)"
+            "\(Block.otherRegion) \(region), and \(Block.otherHost) \(host)"
         }
     }
 

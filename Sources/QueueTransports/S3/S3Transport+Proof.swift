@@ -104,7 +104,7 @@ extension S3Transport {
         let places = address.place.flatMap { place in
             job.places.flatMap { if case .ours = $0.take(place, job.capture.sha256) { $0 } else { nil } }
         }
-        let seen = "\(shown(address)) answered \(status) to PUT, and \(end.answer?.status ?? 0) to HEAD and GET"
+        let seen = "\(end.message) to HEAD and GET, after \(status) to PUT"
         if let put, (200...299).contains(status) {
             switch proof(put, job, upload.handle, mayTry: true, upload.control) {
             case .given(let name): return completed(job, address, name, put["etag"])
@@ -120,7 +120,7 @@ extension S3Transport {
         return .blocked(
             Block(
                 .unproven,
-                "\(seen), so nothing proves that it has the bytes; allow s3:GetObject, which HEAD and GET need"))
+                "\(seen), so nothing proves that it has the bytes; HEAD and GET need s3:GetObject"))
     }
 
     /// How an earlier try ended after which the store did not show the object; nil if it was not sent, or if the queue

@@ -93,7 +93,9 @@ final class S3Transport: UploadTransport {
         if let refusal = unknownHeader(end, condition) { return refusal }
         switch end.kind {
         case .landed, .present: return try landed(upload, condition, end)
-        case .endpoint where end.word == "NoSuchUpload": return .failed(code: end.code, message: end.message)
+        // The object that was to be replaced has just been deleted, or the store is confused.
+        case .endpoint where ["NoSuchUpload", "NoSuchKey"].contains(end.word):
+            return .failed(code: end.code, message: end.message)
         default: return end.outcome
         }
     }

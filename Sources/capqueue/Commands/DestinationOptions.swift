@@ -30,7 +30,7 @@ struct DestinationOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "put: give \"status\" if the server never lets an upload be read back; its 2xx then counts as proof.",
+            "put, s3: give \"status\" if the server never lets an upload be read back; its 2xx then counts as proof.",
             valueName: "proof"), completion: .list(["status"]))
     var proof: String?
 

@@ -31,8 +31,8 @@ enum NextSteps {
         return switch (block.reason, block.cause) {
         case (.endpoint, .noChecksum): ("leave it out with", "\(set) --checksum md5")
         case (.endpoint, .noCondition): ("leave it out with", "\(set) --no-condition")
-        case (.endpoint, .otherRegion), (.endpoint, .otherHost):
-            ("use the bucket's own place with", ([set] + options(for: block)).joined(separator: " "))
+        case (.endpoint, nil) where !placeOfBucket(block).isEmpty:
+            ("use the bucket's own place with", ([set] + placeOfBucket(block)).joined(separator: " "))
         case (.address, .sharedPlaces): ("change the URL with", "\(set) --url URL")
         case (.unproven, _): ("if the server never shows stored objects", "\(set) --proof status")
         // The settings of a folder cannot be changed.
@@ -45,9 +45,10 @@ enum NextSteps {
         }
     }
 
-    private static func options(for block: Block) -> [String] {
-        let host = block.word(after: .otherHost).map { "--url https://\($0)/..." }
-        return [host, block.word(after: .otherRegion).map { "--region \($0)" }].compactMap(\.self)
+    /// The options that name the place of a bucket, if the store said it.
+    private static func placeOfBucket(_ block: Block) -> [String] {
+        let host = block.word(after: Block.otherHost).map { "--url https://\($0)/..." }
+        return [host, block.word(after: Block.otherRegion).map { "--region \($0)" }].compactMap(\.self)
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.

@@ -41,7 +41,7 @@ class Store:
             return Reply(404)
         digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
         return Reply(200, {"Content-Length": str(len(data)), "Repr-Digest": f"sha-256=:{digest}:",
-                           "x-amz-checksum-sha256": digest})
+                           "ETag": f'"{hashlib.md5(data).hexdigest()}"'})
 
 
 class Swallowed:

@@ -29,6 +29,8 @@ class Fault:
     close: bool = False  # close right after accepting
     silent: bool = False  # accept, and never send anything back
     cut_after: int | None = None  # close after this many bytes up
+    end_after: int | None = None  # tell the server after this many bytes up that the client has ended, and read on
+    flip_at: int | None = None  # change one bit of this byte up
     stall_after: int | None = None  # pass nothing more up after this many bytes
     rate: int | None = None  # bytes per second up
     reply: str | bytes = "pass"
@@ -74,6 +76,11 @@ class Connection:
                 self.swallowed += len(data)
         self.close()
 
+    def drain_up(self):
+        """Reads what the client sends, and passes nothing on."""
+        while data := self.client.recv(CHUNK):
+            self.swallowed += len(data)
+
     def _guarded(self, direction):
         try:
             direction()
@@ -83,6 +90,12 @@ class Connection:
     def _pass_up(self):
         fault = self.fault
         while data := self.client.recv(CHUNK):
+            if fault.flip_at is not None and 0 <= (at := fault.flip_at - self.up) < len(data):
+                data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1:]
+            if fault.end_after is not None and self.up + len(data) > fault.end_after:
+                self._send(self.server, data[:fault.end_after - self.up], fault.rate, "up")
+                self.server.shutdown(socket.SHUT_WR)
+                return self.drain_up()
             limit = fault.cut_after if fault.stall_after is None else fault.stall_after
             part = data if limit is None else data[:max(0, limit - self.up)]
             self._send(self.server, part, fault.rate, "up")

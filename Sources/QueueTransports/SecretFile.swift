@@ -31,6 +31,19 @@ enum SecretFile {
     static func firstLine(
         of command: String, _ environment: [String: String] = [:], _ control: SendControl
     ) throws(SendTrouble) -> String {
+        let line = line(try output(of: command, environment, control))
+        guard !line.isEmpty, line.count <= longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw SendTrouble(
+                message:
+                    "expected one line of at most \(longest) printable characters, without spaces, from the command")
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Returns all that a shell command prints, at most 64 KiB.
+    static func output(
+        of command: String, _ environment: [String: String], _ control: SendControl
+    ) throws(SendTrouble) -> [UInt8] {
         var shell = ShellCommand(command)
         shell.environment = environment
         shell.outputLimit = limit
@@ -47,12 +60,6 @@ enum SecretFile {
         case .signal(let number): throw SendTrouble(message: "the command was ended by signal \(number)")
         case .late: throw SendTrouble(message: "the command did not end within \(Int(shell.seconds)) s")
         }
-        let line = line(output)
-        guard !line.isEmpty, line.count <= longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw SendTrouble(
-                message:
-                    "expected one line of at most \(longest) printable characters, without spaces, from the command")
-        }
-        return String(decoding: line, as: UTF8.self)
+        return output
     }
 }

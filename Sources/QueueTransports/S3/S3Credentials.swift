@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import QueueModel
 import SystemPackage
@@ -7,18 +8,56 @@ struct S3Credentials {
     let key: String
     let secret: String
     let session: String?
+    /// For credentials of a command, when they end, in Unix milliseconds; `.max` if it did not say so. Others are read for
+    /// each request.
+    var end: Int?
+
+    /// How profiles can get keys otherwise, which only AWS's own tools do.
+    private static let others = [
+        "sso_session", "sso_start_url", "role_arn", "web_identity_token_file", "credential_source", "login_session",
+    ]
 
     /// - Throws: the message for the user if there are no credentials.
-    static func find(_ settings: S3Settings) throws(SendTrouble) -> S3Credentials {
+    static func find(_ settings: S3Settings, _ control: SendControl) throws(SendTrouble) -> S3Credentials {
         if let known = fromEnvironment(settings) { return try known.examined() }
-        let path = usualFile
         let profile = profile(settings)
-        let section = sections(path)[profile] ?? [:]
-        guard let key = section["aws_access_key_id"], let secret = section["aws_secret_access_key"] else {
-            throw SendTrouble(
-                message: "no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and no profile \(profile) in \(path)")
+        let section = (sections(usualFile)[profile] ?? [:]).merging(configured(profile)) { one, _ in one }
+        if let key = section["aws_access_key_id"], let secret = section["aws_secret_access_key"] {
+            return try S3Credentials(key: key, secret: secret, session: section["aws_session_token"]).examined()
         }
-        return try S3Credentials(key: key, secret: secret, session: section["aws_session_token"]).examined()
+        if let command = section["credential_process"] { return try printed(by: command, control).examined() }
+        if let other = others.first(where: { section[$0] != nil }) {
+            throw SendTrouble(
+                message: "the profile \(profile) gets its keys by \(other), which is not supported; export its keys as "
+                    + "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN")
+        }
+        throw SendTrouble(
+            message:
+                "no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and no keys for the profile \(profile) in \(usualFile)"
+        )
+    }
+
+    /// Runs the `credential_process` of a profile.
+    private static func printed(by command: String, _ control: SendControl) throws(SendTrouble) -> S3Credentials {
+        let output: [UInt8]
+        do throws(SendTrouble) { output = try SecretFile.output(of: command, [:], control) } catch {
+            throw SendTrouble(message: "credential_process: \(error.message)")
+        }
+        guard let json = try? JSONParser.parse(output, nesting: 4), json["Version"]?.integer == 1,
+            let key = json["AccessKeyId"]?.text, let secret = json["SecretAccessKey"]?.text
+        else {
+            throw SendTrouble(
+                message: "credential_process: expected JSON with Version 1, AccessKeyId and SecretAccessKey")
+        }
+        // A time that cannot be read is over, so that the command runs again for the next request.
+        let end = json["Expiration"]?.text.map { ends(at: $0) ?? 0 }
+        return S3Credentials(key: key, secret: secret, session: json["SessionToken"]?.text, end: end ?? .max)
+    }
+
+    /// Parses a time of ISO 8601 in UTC, such as `2026-03-14T15:00:00Z` or `2026-03-14T15:00:00.123456+00:00`.
+    private static func ends(at text: String) -> Int? {
+        let isUTC = text.hasSuffix("Z") || text.hasSuffix("+00:00")
+        return isUTC ? CaptureTime(text.cut(to: 19) + "Z")?.milliseconds : nil
     }
 
     /// The file that holds the credentials; nil if they come from the environment.
@@ -52,12 +91,15 @@ struct S3Credentials {
         {
             return region
         }
+        return configured(profile(settings))["region"] ?? "us-east-1"
+    }
+
+    /// What AWS's configuration file says of a profile.
+    private static func configured(_ profile: String) -> [String: String] {
         let path =
             ProcessEnvironment.path("AWS_CONFIG_FILE") ?? ProcessEnvironment.home.appending(".aws/config")
-        let profile = profile(settings)
         let sections = sections(path)
-        let section = sections[profile == "default" ? profile : "profile \(profile)"] ?? sections[profile]
-        return section?["region"] ?? "us-east-1"
+        return sections[profile == "default" ? profile : "profile \(profile)"] ?? sections[profile] ?? [:]
     }
 
     private static func profile(_ settings: S3Settings) -> String {

@@ -9,6 +9,8 @@ final class S3Exchange {
 
     let connections: HTTPExchange
     private let settings: S3Settings
+    /// Credentials of a command, which serve until they end or are refused.
+    private var kept: S3Credentials?
 
     init(_ settings: S3Settings) {
         self.settings = settings
@@ -21,11 +23,11 @@ final class S3Exchange {
     func perform(
         _ request: HTTPRequest, contentHash: String, _ control: SendControl
     ) throws(SendTrouble) -> HTTPEnd {
-        let credentials = try S3Credentials.find(settings)
+        let credentials = try credentials(control)
         let region = S3Credentials.region(settings)
         var request = request
         request.add(settings.connection.own)
-        return try connections.perform(
+        let end = try connections.perform(
             request, token: nil, control,
             prepare: { attempt throws(SendTrouble) in
                 let signer = SigV4(
@@ -40,6 +42,16 @@ final class S3Exchange {
                 let server = end.answer?["date"].flatMap { HTTPDate.milliseconds($0, now: now) }
                 if let server { connections.clockOffset = server - now }
             })
+        if end.kind == .credentials { kept = nil }
+        return end
+    }
+
+    private func credentials(_ control: SendControl) throws(SendTrouble) -> S3Credentials {
+        // Those that end within a minute are replaced.
+        if let kept, let end = kept.end, end - 60_000 > WallClock.milliseconds { return kept }
+        let found = try S3Credentials.find(settings, control)
+        kept = found.end == nil ? nil : found
+        return found
     }
 
     /// Signs and sends a request without a body.

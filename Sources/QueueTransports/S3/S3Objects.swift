@@ -37,7 +37,7 @@ public final class S3Objects: Sendable {
     /// - Throws: `destination.settings`.
     public init(_ settings: S3Settings) throws(QueueError) {
         guard case .s3(let parsed) = try DestinationSettings.s3(settings).examined(of: Self.subject),
-            let address = WebAddress(parsed.url.text), !parsed.url.text.contains("{")
+            let address = WebAddress(parsed.url.text), address.path.utf8.count > 1, !parsed.url.text.contains("{")
         else {
             throw QueueError(
                 .destinationSettings, "url must have no {…}: expected https://host/bucket/prefix", of: Self.subject)

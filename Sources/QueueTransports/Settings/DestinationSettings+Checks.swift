@@ -53,11 +53,20 @@ extension DestinationSettings {
         if s3.url.text.contains("?") {
             throw QueueError(.destinationSettings, "url has a query, which an S3 bucket cannot have")
         }
-        if (WebAddress(s3.url.example)?.path.utf8.count ?? 0) < 2 {
+        if let address = WebAddress(s3.url.example), address.path.utf8.count < 2,
+            !Self.mayNameBucket(address.origin.host)
+        {
             throw QueueError(
                 .destinationSettings,
                 "url names no bucket: expected https://host/bucket or https://host/bucket/prefix")
         }
+    }
+
+    /// Whether the first part of a host can be the name of a bucket.
+    private static func mayNameBucket(_ host: String) -> Bool {
+        let parts = host.pieces(by: ".")
+        let isAddress = host.contains(":") || parts.allSatisfy { WholeNumber.parse($0) != nil }
+        return parts.count > 1 && !isAddress && parts[0] != "s3" && !parts[0].hasPrefix("s3-")
     }
 
     /// The path of a readable file, made absolute, or the URI of a key in hardware.

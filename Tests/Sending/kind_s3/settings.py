@@ -1,6 +1,7 @@
 """s3: where credentials and region come from, which headers a request has, and a wrong clock."""
 import base64
 import hashlib
+import json
 import re
 import shutil
 
@@ -36,7 +37,8 @@ class Mirror(Scripted):
         if not puts:
             return Reply(404 if request.path.endswith(".bundle") else 200)
         checksum = base64.b64encode(hashlib.sha256(puts[-1].body).digest()).decode()
-        return Reply(200, {"Content-Length": str(len(puts[-1].body)), "x-amz-checksum-sha256": checksum})
+        return Reply(200, {"Content-Length": str(len(puts[-1].body)), "x-amz-checksum-sha256": checksum,
+                           "ETag": f'"{hashlib.md5(puts[-1].body).hexdigest()}"'})
 
 
 def credential(request):
@@ -95,7 +97,86 @@ def skewed(bench):
     place.holds(*bundles)
 
 
+def by_process(bench):
+    """The credential_process of a profile is run, and again when its keys have ended. Other ways are named."""
+    rig = bench.rig()
+    (rig.home / ".aws").mkdir()
+    runs, printed = rig.folder / "runs", rig.folder / "printed"
+    config = (f"[profile tool]\ncredential_process = echo x >> {runs}; cat {printed}\n[profile sso]\nsso_session = office\n"
+              "[profile role]\nrole_arn = arn:aws:iam::1:role/x\nsource_profile = tool\n")
+    (rig.home / ".aws/config").write_text(config)
+    ends = {"2999-01-01T00:00:00Z": True, "2999-01-01T00:00:00.123456+00:00": True, None: True, "2020-01-01T00:00:00Z": False}
+    with Mirror() as store:
+        rig.dest("it", "s3", "--url", f"{store.url}/bucket", "--profile", "tool", "--retry", AT_ONCE)
+        for number, (end, is_kept) in enumerate(ends.items()):
+            runs.unlink(missing_ok=True)
+            keys = {"Version": 1, "AccessKeyId": "AKTOOL", "SecretAccessKey": "s", "SessionToken": "tool-token"}
+            printed.write_text(json.dumps(keys | ({"Expiration": end} if end else {}), indent=1))
+            rig.push(*bench.bundles(2, 2 * number))
+            store.requests.clear()
+            rig.send("--until-empty", code=0)
+            found = runs.read_text().count("x")
+            expect(found == 1 if is_kept else found > 2, f"{end}: run {found} times")
+            expect({credential(one)[0] for one in store.requests} == {"AKTOOL"}, "other keys")
+            expect({one.headers.get("x-amz-security-token") for one in store.requests} == {"tool-token"}, "other tokens")
+        printed.write_text('{"Version": 2}')
+        said = rig.run("dest", "test", "it").must(78, about="dest test").text
+        expect("credential_process" in said and "Version 1" in said, f"it says {said}")
+        for name, word in (("sso", "sso_session"), ("role", "role_arn")):
+            rig.run("dest", "set", "it", "--profile", name).must(0, about="dest set")
+            said = rig.run("dest", "test", "it").must(78, about="dest test").text
+            expect(word in said and f"profile {name}" in said and "export its keys" in said, f"it says {said}")
+
+
+def bucket_in_the_host(bench):
+    """A bucket in the host name, with and without a prefix. Where the bucket is missing, or cannot be in the host, is said."""
+    kept, xml = {}, {"Content-Type": "application/xml"}
+
+    def reply(request):
+        if request.headers["host"].startswith("nobody."):
+            return Reply(404, xml, b"<Error><Code>NoSuchBucket</Code></Error>")
+        if request.method == "PUT":
+            kept[request.path] = request.body
+            return Reply(200)
+        if request.path not in kept:
+            return Reply(404, xml, b"" if request.method == "HEAD" else b"<Error><Code>NoSuchKey</Code></Error>")
+        data = kept[request.path]
+        return Reply(200, {"ETag": f'"{hashlib.md5(data).hexdigest()}"', "Content-Length": str(len(data))})
+
+    rig, bundle = bench.rig(), bench.stock[0]
+    rig.env |= ENVIRONMENT
+    with Scripted(reply) as store:
+        port = store.url.rpartition(":")[2]
+        host = f"captures.localhost:{port}"
+        for name, url in (("bare", host), ("folder", f"{host}/a/b"), ("nobody", f"nobody.localhost:{port}/a")):
+            rig.dest(name, "s3", "--url", f"http://{url}")
+        for name in ("bare", "folder"):
+            rig.run("dest", "test", name).must(0, about="dest test")
+        said = rig.run("dest", "test", "nobody").must(78, about="dest test").text
+        expect("bucket does not exist" in said, f"it says {said}")
+        rig.push(bundle, options=("--dest", "bare", "--dest", "folder"))
+        rig.send("--until-empty", code=0)
+        wrong = rig.run("dest", "add", "wrong", "--kind", "s3", "--url", store.url).must(78, about="dest add").text
+    expect(set(kept) == {f"/{bundle.sha256}.bundle", f"/a/b/{bundle.sha256}.bundle"}, f"stored {list(kept)}")
+    expect("names no bucket" in wrong, f"it says {wrong}")
+
+
+def refused_key(bench):
+    """`dest test` says why a key is refused, which the answer to HEAD cannot tell."""
+    body = b"<Error><Code>InvalidAccessKeyId</Code><Message>no such key in our records</Message></Error>"
+    with Scripted(lambda request: Reply(403, {"Content-Type": "application/xml"},
+                                        b"" if request.method == "HEAD" else body)) as store:
+        rig = bench.rig()
+        rig.env |= ENVIRONMENT
+        rig.dest("it", "s3", "--url", f"{store.url}/bucket")
+        said = rig.run("dest", "test", "it").must(78, about="dest test").text
+    expect("InvalidAccessKeyId" in said and "no such key in our records" in said, f"it says {said}")
+
+
 TESTS = [
     ("credentials and regions, from variables and files", places),
+    ("a profile with a credential_process, and profiles of other kinds", by_process),
+    ("a bucket in the host name", bucket_in_the_host),
+    ("dest test says why a key is refused", refused_key),
     ("a clock that is two hours off", skewed),
 ]

@@ -53,6 +53,19 @@ def with_an_accepted_clock(bench):
     expect(rig.prune("--accept-clock", "--older-than", "0s") == [bundle.id], "it stays for ever")
 
 
+def without_a_destination(bench):
+    """A capture that was marked as uploaded before there was a destination is sent to the one that is named, once."""
+    rig, bundle = bench.rig(), bench.stock[0]
+    rig.push(bundle)
+    rig.uploaded(bundle)
+    place = rig.to_folder("one")
+    rig.run("push", "--resend", "--dest", "one", bundle.path).must(0, about="push --resend --dest")
+    rig.run("run").must(0, about="run")
+    expect((place / f"{bundle.id}.bundle").read_bytes() == bundle.data, "it was not sent")
+    found = [one.get("destination") for one in rig.rows()[bundle.id]["deliveries"]]
+    expect(found == ["one"], f"the deliveries are {found}")
+
+
 def sent_again(bench):
     """--resend sends a capture again to the named destinations or to all; the others keep their receipts."""
     rig, bundle = bench.rig(), bench.stock[0]
@@ -140,6 +153,7 @@ TESTS = [
     ("push --move stores a released capture again, and adopt skips it", other_ways),
     ("--accept-clock also corrects the time of storing", with_an_accepted_clock),
     ("push --resend sends a delivered capture again", sent_again),
+    ("push --resend --dest after a receipt without a destination", without_a_destination),
     ("a receipt stays if the second delivery is refused", refused_the_second_time),
     ("a copy that is pushed during a deletion replaces the first one", amid_a_deletion),
     ("a copy with another hash is stored, and destinations are asked for the hash of their receipt", of_another_hash),

@@ -99,8 +99,9 @@ extension PushWriter {
     }
 
     private func addDeliveries(_ record: CaptureRecord, _ notes: inout [String]) throws {
-        for (name, destination) in zip(options.destinations, destinations)
-        where !record.deliveries.contains(where: { $0.destination == name }) {
+        // The default destination may just have got a delivery that had none.
+        let known = try CaptureRecord.deliveries(of: record.sequence, db).map(\.destination)
+        for (name, destination) in zip(options.destinations, destinations) where !known.contains(name) {
             try db.addDelivery(
                 ofCapture: record.sequence, to: destination, priority: options.priority, start: start, at: now,
                 cause: "pushed again")

@@ -119,6 +119,9 @@ def adopt_spool(world, dice, old):
         ended = world.read(*words).must(0)
         added = None
     if finished(world, ended, after, 0) and added is not None:
+        orders = [world.model.orders[bundle.sha256] for bundle in wanted]
+        if len(set(orders)) < len(orders):  # pushes that were killed have the order of the next ones
+            added = sorted(added, key=ended.lines.index)
         ended.printing(added)
     world.counts["adopted"] += len(wanted)
 
@@ -131,7 +134,7 @@ def _adopted(model, bundle, sidecar, release):
     model.sessions |= sessions
     capture = model.captures[name]
     if not held:
-        capture.order = model.orders[bundle.sha256] = order
+        model.insert(capture, order)
         for delivery in capture.deliveries:
             delivery.state, delivery.doubt = "pending" if release else "held", True
     return name

@@ -98,7 +98,7 @@ def _repair(world, model):
             name, _ = model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
                                  "not_before" in known, like=known.get("id"))
             capture = model.captures[name]
-            capture.order = model.orders[bundle.sha256] = orders.get(bundle.sha256, capture.order)
+            model.insert(capture, orders.get(bundle.sha256))
             for delivery in capture.deliveries:
                 delivery.state, delivery.doubt = "held", True
         model.sessions |= sessions  # adopting does not open an ended session
@@ -164,7 +164,8 @@ def salvage(world, dice):
     there = {world.pool.by_sha256[record["sha256"]].identity for record in records}
     expect(there == set(before), f"{ended.words}: stores {[record['id'] for record in records]}, expected "
            f"{[each.id for each in before.values()]}")
-    model.captures, model.sessions, world.saved = {}, {}, None
+    model.forget()
+    world.saved = None
     for record in reversed(records):
         old = before[world.pool.by_sha256[record["sha256"]].identity]
         _salvaged(world, record, old, "pending" if "--release" in release else "held")
@@ -250,7 +251,8 @@ def _salvaged(world, record, old, state):
     lost = "quarantined" if damaged and record["holding"] == "quarantined" else "missing"
     capture = Capture(name, old.bundle, None, 0, [], old.holding if whole else lost, sidecar=sidecar,
                       reference=old.reference if whole or sidecar else None, referred=old.referred,
-                      pushed_to=old.pushed_to if sidecar else (), order=old.order)
+                      pushed_to=old.pushed_to if sidecar else ())
+    model.insert(capture, old.order if sidecar else None)
     if sidecar:
         capture.session, capture.priority = old.session, old.priority
     later = old.deliveries[0].later and sidecar

@@ -99,7 +99,9 @@ def interrupt(world, dice):
                 sending.goes_on()
             follow(world, sending, states)
             if dice.random() < 0.25:
-                dice.choice((taking.push, end_session))(world, dice)
+                taking.push(world, dice, resends=False)
+            elif dice.random() < 0.25:
+                end_session(world, dice)
         sending.stop(dice.choice(("SIGKILL", "SIGTERM") if paused else ("SIGKILL", "SIGTERM", "its answers")))
         follow(world, sending, "any")
     if paused:
@@ -185,7 +187,7 @@ def _keeps_order(world, sending):
     captures = world.model.captures.values()
     target = world.model.captures[sending.target]
     behind = [each.id for each in captures if target.session and each.session == target.session and
-              each.order < target.order and any(it.destination == WEB and it.state in ("pending", "failed", "uploading")
+              (each.order, each.row) < (target.order, target.row) and any(it.destination == WEB and it.state in ("pending", "failed", "uploading")
                                                 for it in each.deliveries)]
     expect(not behind, f"{sending.target} is sent before {behind}")
 

@@ -50,7 +50,8 @@ class Capture:
     referred: int = 0  # the step of the push that named this file, also if it is missing now
     sidecar: bool = True
     sidecar_names: str | None = None  # the reference of a push that was killed before it wrote the row
-    order: int = 0  # of the pushes; the sidecar keeps it
+    order: tuple = (0, 0)  # of the pushes; the sidecar keeps it
+    row: int = 0  # its row number
     pushed_to: tuple = ()  # the destinations in the sidecar: those of the first push
 
     @property
@@ -95,6 +96,11 @@ class Model:
         self.strays = {}  # files in the spool without rows: bundle by SHA-256
         self.step = 0  # the number of the command; everything that one command makes due has the same due time
         self.number = 0
+        self._last, self._push = 0, (0, 0, 0)  # the last row number; of a push: step, last row before it, count of bundles
+
+    def forget(self):
+        """Loses the database."""
+        self.captures, self.sessions, self._last = {}, {}, 0
 
     def copy(self):
         return copy.deepcopy(self)
@@ -119,6 +125,17 @@ class Model:
         return Delivery(name, state, None, later, priority, self.step, self.number)
 
     # Push
+
+    def insert(self, capture, order):
+        """Gives a capture its row number, and its place in the order of pushes."""
+        self._last = max(self._last, order[0] if order else 0) + 1
+        capture.row, capture.order = self._last, order or (self._last - 1, 0)
+        self.orders[capture.bundle.sha256] = capture.order
+
+    def _place(self):
+        step, last, count = self._push if self._push[0] == self.step else (self.step, self._last, 0)
+        self._push = step, last, count + 1
+        return last, count
 
     def free_id(self, bundle):
         number, name = 1, bundle.id
@@ -156,11 +173,12 @@ class Model:
             if outcome != "held-already":
                 held.pushed_to = named  # push writes the sidecar again
             return held.id, outcome
+        order = self._place()
         names = tuple(destinations) or (self.default,)
         deliveries = [self.delivery(name, priority, later) for name in names]
         capture = Capture(like if like and like not in self.captures else self.free_id(bundle), bundle, session, priority, deliveries,
-                          pushed_to=tuple(name for name in names if name), order=self.number)
-        self.orders[bundle.sha256] = capture.order
+                          pushed_to=tuple(name for name in names if name))
+        self.insert(capture, order)
         if reference:
             capture.holding, capture.reference, capture.referred = "reference", reference, self.step
         else:

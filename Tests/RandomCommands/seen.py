@@ -97,6 +97,7 @@ def settle(world, after, whole=False, between=None):
     expect(not (whole and {"before", "after"} <= steps), "after the kill a part of the transaction is there")
     world.model = (after if "after" in steps else before).copy()
     world.model.captures = seen
+    world.model.orders = before.orders | after.orders  # a push that was killed may have left its sidecar
     _sessions(world, before, after)
     files_after_kill(world, before, after)
     return "after" in steps

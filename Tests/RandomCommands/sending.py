@@ -54,6 +54,7 @@ def _changed(world, ended, after, code):
     after_kill(world)
     if not world.exists:
         return
+    world.read("config", "retention", "7d").must(0)  # writes settings.json, which a kill leaves behind the database
     listed = world.read("dest", "list").must(0).out.decode()
     default = world.read("dest", "default").must(0, 78).out.decode().strip()
     there = {name for name in NAMES if any(name in line.split() for line in listed.splitlines())}
@@ -65,15 +66,16 @@ def _changed(world, ended, after, code):
            f"{world.model.destinations} {world.model.default}, after {after.destinations} {after.default}")
 
 
-def end_session(world, dice):
+def end_session(world, dice, name=None):
     after = world.model.copy()
-    name = dice.choice(SESSIONS)
+    name = name or dice.choice(SESSIONS)
     incomplete = dice.random() < 0.4
     code = 0 if name in after.sessions else 66
     if not code:
         incomplete = incomplete or after.sessions[name] == "incomplete"
+        if after.sessions[name] == "open":  # an end that is said again is the same end
+            after.reported[name] = len(world.web.reports)
         after.sessions[name] = "incomplete" if incomplete else "ended"
-        after.reported[name] = len(world.web.reports)
     ended = world.write("session", "end", name, *(["--incomplete"] if incomplete else []))
     if ended.killed:
         before = world.model.sessions.get(name)
@@ -82,6 +84,25 @@ def end_session(world, dice):
         return
     ended.must(code)
     world.model = after
+
+
+def end_twice(world, dice):
+    """Ends a session under a clock that was ahead or is behind, so that both ends have one time, and reports both."""
+    members = [each for each in world.model.captures.values() if each.session and each.holding in HELD
+               and each.file == "whole"]
+    if not members:
+        return
+    member = dice.choice(members)
+    for _ in range(2):
+        world.read("push", world.source(member.bundle), f"--session={member.session}", "--reopen").must(0)
+        world.model.push(member.bundle, member.session)
+        world.model.sessions[member.session] = "open"
+        world.clock = ("faketime", "--exclude-monotonic", "-f", dice.choice(("+40s", "-2d")))
+        world.model.unordered = True
+        world.counts["ends under a wrong clock"] += 1
+        end_session(world, dice, member.session)
+        run(world, dice)
+        member = world.model.captures[member.id]
 
 
 def _tell_phase(world, name, possible):
@@ -159,7 +180,7 @@ def tell_ends(world):
     for session, phase in model.sessions.items():
         members = [each for each in model.captures.values() if each.session == session]
         landed = sorted((each for each in members if any(it.destination == WEB and it.state == "completed"
-                                                         for it in each.deliveries)), key=lambda each: each.order)
+                                                         for it in each.deliveries)), key=lambda each: (each.order, each.row))
         if phase == "open" or not landed or not model.is_due(session):
             continue
         since = [report for _, report in world.web.reports[model.reported.get(session, 0):]
@@ -167,6 +188,7 @@ def tell_ends(world):
         expect(since, f"the end of {session} is due and was not reported")
         there, wanted = [each["id"] for each in since[-1]["captures"]], [each.id for each in landed]
         expect(there == wanted, f"the end of {session} is reported with {there}, expected {wanted}")
+        world.counts["ends reported"] += 1
         expect(since[-1]["incomplete"] == (phase == "incomplete"), f"the end of {session} is reported as {since[-1]}")
 
 
@@ -184,7 +206,7 @@ def _send_all(world, model):
 
 
 def _deliveries(model):
-    captures = sorted(model.captures.values(), key=lambda capture: capture.order)
+    captures = sorted(model.captures.values(), key=lambda capture: (capture.order, capture.row))
     return [(capture, delivery) for capture in captures for delivery in capture.deliveries]
 
 
@@ -272,5 +294,5 @@ def on_the_web(world):
                 expect(capture.bundle.identity in sent, f"{capture.id} is completed, and the server does not have it")
 
 
-COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "mount": (4, mount), "occupy": (2, occupy),
+COMMANDS = {"dest": (8, destination), "session-end": (3, end_session), "end-twice": (8, end_twice), "mount": (4, mount), "occupy": (2, occupy),
             "run": (12, run)}

@@ -69,12 +69,15 @@ class Request:
         return world.write("push", *sources, *options)
 
 
-def push(world, dice):
+def push(world, dice, resends=True):
     request = Request(world, dice)
+    request.resend &= resends
     sources = [] if request.how == "pipe" else request.sources(world)
     after = world.model.copy()
     refusal = request.refusal(after)
     told = [] if refusal else [_take(world, after, request, place, sources) for place in range(len(request.bundles))]
+    if request.reopen and not refusal and request.session in after.sessions and any(not each.code for each in request.bundles):
+        after.sessions[request.session] = "open"
     world.pushing = request.bundles
     want(world, request.bundles, request.resend)
     ended = request.run(world, sources)

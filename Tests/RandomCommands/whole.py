@@ -48,7 +48,7 @@ def everything_lands(world):
 
 def _waits_for_another(model, capture):
     """Whether an earlier member of its session cannot be sent yet."""
-    return capture.session and any(each.order < capture.order and each.session == capture.session and
+    return capture.session and any((each.order, each.row) < (capture.order, capture.row) and each.session == capture.session and
                                    any(it.later for it in each.deliveries) for each in model.captures.values())
 
 

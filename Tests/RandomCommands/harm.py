@@ -1,8 +1,6 @@
 """Damages files of the spool, and runs the commands that find the damage: check, check --repair, salvage."""
-import contextlib
 import json
 import os
-import sqlite3
 
 from RandomCommands.model import Capture, HELD, OVER
 from Kit.outcomes import expect
@@ -182,35 +180,6 @@ def _known_to_spool(world, capture):
     return whole or (capture.holding not in ("removed", "removing") and world.spool(capture.bundle, ".json").exists())
 
 
-def vanish(world, dice):
-    """Takes the rows of a capture away, as if its transaction had been lost, and has `check --repair` add it again."""
-    rows = [each for each in list(world.model.captures.values())[:-1] if each.holding == "spool" and each.file == "whole"
-            and each.sidecar and world.spool(each.bundle, ".json").exists() and each.bundle.sha256 not in world.model.strays]
-    if not rows:
-        return
-    capture = dice.choice([each for each in rows if each.session] or rows)
-    world.shell(f"take the rows of {capture.id} away", _take_away, world.queue / "queue.sqlite", capture.id)
-    del world.model.captures[capture.id]
-    world.model.strays[capture.bundle.sha256] = capture.bundle
-    world.model.unordered = True
-    world.counts["vanished"] += 1
-    if dice.random() < 0.7:
-        run_check(world, read_data=False, repair=True)
-
-
-def _take_away(path, name):
-    deliveries = "SELECT id FROM deliveries WHERE capture = (SELECT seq FROM captures WHERE id = ?)"
-    with contextlib.closing(sqlite3.connect(path)) as database, database:
-        database.execute("UPDATE counts SET number = number - 1, bytes = bytes - (SELECT bytes FROM captures WHERE id = ?1) "
-                         "WHERE subject = 'spool' OR subject = 'capture' AND kind = (SELECT state FROM captures WHERE id = ?1) "
-                         "OR subject = 'delivery' AND (destination, kind) IN (SELECT coalesce(destination, 0), deliveries.state "
-                         "FROM deliveries JOIN captures ON seq = capture WHERE captures.id = ?1)", (name,))
-        for table in ("transitions", "attempts"):
-            database.execute(f"DELETE FROM {table} WHERE delivery IN ({deliveries})", (name,))
-        database.execute(f"DELETE FROM deliveries WHERE id IN ({deliveries})", (name,))
-        database.execute("DELETE FROM captures WHERE id = ?", (name,))
-
-
 def _strange(world, model):
     """Whether there are sidecars of pushes that were never acknowledged, or captures that are being released."""
     return any(each.holding == "removing" for each in model.captures.values()) or bool(_unnamed_sidecars(world, model))
@@ -266,5 +235,4 @@ def _salvaged(world, record, old, state):
     model.captures[name] = capture
 
 
-COMMANDS = {"damage": (9, damage), "mend": (2, mend), "check": (7, check), "salvage": (4, salvage),
-            "vanish": (8, vanish)}
+COMMANDS = {"damage": (9, damage), "mend": (2, mend), "check": (7, check), "salvage": (4, salvage)}

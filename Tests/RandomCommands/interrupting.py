@@ -84,7 +84,7 @@ class Sending:
 def interrupt(world, dice):
     """Interrupts transfers to the server after the last byte, and checks that the queue keeps its doubt."""
     world.crash, world.clock = None, ()
-    _prepare(world, dice)
+    prepare(world, dice)
     if not _may_send(world.model):
         return
     with Sending(world, dice) as sending:
@@ -158,7 +158,7 @@ def in_doubt(world):
                 expect(capture.id in doubted, f"{capture.id} may have landed, and is not in doubt")
 
 
-def _prepare(world, dice):
+def prepare(world, dice):
     """Adds the server and pushes a capture for it, if there is nothing to send."""
     model = world.model
     if WEB not in model.destinations:

@@ -239,7 +239,7 @@ def _send(world, model, capture, delivery, name):
 
 
 def _send_to_web(world, capture, delivery):
-    has_landed = delivery.doubt and world.on_web(capture)
+    has_landed = delivery.doubt and world.on_web(capture) and capture.file != "gone"  # it is opened before the server is asked
     if capture.file != "whole" and not has_landed:
         capture.lose_bytes()
     else:

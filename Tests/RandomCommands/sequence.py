@@ -8,14 +8,14 @@ import random
 import shutil
 import traceback
 
-from RandomCommands import changing, copies, harm, interrupting, looking, sending, taking
+from RandomCommands import changing, harm, interrupting, looking, losing, sending, taking
 from RandomCommands.habits import Crash
 from Kit.outcomes import Failed
 from RandomCommands.whole import judge
 from RandomCommands.world import World
 
 COMMANDS = {**taking.COMMANDS, **changing.COMMANDS, **sending.COMMANDS, **interrupting.COMMANDS,
-            **copies.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
+            **losing.COMMANDS, **harm.COMMANDS, **looking.COMMANDS}
 SHORTEST = 4
 WRONG_CLOCKS = 0.06
 CRASHES = 0.3  # the share of steps with a crash; some of these do not write, or end before the kill

@@ -1,14 +1,15 @@
-"""Backups, and what comes back from them: restore, over what killed processes left too, and adopt of the lost spool."""
+"""Rows and whole queues that are lost, and what brings them back: check --repair, backup and restore, adopt."""
 import contextlib
 import json
 import shutil
 import sqlite3
 
 from Kit.outcomes import expect
-from RandomCommands import taking
+from RandomCommands import interrupting, taking
 from RandomCommands.harm import run_check
 from RandomCommands.model import HELD
 from RandomCommands.seen import finished, settle
+from RandomCommands.sending import WEB, run
 
 
 def backup(world, dice):
@@ -140,4 +141,50 @@ def _adopted(model, bundle, sidecar, release):
     return name
 
 
-COMMANDS = {"backup": (3, backup), "restore": (9, restore)}
+def vanish(world, dice):
+    """Takes the rows of a member of a session away. It gets its place back: with `check --repair` before all later ones."""
+    world.crash, world.clock = None, ()
+    model, session = world.model, dice.choice(taking.SESSIONS)
+    interrupting.prepare(world, dice)
+    new = [bundle for bundle in world.pool.sound if not model.by_identity(bundle) and bundle.sha256 not in model.strays]
+    if len(new) < 3:
+        return
+    bundles = dice.sample(new, 3)
+    taking.want(world, bundles)
+    world.read("push", *map(world.source, bundles), f"--session={session}", "--reopen", f"--dest={WEB}").must(0)
+    members = [model.push(bundle, session, (WEB,))[0] for bundle in bundles]
+    model.sessions[session] = "open"
+    lost = dice.choice(members[:2])  # not the last row, because its number would be used again
+    world.shell(f"take the rows of {lost} away", _take_away, world.queue / "queue.sqlite", lost)
+    bundle = model.captures.pop(lost).bundle
+    model.strays[bundle.sha256], model.unordered = bundle, True
+    world.counts["vanished"] += 1
+    if dice.random() < 0.8:
+        run_check(world, read_data=False, repair=True)
+    found = world.model.by_identity(bundle)
+    if found and dice.random() < 0.8:
+        world.read("release", found.id).must(0)
+        found.apply("release")
+        world.counts["vanished members released"] += 1
+        run(world, dice)
+
+
+def _take_away(path, name):
+    deliveries = "SELECT id FROM deliveries WHERE capture = (SELECT seq FROM captures WHERE id = ?)"
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE counts SET number = number - 1, bytes = bytes - (SELECT bytes FROM captures WHERE id = ?1) "
+                         "WHERE subject = 'spool' OR subject = 'capture' AND kind = (SELECT state FROM captures WHERE id = ?1) "
+                         "OR subject = 'delivery' AND (destination, kind) IN (SELECT coalesce(destination, 0), deliveries.state "
+                         "FROM deliveries JOIN captures ON seq = capture WHERE captures.id = ?1)", (name,))
+        for table in ("transitions", "attempts"):
+            database.execute(f"DELETE FROM {table} WHERE delivery IN ({deliveries})", (name,))
+        database.execute(f"DELETE FROM deliveries WHERE id IN ({deliveries})", (name,))
+        database.execute("DELETE FROM captures WHERE id = ?", (name,))
+        turn = "(coalesce({0}.order_after, {0}.capture - 1), {0}.order_position, {0}.capture)"
+        database.execute("UPDATE deliveries SET is_behind = 0 WHERE is_behind = 1 AND NOT EXISTS (SELECT 1 FROM deliveries AS other "
+                         "WHERE other.session = deliveries.session AND other.destination IS deliveries.destination AND "
+                         "other.state IN ('pending', 'failed', 'uploading') AND "
+                         f"{turn.format('other')} < {turn.format('deliveries')})")
+
+
+COMMANDS = {"vanish": (8, vanish), "backup": (3, backup), "restore": (9, restore)}

@@ -53,8 +53,12 @@ def run_check(world, read_data, repair=False):
     words = (["--read-data"] if read_data else []) + (["--repair"] if repair else [])
     after = world.model.copy()
     found = find_damage(after, read_data)
+    regained = set()
     if repair:
+        lost = [each for each in after.captures.values() if each.holding in SAID]
+        codes_before = {each.id: SAID[each.holding] for each in lost}
         _repair(world, after)
+        regained = {codes_before[each.id] for each in lost if each.holding in HELD}
     ended = world.write("check", *words)
     codes = {SAID[each.holding] for each in after.captures.values()
              if each.holding in SAID and (each.id in found or any(it.state not in OVER for it in each.deliveries))}
@@ -63,6 +67,8 @@ def run_check(world, read_data, repair=False):
         codes.add(15)
     if repair and len(world.model.strays) > 1 and not ended.killed:
         _in_their_order(world, after)
+    # A capture whose bytes are found in another packing was damaged or missing until then.
+    codes |= {ended.code} & regained
     finished(world, ended, after, EXIT_CODES.worst(codes))
 
 

@@ -56,6 +56,11 @@ class Sending:
         count, end = len(self.web.waiting), time.monotonic() + 0.5
         self._until(lambda: len(self.web.waiting) > count or time.monotonic() > end)
 
+    def freeze(self):
+        """Freezes the run, so that it dies without having settled anything."""
+        self.world.note("the run gets SIGSTOP")
+        os.kill(self.process.pid, signal.SIGSTOP)
+
     def stop(self, how):
         """Ends the run: by a signal, or by the answers of the server."""
         self.world.note(f"the run gets {how}")
@@ -89,20 +94,23 @@ def interrupt(world, dice):
         return
     with Sending(world, dice) as sending:
         follow(world, sending)
-        paused = False
+        paused = is_stopped = False
         if sending.target:
             world.counts["interrupted"] += 1
             way = dice.choice(("hold", "hold", "cancel", "cancel", "pause", "check", "record", None))
             _keeps_order(world, sending)
+            if is_stopped := dice.random() < 0.25:
+                sending.freeze()
             states, paused = _act(world, dice, sending, way)
-            if way not in ("pause", None):
+            if way not in ("pause", None) and not is_stopped:
                 sending.goes_on()
             follow(world, sending, states)
             if dice.random() < 0.25:
                 taking.push(world, dice, resends=False)
             elif dice.random() < 0.25:
                 end_session(world, dice)
-        sending.stop(dice.choice(("SIGKILL", "SIGTERM") if paused else ("SIGKILL", "SIGTERM", "its answers")))
+        ways = ("SIGKILL",) if is_stopped else ("SIGKILL", "SIGTERM") if paused else ("SIGKILL", "SIGTERM", "its answers")
+        sending.stop(dice.choice(ways))
         follow(world, sending, "any")
     if paused:
         world.read("resume").must(0)

@@ -12,6 +12,8 @@ public struct LeftAlone: Sendable {
     public var rawCaptures: [FilePath] = []
     /// Links, pipes and devices that are called a bundle.
     public var notFiles: [BundleError] = []
+    /// Files to which another queue referred, and which this queue does not have: only their sidecars were found.
+    public var references: [FilePath] = []
 
     public init() {}
 
@@ -80,6 +82,11 @@ extension UploadQueue.Captures {
                         // Push refuses a file that is a bundle only by its name, and says what is wrong with it.
                         guard let identity = BundlePeek.identity(of: path) else {
                             if FolderWalk.isNamedBundle(path) { return .success(.file(path)) }
+                            if path.extension == "json", let sidecar = StoredBundle.unverifiedSidecar(beside: path),
+                                let file = sidecar.reference, (try? self.holds(sidecar.facts.identity)) == false
+                            {
+                                left.withLock { $0.references.append(FilePath(file)) }
+                            }
                             continue
                         }
                         if (try? self.holds(identity)) == true { continue }

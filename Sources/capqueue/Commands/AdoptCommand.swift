@@ -90,6 +90,11 @@ struct AdoptCommand: ParsableCommand {
         }
         noteOfOrder(withoutOrder)
         for fault in left.notFiles { diagnostic.warning("\(fault)") }
+        for file in left.references {
+            diagnostic.warning(
+                "\(ShellWord.quote(file)): the other queue had a reference to this file, and this queue does not have it",
+                hints: ["add it with: capqueue push --reference \(ShellWord.quote(file))"])
+        }
         if !left.rawCaptures.isEmpty {
             let isOne = left.rawCaptures.count == 1
             diagnostic.note(

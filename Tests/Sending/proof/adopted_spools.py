@@ -98,6 +98,25 @@ def asks(bench):
     every(few({"in two steps": in_two_steps, "at once": lambda lost: lost.adopt("--release")}), judge)
 
 
+def references(bench):
+    """Of a capture by reference the old spool has only the sidecar. Its file is named until this queue has it."""
+    with Scripted(Shelf()) as server:
+        lost = Lost(bench, server)
+        rig, other = lost.rig, bench.stock[9]
+        file = rig.out / "own.bundle"
+        shutil.copy(other.path, file)
+        rig.queue.rename(rig.out / "restored")
+        lost.old.rename(rig.queue)
+        rig.run("push", "--reference", file).must(0, about="push --reference")
+        rig.queue.rename(lost.old)
+        (rig.out / "restored").rename(rig.queue)
+        said = lost.adopt()
+        expect(f"capqueue push --reference {file}" in said, f"adopt says {said!r}")
+        rig.run("push", "--reference", file).must(0, about="push --reference")
+        said = rig.run("adopt", lost.old / "spool").must(0, about="adopt again").text
+        expect("nothing new" in said and "reference" not in said, f"adopt again says {said!r}")
+
+
 def strangers(bench):
     """A bundle without a sidecar, with one of another bundle, or with one that is no sidecar, is pushed as ever."""
     one, other, third, fourth = bench.stock[:4]
@@ -146,6 +165,7 @@ def odd_sidecars(bench):
 TESTS = [
     ("adopt of an old spool keeps what the sidecars know, and holds all", keeps),
     ("adopt of an old spool: what is released is asked for", asks),
+    ("adopt of an old spool: a warning names what it kept by reference", references),
     ("adopt of bundles without a sidecar of theirs", strangers),
     ("adopt of bundles with odd sidecars", odd_sidecars),
 ]

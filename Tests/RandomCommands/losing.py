@@ -146,7 +146,8 @@ def vanish(world, dice):
     world.crash, world.clock = None, ()
     model, session = world.model, dice.choice(taking.SESSIONS)
     interrupting.prepare(world, dice)
-    new = [bundle for bundle in world.pool.sound if not model.by_identity(bundle) and bundle.sha256 not in model.strays]
+    strays = {stray.identity for stray in model.strays.values()}
+    new = [bundle for bundle in world.pool.sound if not model.by_identity(bundle) and bundle.identity not in strays]
     if len(new) < 3:
         return
     bundles = dice.sample(new, 3)

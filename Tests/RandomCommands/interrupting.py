@@ -147,7 +147,8 @@ def _moved(world, sending, capture, delivery, state):
         delivery.due, delivery.again = world.model.step, True
     if state == "completed":
         # What was completed before may have been of another packing.
-        expect(delivery.receipt or delivery.state == state or world.on_web(capture), f"{capture.id} ({capture.bundle}) is completed, and the server has "
+        expect(delivery.receipt or delivery.state == state or world.on_web(capture),
+               f"{capture.id} ({capture.bundle}) is completed, and the server has "
                f"{[world.pool.by_sha256[path[1:]] for path in world.web.kept]}")
         delivery.doubt = False
     elif f"/{capture.bundle.sha256}" in sending.sent:
@@ -196,8 +197,8 @@ def _keeps_order(world, sending):
     captures = world.model.captures.values()
     target = world.model.captures[sending.target]
     behind = [each.id for each in captures if target.session and each.session == target.session and
-              (each.order, each.row) < (target.order, target.row) and any(it.destination == WEB and it.state in ("pending", "failed", "uploading")
-                                                for it in each.deliveries)]
+              each.turn < target.turn and any(it.destination == WEB and it.state in ("pending", "failed", "uploading")
+                                              for it in each.deliveries)]
     expect(not behind, f"{sending.target} is sent before {behind}")
 
 

@@ -59,6 +59,11 @@ class Capture:
         return MACHINE.overall({delivery.state for delivery in self.deliveries})
 
     @property
+    def turn(self):
+        """Sorts the members of a session."""
+        return self.order, self.row
+
+    @property
     def bound(self):
         """The names of its destinations."""
         return tuple(each.destination for each in self.deliveries if each.destination)

@@ -186,7 +186,7 @@ def tell_ends(world):
     for session, phase in model.sessions.items():
         members = [each for each in model.captures.values() if each.session == session]
         landed = sorted((each for each in members if any(it.destination == WEB and it.state == "completed"
-                                                         for it in each.deliveries)), key=lambda each: (each.order, each.row))
+                                                         for it in each.deliveries)), key=lambda each: each.turn)
         if phase == "open" or not landed or not model.is_due(session):
             continue
         since = [report for _, report in world.web.reports[model.reported.get(session, 0):]
@@ -212,7 +212,7 @@ def _send_all(world, model):
 
 
 def _deliveries(model):
-    captures = sorted(model.captures.values(), key=lambda capture: (capture.order, capture.row))
+    captures = sorted(model.captures.values(), key=lambda capture: capture.turn)
     return [(capture, delivery) for capture in captures for delivery in capture.deliveries]
 
 

@@ -165,7 +165,7 @@ def silent_threads(bench):
     log, prefix = rig.folder / "strace", ["nice", "-n", "10"]
     if os.geteuid() == 0:
         prefix += ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
-    for _ in range(8):
+    for _ in range(4):
         rig.run("status", prefix=[*prefix, "strace", "-f", "-A", "-o", log, "-e", "trace=setpriority,connect"]).must(0)
     text = log.read_text()
     expect(re.search("setpriority.*EACCES", text), "no thread asks for a priority that it may not have")

@@ -126,10 +126,10 @@ struct QueueConcernTests {
         #expect(queue.concerns().map(\.code) == [code].compactMap(\.self))
     }
 
-    @Test func aFullQuotaAndAReadOnlyDiskAreConcerns() {
+    @Test func aDiskThatTakesNothingIsAConcern() {
         var queue = status([])
-        (queue.isQuotaFull, queue.isDiskReadOnly) = (true, true)
-        #expect(queue.concerns() == [.init(.lowDisk, 1), .init(.readOnlyDisk, 1)])
+        (queue.isQuotaFull, queue.isDiskReadOnly, queue.isUnencrypted) = (true, true, true)
+        #expect(queue.concerns() == [.init(.lowDisk, 1), .init(.readOnlyDisk, 1), .init(.unencryptedDisk, 1)])
         #expect(queue.concerns(of: "a").isEmpty)
     }
 

@@ -1,4 +1,5 @@
 import GRDB
+import QueueFiles
 import QueueModel
 import QueueTransports
 

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import QueueFiles
 package import QueueModel
 package import QueueTransports
 import SystemPackage

@@ -1,6 +1,7 @@
 import CaptureBundle
 import Foundation
 import GRDB
+import QueueFiles
 import QueueModel
 import SystemPackage
 

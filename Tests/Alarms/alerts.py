@@ -9,6 +9,7 @@ from Kit.outcomes import ROOT, Skipped, expect
 RULES = ROOT / "Samples/alerts.yml"
 STEP = 300  # seconds between two samples
 DAY = 86_400
+GONE = 'capqueue_running{instance="rig",queue="/q"}'
 WRITTEN = 'node_textfile_mtime_seconds{file="/x/capqueue.prom"}'
 
 
@@ -20,7 +21,7 @@ def play(folder, series, age, *checks):
     if not shutil.which("promtool"):
         raise Skipped("promtool is not installed; .ci/promtool prints the folder of one")
     count = ((age or 0) + DAY + 3 * 3600) // STEP
-    inputs = {WRITTEN: f"0+{STEP}x{count}"} if series else {"capqueue_running": "1 _", WRITTEN: "0"}
+    inputs = {WRITTEN: f"0+{STEP}x{count}"} if series else {GONE: "1 _", WRITTEN: "0"}
     named = set(re.findall(r"capqueue_\w+", RULES.read_text()))
     for (metric, *labels), value in series.items():
         text = ",".join(f"{one}={json.dumps(two)}" for one, two in labels)

@@ -40,7 +40,7 @@ class Line:
     concerns: frozenset
     after: str
     runs: tuple  # the codes with which `run` may end; empty if there is no run
-    alert: str
+    alerts: tuple
 
     @property
     def is_by_age(self):
@@ -71,7 +71,7 @@ def table():
 def line_of(row):
     code, _, concerns = row["check"].partition(" ")
     return Line(int(code), frozenset(re.findall(r"`([\w.]+)`", concerns)), row["after"],
-                tuple(map(int, re.findall(r"\d+", row["run"]))), row["alert"].strip("`"))
+                tuple(map(int, re.findall(r"\d+", row["run"]))), tuple(re.findall(r"\w+", row["alert"])))
 
 
 class Causes:
@@ -221,10 +221,10 @@ class Scene:
     def alarms(self, series, age):
         """The alert of the line fires within a day and two hours, and before that none, but the one that nothing runs."""
         line = self.line
-        early = ("2m", alerts.none_fires()) if not line.is_by_age or line.alert == NO_RUN else ("23h", alerts.none_fires(NO_RUN))
-        is_late = series and line.alert != "CapqueueFailed"
+        early = ("2m", alerts.none_fires()) if not line.is_by_age or NO_RUN in line.alerts else ("23h", alerts.none_fires(NO_RUN))
+        is_late = series and "CapqueueFailed" not in line.alerts
         alerts.play(self.rig.folder, series, age if line.is_by_age else None,
-                    (f"{age // HOUR + 26}h", alerts.fires(line.alert)), *[early] if is_late else [])
+                    *((f"{age // HOUR + 26}h", alerts.fires(name)) for name in line.alerts), *[early] if is_late else [])
 
 
 class Later:

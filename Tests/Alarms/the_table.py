@@ -20,7 +20,7 @@ def complete(_):
     named = {code for line in reds for code in line.concerns}
     expect(codes == named, f"concerns without a line: {codes - named}, unknown ones: {named - codes}")
     rules = set(re.findall(r"alert: (\w+)", RULES.read_text()))
-    fired = {line.alert for line in reds}
+    fired = {name for line in reds for name in line.alerts}
     expect(rules == fired, f"alerts without a line: {rules - fired}, unknown ones: {fired - rules}")
 
 

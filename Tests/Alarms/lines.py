@@ -103,6 +103,10 @@ class Scene:
         self.bench, self.line, self.rig, self.place = bench, line, bench.rig(), None
         self.is_judged = False
 
+    @property
+    def queue(self):
+        return self.rig.env.get("CAPQUEUE_DIR", self.rig.queue)
+
     def run(self, *words, **how):
         return (self.place or self.rig).run(*words, **how)
 

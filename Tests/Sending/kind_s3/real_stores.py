@@ -23,7 +23,7 @@ def played(bench, kind):
             rig, prefix = bench.rig(), name.replace(", ", "-").replace(" ", "-")
             rig.env |= store.keys.environment
             rig.dest("s3", "s3", "--url", f"http://127.0.0.1:{proxy.port}/{object_stores.BUCKET}/{prefix}", "--retry",
-                     AT_ONCE, "--stall-timeout", "4s", *store.options)
+                     AT_ONCE, "--stall-timeout", "4s", "--answer-timeout", "15s", *store.options)
             rig.push(*sent)
             # The first connection may only ask; a fault begins late enough to meet the upload.
             proxy.plan(*faults)

@@ -13,7 +13,7 @@ from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.servers.scripted import Reply, Scripted
 from Kit.servers.sigv4 import Keys
 from Sending.runs.claims_ahead import Ahead
-from Sending.scenes import Scene, sending
+from Sending.scenes import Scene, freeze, sending
 
 KINDS = ("http", "put", "s3")
 
@@ -126,7 +126,7 @@ def interrupted(command, state, again, is_killed, bench):
     """`hold` and `cancel` leave doubt at once. It stays through the end or the death of the run, and what follows."""
     with Swallowed(bench) as it:
         if is_killed:
-            it.running.tell(signal.SIGSTOP)
+            freeze(it.rig, it.running)
         it.run(command)
         keys = it.are(state, f"after {command}")
         if is_killed:
@@ -304,7 +304,7 @@ def half(command, again, bench):
     """A body that was not sent whole leaves no doubt once its transfer has ended, so nothing is asked."""
     with Scene(bench, is_half=True) as scene:
         first = scene.bundles[0]
-        scene.running.tell(signal.SIGSTOP)
+        freeze(scene.rig, scene.running)
         scene.rig.run(command, first.id).must(0, about=command)
         expect(scene.rig.delivery(first).in_doubt == 1, "no doubt before the transfer has ended")
         scene.running.tell(signal.SIGCONT)
@@ -320,7 +320,7 @@ def not_begun(command, end, was_in_doubt, bench):
     with Doubtful(bench, was_in_doubt) as scene:
         second = scene.bundles[1]
         if end != "settled":
-            scene.running.tell(signal.SIGSTOP)
+            freeze(scene.rig, scene.running)
         scene.rig.run(command, second.id).must(0, about=command)
         expect(scene.rig.delivery(second).in_doubt == 1, "no doubt although the claim may begin")
         if end == "settled":

@@ -98,11 +98,12 @@ def blocked(bench):
 
 
 def changed(command, bench):
-    """A claimed delivery that the user holds or cancels is not sent."""
-    with Ahead(bench) as scene:
+    """A claimed delivery that the user holds or cancels is not sent, once the run has heard of it."""
+    with Ahead(bench, words=("run", "--until-empty", "--json")) as scene:
         scene.rig.run(command, scene.bundles[1].id).must(0, about=command)
         state = scene.states()[1]
         expect(state in ("held", "cancelled"), f"is {state}")
+        scene.wait_until_noticed()
         scene.gate.set()
         scene.running.end().must(0 if state == "cancelled" else 15, about="the run")
         expect(scene.states() == ["completed", state, "completed"], f"they are {scene.states()}")

@@ -14,6 +14,13 @@ extension QueueFolder {
         return Reserve(folder: self).takenByRoot > 0 ? "the disk is full, and \(Self.keptForRoot)" : "the disk is full"
     }
 
+    /// Whether there is no room for so many bytes, and SQLite would be killed (SIGBUS) by its shared memory then. It writes one
+    /// byte for each page of 4096, and expects that the page has its space: not so on btrfs, and with smaller blocks.
+    package func isTooFullForSharedMemory(_ bytes: Int) -> Bool {
+        let hasSmallBlocks = ((try? DiskSpace.at(path))?.blockSize ?? 4096) < 4096
+        return (hasSmallBlocks || (try? FileSystemKind.of(path)) == .btrfs) && lackOfRoom(for: bytes) != nil
+    }
+
     fileprivate static let keptForRoot = "its last blocks are kept for root (tune2fs -m)"
 
     /// Whether the queue is on a disk that is mounted read-only.

@@ -273,7 +273,7 @@ def refuses(bench):
     refused(rig.run("backup", opened), 77, about="a folder that others can write")
     place = rig.to_folder()
     for words in (("push", bench.stock[1].path), ("cancel", bench.stock[0].id), ("config", "limit", "1GB"), ("prune",),
-                  ("dest", "add", "disk", "--kind", "folder", "--path", place), ("run",), ("pause",)):
+                  ("dest", "add", "disk", "--kind", "folder", "--path", place), ("run",), ("pause",), ("salvage", "--force")):
         result = backup.run(*words)
         expect(result.code == 64 and "is a backup" in result.text, f"{words[0]} in a backup: {result}")
     expect([path.name for path in place.iterdir()] == [".capqueue-destination"], "a backup was sent")

@@ -3,7 +3,7 @@ import contextlib
 import json
 
 from Kit.rigs import PHOTO
-from Kit.outcomes import IS_LONG, expect
+from Kit.outcomes import IS_LONG, expect, long
 from Kit.invariants import words_for_people
 from Kit.disks import FULL, mounted, small
 from Kit.queues import DAY, few, ids
@@ -153,6 +153,27 @@ def full_to_the_last_byte(place):
     expect(place.free() == 0, f"the disk still has {place.free()} bytes")
 
 
+def small_blocks(bench):
+    """Where blocks are smaller than a page, as mkfs.ext4 makes them on small disks, no command dies of its shared memory."""
+    rig = bench.rig()
+    disk = rig.folder / "disk"
+    rig.queue = disk / "queue"
+    rig.env["CAPQUEUE_DIR"] = str(rig.queue)
+    mount = ('truncate -s 24M "$0.img" && mkfs.ext4 -q -b 1024 -m 0 "$0.img" && mount -o loop "$0.img" "$0" && '
+             'mkdir -m 700 "$0/filler"')
+    with mounted(rig, disk, mount) as outer:
+        place = outer.below("queue")
+        place.run("config", "free-floor", "none").must(0, about="config")
+        place.run("push", *(bundle.path for bundle in medium(bench)[:2])).must(0, about="push")
+        for room in (1, 5, 9, 10, 16, 24, 40, 64):
+            place.shell(f'head -c 99999999 /dev/zero > "$0/../filler/x" 2> /dev/null; truncate -s -{room}k "$0/../filler/x"')
+            for words, codes in (["status"], (0,)), (["list"], (0,)), (["hold", "--all"], (0, 74)), (["prune"], (0, 74)):
+                result = place.run(*words).must(*codes, about=f"{room}k: {words[0]}")
+                expect("SIGBUS" not in result.text, f"{room}k: {words[0]} says {result.text!r}")
+            place.shell('rm "$0/../filler/x"')
+        place.run("release", "--all").must(0, about="release with room again")
+
+
 def prune_makes_room(bench):
     """prune and list work on a disk without a free byte; afterwards there is room for a push."""
     with filler(bench, "1500k") as (rig, place):
@@ -224,6 +245,7 @@ def no_inode(bench):
 
 
 TESTS = [
+    ("a full disk with small blocks kills no command", long(small_blocks)),
     ("disks of several sizes fill up: 74 and --reference, nothing is half written", fills_up),
     ("without a setting push leaves room, with 12, and status --check says so", floor),
     ("a run does not send what it has no room to record", outcome_has_room),

@@ -11,6 +11,7 @@ package struct DiskSpace: Hashable, Sendable {
     /// The number of files that can still be made; nil where the file system has no table of them, such as btrfs and FAT, or
     /// does not know (`rclone mount`).
     package let freeInodes: Int?
+    package let blockSize: Int
 
     package static func free(at path: FilePath) throws(NativeError) -> Int { try at(path).free }
 
@@ -22,7 +23,7 @@ package struct DiskSpace: Hashable, Sendable {
         let free = bytes(status.f_bavail, block)
         return DiskSpace(
             free: free, size: bytes(status.f_blocks, block), freeForRoot: max(0, bytes(status.f_bfree, block) - free),
-            freeInodes: try hasTable(status, path) ? Int(clamping: status.f_favail) : nil)
+            freeInodes: try hasTable(status, path) ? Int(clamping: status.f_favail) : nil, blockSize: block)
     }
 
     private static func hasTable(_ status: statvfs, _ path: FilePath) throws(NativeError) -> Bool {

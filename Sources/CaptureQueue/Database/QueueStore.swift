@@ -94,8 +94,7 @@ final class QueueStore: Sendable {
     private static func connectIfRoom(
         _ folder: QueueFolder, _ bytes: Int = QueueFolder.roomToOpen, mayMigrate: Bool
     ) throws -> DatabaseQueue? {
-        // On btrfs each page of the shared memory needs new space when SQLite stores into it, and without any that is SIGBUS.
-        if (try? FileSystemKind.of(folder.path)) == .btrfs, folder.lackOfRoom(for: bytes) != nil { return nil }
+        if folder.isTooFullForSharedMemory(bytes) { return nil }
         do { return try connectCurrent(folder, mayMigrate: mayMigrate) } catch {
             if isOfFullDisk(error, folder) { return nil }
             throw error

@@ -63,9 +63,12 @@ extension UploadQueue {
             let store = try QueueStore.open(folder, createIfMissing: false, freesReserve: false)
             defer { store.close() }
             guard (try? store.read { try $0.isSound(comparesIndexes: true) }) == true else { return }
-            guard !isForced else { return refreshSettingsCopy(folder) }
+            guard !isForced else {
+                if try BackupMark(in: folder) != nil { throw BackupMark.refusal(of: folder) }
+                return refreshSettingsCopy(folder)
+            }
         } catch {
-            if error.code == .newer { throw error }
+            if error.code == .newer || error.code == .stateRefused { throw error }
             return
         }
         throw QueueError(

@@ -89,7 +89,7 @@ class Life:
         metrics = self.machine.path("var/lib/prometheus/node-exporter/capqueue.prom")
         metrics.parent.mkdir(parents=True)
         self.machine.wait("the timer writes metrics", metrics.is_file, seconds=90)
-        expect("capqueue_running 1" in metrics.read_text(), f"the metrics do not say that a run is active: {metrics.read_text()[-400:]!r}")
+        expect('capqueue_running{queue="/var/lib/capqueue"} 1' in metrics.read_text(), f"the metrics do not say that a run is active: {metrics.read_text()[-400:]!r}")
         expect(metrics.stat().st_uid == 0 and metrics.stat().st_mode & 0o044 == 0o044, "the node exporter cannot read them")
         for unit in ("capqueue-prune.service", "capqueue-check.service"):
             self.machine.run("systemctl", "start", unit)

@@ -96,7 +96,27 @@ def full_of_damage(bench):
     expect(status["quota"]["used_bytes"] == total, f"{status['quota']} of {total} bytes")
 
 
+def damaged_again(bench):
+    """What was damaged twice, or cut to nothing, or is above a limit that was lowered since, is pushed again all the same."""
+    rig, bundles = bench.rig(), bench.stock[:2]
+    rig.push(*bundles)
+    rig.run("config", "limit", str(sum(len(bundle.data) for bundle in bundles))).must(0, about="config limit")
+    for damage in flipped, lambda data: data[:1]:
+        for bundle in bundles:
+            overwrite(rig.spool_file(bundle), damage(bundle.data))
+        rig.run("check", "--read-data").must(1, about="check")
+        rig.push(*bundles)
+        holds(rig, *bundles)
+    rig.run("push", bench.stock[3].path).must(12, about="push of another one")
+    overwrite(rig.spool_file(bundles[0]), flipped(bundles[0].data))
+    rig.run("check", "--read-data").must(1, about="check")
+    rig.run("config", "limit", str(len(bundles[0].data))).must(0, about="a lower limit")
+    rig.push(bundles[0])
+    holds(rig, *bundles)
+
+
 TESTS = [
+    ("damaged bundles are pushed again whatever fills the limit", damaged_again),
     ("changed bytes are refused, set aside and kept; a push repairs", changed),
     ("damaged bundles fill the limit: named, and pushing them again is not refused", full_of_damage),
 ]

@@ -25,13 +25,13 @@ struct Intake: Sendable {
         let (handle, name) = try open(place)
         let status = try onFile(named: name) { () throws(NativeError) in try handle.status() }
         let size = status.kind == .file ? status.size : 0
-        let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try isHeld(place) }
+        let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try need(place) }
         do {
             var arrival = try take(handle, name, status, size, place, order)
             push.limits.written(reserved)
             let isLate = reserved == 0 && !options.isByReference
             let late = try push.limits.reserve(isLate ? arrival.facts.byteCount : 0, of: name, isWritten: true) {
-                try isHeld(arrival.facts.identity)
+                try need(arrival.facts.identity)
             }
             arrival.isReserved = reserved + late > 0
             arrival.notes = [push.limits.takeNote()].compactMap(\.self)
@@ -132,15 +132,15 @@ struct Intake: Sendable {
         }
     }
 
-    private func isHeld(_ place: BundleSource.Place) throws -> Bool {
-        guard case .file(let path) = place, let identity = BundlePeek.identity(of: path) else { return false }
-        return try isHeld(identity)
+    private func need(_ place: BundleSource.Place) throws -> PushLimits.Need {
+        guard case .file(let path) = place, let identity = BundlePeek.identity(of: path) else { return .room }
+        return try need(identity)
     }
 
-    private func isHeld(_ identity: Digest) throws -> Bool {
-        guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
-        if record.holding == .quarantined { try push.limits.replace(record) }
-        return record.holding.hasBytes || push.skips(record)
+    private func need(_ identity: Digest) throws -> PushLimits.Need {
+        guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return .room }
+        if record.holding.hasBytes || push.skips(record) { return .nothing }
+        return record.holding == .quarantined ? .replacement(record) : .room
     }
 
     private func read(

@@ -105,7 +105,8 @@ struct PushGroup {
                 let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
                     let next = try total + arrival.facts.byteCount - replacedBytes(by: arrival, record, db)
-                    if let refusal = try refusal(of: arrival, total: next, db) { return .failed(refusal) }
+                    let limit = record?.holding == .quarantined ? nil : push.limits.limit
+                    if let refusal = try refusal(of: arrival, limit, total: next, db) { return .failed(refusal) }
                     total = next
                 }
                 seen.insert(arrival.facts.identity)
@@ -122,9 +123,9 @@ struct PushGroup {
         return record.holding == .spool && record.sha256 == arrival.facts.sha256 ? record.byteCount : 0
     }
 
-    private func refusal(of arrival: Arrival, total: Int, _ db: Database) throws -> QueueError? {
-        let size = arrival.facts.byteCount
-        if let refusal = try push.limits.overLimit(arrival.name, size: size, total: total, db) { return refusal }
+    private func refusal(of arrival: Arrival, _ limit: Int?, total: Int, _ db: Database) throws -> QueueError? {
+        let (name, size) = (arrival.name, arrival.facts.byteCount)
+        if let refusal = try push.limits.overLimit(limit, name, size: size, total: total, db) { return refusal }
         return arrival.isReserved ? nil : try push.limits.overFloor(arrival.name, size: 0, db)
     }
 

@@ -8,6 +8,15 @@ import Synchronization
 
 /// Refuses a push that would exceed a limit, before anything is written (Spec/queue.md section 10).
 final class PushLimits: Sendable {
+    /// What a bundle needs.
+    enum Need {
+        /// The queue has it already.
+        case nothing
+        /// Space on the disk, but none of `limit`, which counted the damaged bytes of this capture when they came.
+        case replacement(CaptureRecord)
+        case room
+    }
+
     private struct Promised {
         /// The bytes in the spool, and those of pushes under way.
         var used: Int
@@ -36,32 +45,41 @@ final class PushLimits: Sendable {
     ///
     /// - Parameters:
     ///   - isWritten: whether the bytes are in a verified file, which the file system counts already.
-    ///   - isHeld: whether the queue already holds the bundle, so that it needs no more space.
     /// - Returns: the number of reserved bytes, for `written` or `giveBack`; 0 if nothing was reserved.
     /// - Throws: `limit.quota`, `limit.disk`.
     func reserve(
-        _ size: Int, of name: String, isWritten: Bool = false, isHeld: () throws -> Bool
+        _ size: Int, of name: String, isWritten: Bool = false, need: () throws -> Need
     ) throws -> Int {
         guard size > 0 else { return 0 }
-        if settings.limit != nil, try isHeld() { return 0 }
-        if try shortage(promising: size, isWritten: isWritten) == 0 { return size }
-        if try isHeld() { return 0 }
+        var limit = settings.limit
+        if limit != nil {
+            switch try need() {
+            case .nothing: return 0
+            case .replacement(let record):
+                try replace(record)
+                limit = nil
+            case .room: break
+            }
+        }
+        if try shortage(promising: size, limit, isWritten: isWritten) == 0 { return size }
+        if case .nothing = try need() { return 0 }
         if evictsUploaded {
-            if isWritten, try evict(for: size, { try shortage(promising: size, isWritten: true) }) { return size }
-            if !isWritten, try mayFindRoom(for: size) { return 0 }
+            let hasRoom = try isWritten && evict(for: size) { try shortage(promising: size, limit, isWritten: true) }
+            if hasRoom { return size }
+            if !isWritten, try mayFindRoom(for: size, limit) { return 0 }
         }
         let now = promised.withLock(\.self)
         let refusal = try queue.store.read { db in
-            try overLimit(name, size: size, total: now.used + size, db)
+            try overLimit(limit, name, size: size, total: now.used + size, db)
                 ?? overFloor(name, size: now.unwritten + (isWritten ? 0 : size), db)
         }
         // Another push may have failed meanwhile, so that there is room now.
-        guard let refusal else { return try reserve(size, of: name, isWritten: isWritten, isHeld: isHeld) }
+        guard let refusal else { return try reserve(size, of: name, isWritten: isWritten, need: need) }
         throw refusal
     }
 
     /// Leaves out the damaged file of a capture whose whole bytes come in.
-    func replace(_ record: CaptureRecord) throws {
+    private func replace(_ record: CaptureRecord) throws {
         let bytes = try queue.store.read { try $0.quarantinedBytes(queue.spool, of: record.sha256) }
         promised.withLock { if $0.replaced.insert(record.sha256).inserted { $0.used -= bytes } }
     }
@@ -77,32 +95,32 @@ final class PushLimits: Sendable {
     /// Promises the bytes if there is room for them.
     ///
     /// - Returns: how many bytes must be freed; 0 if they are promised now.
-    private func shortage(promising size: Int, isWritten: Bool) throws -> Int {
+    private func shortage(promising size: Int, _ limit: Int?, isWritten: Bool) throws -> Int {
         try promised.withLock { promised in
             var next = promised
             next.used += size
             next.unwritten += isWritten ? 0 : size
-            let short = try shortage(with: next, settings.room(at: queue.folder))
+            let short = try shortage(with: next, limit, settings.room(at: queue.folder))
             if short == 0 { promised = next }
             return short
         }
     }
 
     /// How many bytes are missing, by both limits.
-    private func shortage(with promised: Promised, _ room: DiskRoom) -> Int {
+    private func shortage(with promised: Promised, _ limit: Int?, _ room: DiskRoom) -> Int {
         max(
-            settings.limit.map { promised.used - $0 } ?? 0,
+            limit.map { promised.used - $0 } ?? 0,
             room.floor.map { $0 - (room.free - promised.unwritten) } ?? 0, 0)
     }
 
     /// Whether a file can be written before anything is deleted for it, and deleting will then be enough.
-    private func mayFindRoom(for size: Int) throws -> Bool {
-        if let limit = settings.limit, size > limit { return false }
+    private func mayFindRoom(for size: Int, _ limit: Int?) throws -> Bool {
+        if let limit, size > limit { return false }
         let now = promised.withLock(\.self)
         let room = try settings.room(at: queue.folder)
         guard room.free - now.unwritten > size else { return false }
         let next = Promised(used: now.used + size, unwritten: now.unwritten + size)
-        return try Eviction(queue: queue).canFree(bytes: shortage(with: next, room))
+        return try Eviction(queue: queue).canFree(bytes: shortage(with: next, limit, room))
     }
 
     /// Deletes uploaded bundles for one that is in a file already, but whose bytes nobody promised.
@@ -112,7 +130,7 @@ final class PushLimits: Sendable {
         try evictsUploaded
             && evict(for: size) {
                 let used = try queue.store.read { try $0.usedBytes(queue.spool) }
-                return try shortage(with: Promised(used: used + size), settings.room(at: queue.folder))
+                return try shortage(with: Promised(used: used + size), settings.limit, settings.room(at: queue.folder))
             }
     }
 
@@ -142,10 +160,11 @@ final class PushLimits: Sendable {
     }
 
     var evictsUploaded: Bool { settings.evictsUploaded }
+    var limit: Int? { settings.limit }
 
-    /// Returns the error for this many bytes in the spool with the bundle; nil if `limit` allows them.
-    func overLimit(_ name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {
-        guard let limit = settings.limit, total > limit else { return nil }
+    /// Returns the error for this many bytes in the spool with the bundle; nil if the limit allows them.
+    func overLimit(_ limit: Int?, _ name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {
+        guard let limit, total > limit else { return nil }
         guard size <= limit else {
             return QueueError(
                 .quota, "has \(size) bytes, more than the limit of the whole spool, which is \(limit)", of: name,

@@ -95,7 +95,7 @@ extension UploadQueue.Captures {
         let push = try Push(queue, PushOptions())
         let trial = [UInt8](repeating: 0, count: 65_536)
         let size = max(trial.count, try queue.store.read { try $0.lastBytes() })
-        push.limits.giveBack(try push.limits.reserve(size, of: "a bundle") { false })
+        push.limits.giveBack(try push.limits.reserve(size, of: "a bundle") { .room })
         let file = try push.queue.spool.openIncoming()
         try push.write(trial.span, to: file)
         try push.synchronize(file)
@@ -118,7 +118,7 @@ extension Intake {
         _ body: BundleSource, _ byteCount: Int?, _ receiver: BundleReceiver
     ) throws -> (BundleReceiver.Received, Arrival?) {
         // Others may take the room meanwhile, so `keep` asks for it again.
-        push.limits.giveBack(try push.limits.reserve(byteCount ?? 0, of: body.name) { false })
+        push.limits.giveBack(try push.limits.reserve(byteCount ?? 0, of: body.name) { .room })
         let file = try push.queue.spool.openIncoming()
         let hasher = try DigestStream()
         let tagger = try onFile(named: body.name) { () throws(NativeError) in try BytesTagger() }

@@ -57,11 +57,17 @@ public struct QueueFolder: Hashable, Sendable {
         .init(digits: sha256.bytes).adding(".json")
     }
 
-    /// Whether a path is this folder or below it, or would be if it were made.
+    /// Whether a path is this folder or below it, or would be if it were made, also by way of another mount of this folder.
     package func holds(_ place: FilePath) -> Bool {
         var place = place.absolute
         while !FileStatus.exists(place), place.folder != place { place = place.folder }
-        return place.resolved.starts(with: path.resolved)
+        place = place.resolved
+        guard let own = try? FileStatus.of(path) else { return place.starts(with: path.resolved) }
+        while (try? FileStatus.of(place))?.isSameFile(as: own) != true {
+            guard place.folder != place else { return false }
+            place = place.folder
+        }
+        return true
     }
 
     /// - Throws: `queue.unusable` for a backup in this folder.

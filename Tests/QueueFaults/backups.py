@@ -267,6 +267,9 @@ def refuses(bench):
     for place in (rig.queue / "copy", rig.queue / "spool/copy/deep", rig.out / "way/copy"):
         refused(rig.run("backup", place), 73, about=f"a backup into {place}").naming("own folder", str(place))
         expect(not os.path.lexists(place), f"{place} was made")
+    with mounted(rig, rig.out / "bound", f'mount --bind "{rig.queue}" "$0"') as there:
+        refused(there.run("backup", there.place / "copy"), 73, about="a backup into another mount of the queue")
+        expect(not os.path.lexists(rig.queue / "copy"), "a copy was made by way of the mount")
     opened = rig.out / "opened"
     opened.mkdir()
     opened.chmod(0o777)

@@ -1,6 +1,7 @@
 import CaptureBundle
-import CaptureNative
+package import CaptureNative
 package import QueueModel
+package import SystemPackage
 
 extension QueueFolder {
     /// More than the files need that SQLite makes when it opens the database.
@@ -24,15 +25,14 @@ extension QueueFolder {
     fileprivate static let keptForRoot = "its last blocks are kept for root (tune2fs -m)"
 
     /// Whether the queue is on a disk that is mounted read-only.
-    package var isOnReadOnlyDisk: Bool {
-        [path, spool].contains { place in
-            do throws(NativeError) {
-                try ProcessEnvironment.canWrite(folder: place)
-                return false
-            } catch {
-                return error.isReadOnlyDisk
-            }
+    package var isOnReadOnlyDisk: Bool { unwritable?.error.isReadOnlyDisk ?? false }
+
+    /// A folder in which this user cannot store, and why; nil if there is none.
+    package var unwritable: (folder: FilePath, error: NativeError)? {
+        for folder in [path, spool, incoming] {
+            do throws(NativeError) { try ProcessEnvironment.canWrite(folder: folder) } catch { return (folder, error) }
         }
+        return nil
     }
 }
 

@@ -1,6 +1,8 @@
 """Bundles that the queue refuses, and files that stay in its inbox."""
 from Alarms.lines import Causes
 from Kit.disks import mounted, small
+from Kit.outcomes import expect
+from Kit.rigs import NOBODY
 from QueueFaults.full_quotas import BYTES, INODES, QGROUP, queue
 
 line = Causes()
@@ -78,6 +80,21 @@ def read_only(scene):
         scene.place.shell('mount -o remount,ro "$0"').must(0, about="remount")
         scene.is_refused(73, 74)
         scene.judge()
+
+
+@line("the user may not write `incoming/` or `spool/`")
+def not_writable(scene):
+    waiting(scene)
+    user, run = scene.own_to(NOBODY - 91), scene.rig.run
+    scene.run = lambda *words, **how: run(*words, prefix=user, **how)
+    for folder in "spool", "incoming":
+        place = scene.rig.queue / folder
+        place.chmod(0o500)
+        scene.is_refused(73, 74, 77)
+        said = scene.run("status", "--check").must(15, about=f"status --check, {folder}").out.decode()
+        expect(str(place) in said, f"status --check says {said!r}")
+        place.chmod(0o500 if folder == "incoming" else 0o700)
+    scene.judge()
 
 
 @line("the disk is not encrypted, and `require-encrypted` is on")

@@ -164,6 +164,8 @@ def on_two_mounts(bench):
             for words, code in ((("check",), 74), (("status", "--check"), 15)):
                 said = place.run(*words).must(code, about=words[0]).out.decode()
                 expect(advice in said, f"{words[0]} says {said!r}")
+            so = "damage cannot be set aside" if name == "quarantine" else "push refuses new captures"
+            expect(so in said, f"status says {said!r}")
             place.run("list").must(0, about="list")
             pushed = second
             if name == "quarantine":  # a push of damaged bytes moves them there

@@ -49,7 +49,9 @@ extension UploadQueue {
         status.encryption = StorageEncryption(of: folder.spool)
         // Nothing is pushed into a backup.
         let isBackup = FileStatus.exists(BackupMark.path(in: folder))
-        status.isDiskReadOnly = !isBackup && folder.isOnReadOnlyDisk
+        if !isBackup, let (place, error) = folder.unwritable {
+            if error.isReadOnlyDisk { status.isDiskReadOnly = true } else { status.unwritableFolder = place }
+        }
         status.isUnencrypted = !isBackup && status.settings.requiresEncryption && status.encryption == .unknown
     }
 

@@ -12,13 +12,13 @@ public struct QueueConcern: Hashable, Sendable {
         case lowDisk = "quota.disk"
         /// The disk can have less than 1,000 further files.
         case lowInodes = "quota.inodes"
-        /// The disk is mounted read-only.
+        /// The disk is mounted read-only, or this user may not write a folder of the queue.
         case readOnlyDisk = "disk.readonly"
         /// Push refuses everything, because nothing encrypts the disk.
         case unencryptedDisk = "disk.unencrypted"
         /// The queue is on FAT, or on an ext file system without a journal.
         case fat = "disk.fat", noJournal = "disk.journal"
-        /// A folder of the queue is on a mount of its own, so push refuses new captures.
+        /// A folder of the queue is on a mount of its own, so push refuses new captures, or damage cannot be set aside.
         case apart = "disk.mounts"
         /// The spool is missing or empty, although bundles are stored in it.
         case spoolAbsent = "spool.absent"
@@ -114,7 +114,7 @@ extension QueueStatus {
                 case .atLimit: isSo(isAtLimit)
                 case .lowDisk: isSo(isDiskLow)
                 case .lowInodes: isSo(isLowOnInodes)
-                case .readOnlyDisk: isSo(isDiskReadOnly)
+                case .readOnlyDisk: isSo(isDiskReadOnly || unwritableFolder != nil)
                 case .unencryptedDisk: isSo(isUnencrypted)
                 case .fat: isSo(disk == .fat)
                 case .noJournal: isSo(disk == .withoutJournal)

@@ -79,6 +79,8 @@ public struct QueueStatus: Hashable, Sendable {
     public package(set) var isUnencrypted = false
     /// Whether the disk is mounted read-only.
     public package(set) var isDiskReadOnly = false
+    /// A folder of the queue that this user may not write, on a disk that is not read-only.
+    package var unwritableFolder: FilePath?
     /// The size of the capture that was pushed last, as a measure for the next one.
     package var nextBytes = 0
     /// Whether bundles are stored in the spool, but the folder is missing or empty.

@@ -148,7 +148,7 @@ struct RunCommand: ParsableCommand {
         let chosen = status.work.filter { dest == nil || $0.destination?.name == dest }
         let waits = try chosen.contains { $0.backlog.captures > 0 } || queue.sessions.hasUntold(destination: dest)
         let found = status.concerns(of: dest).filter {
-            $0.status != .overMark && ![.unencryptedDisk, .fat, .noJournal, .apart].contains($0.code)
+            $0.status != .overMark && ![.readOnlyDisk, .unencryptedDisk, .fat, .noJournal, .apart].contains($0.code)
         }
         if !quiet {
             for concern in found where !Self.toldAtTheStart.contains(concern.code) && !screen.hasShown(concern) {

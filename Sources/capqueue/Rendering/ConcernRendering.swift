@@ -69,6 +69,10 @@ extension QueueConcern {
             // A run makes files too.
             return room(status, ("nothing can be pruned, so delete other files", "df -i"), found, sends: false)
         case .readOnlyDisk:
+            if let folder = status.unwritableFolder {
+                let found = "\(folder) cannot be written by this user, so push refuses new captures"
+                return (found, "make it writable", "chmod u+rwx \(ShellWord.quote(folder))")
+            }
             let found = "the disk is read-only, so nothing can be stored, sent or deleted"
             return (found, "find out why, and make it writable", "dmesg")
         case .unencryptedDisk:
@@ -82,8 +86,10 @@ extension QueueConcern {
             return (status.disk.queueWords ?? "", advice, "capqueue backup FOLDER")
         case .apart:
             let folder = status.folderApart ?? ""
+            let isOfDamage = folder.name == "quarantine"
+            let so = isOfDamage ? "damage cannot be set aside" : "push refuses new captures"
             return (
-                "\(folder) \(QueueFolder.apartWords), so push refuses new captures", QueueHint.oneMountAdvice,
+                "\(folder) \(QueueFolder.apartWords), so \(so)", QueueHint.oneMountAdvice,
                 QueueHint.oneMountCommand(folder)
             )
         case .spoolAbsent:

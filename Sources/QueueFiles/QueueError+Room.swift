@@ -15,8 +15,9 @@ extension QueueFolder {
         return Reserve(folder: self).takenByRoot > 0 ? "the disk is full, and \(Self.keptForRoot)" : "the disk is full"
     }
 
-    /// Whether there is no room for so many bytes, and SQLite would be killed (SIGBUS) by its shared memory then. It writes one
-    /// byte for each page of 4096, and expects that the page has its space: not so on btrfs, and with smaller blocks.
+    /// Whether there is no room for so many bytes where a store into SQLite's shared memory needs some. Without it the
+    /// process ends by SIGBUS. SQLite writes one byte for each page of 4096 bytes, which takes the space of the whole page.
+    /// That is not so on btrfs, and with smaller blocks.
     package func isTooFullForSharedMemory(_ bytes: Int) -> Bool {
         let hasSmallBlocks = ((try? DiskSpace.at(path))?.blockSize ?? 4096) < 4096
         return (hasSmallBlocks || (try? FileSystemKind.of(path)) == .btrfs) && lackOfRoom(for: bytes) != nil

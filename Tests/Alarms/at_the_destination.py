@@ -148,6 +148,16 @@ def url_command(scene):
     scene.judge()
 
 
+@line("the URL command fails for this capture, while others land")
+def url_command_for_one(scene):
+    bad = scene.bench.stock[0]
+    with Scripted(lambda request: Reply(201)) as server:
+        command = f"test $CAPQUEUE_SHA256 != {bad.sha256} && echo {server.url}/$CAPQUEUE_SHA256"
+        scene.rig.dest("a", "put", "--url-command", command, "--proof", "status", "--retry", AT_ONCE)
+        scene.push(4)
+        scene.judge("--until-empty")
+
+
 @line("the folder of the destination is read-only")
 def read_only_folder(scene):
     folder = scene.folder()

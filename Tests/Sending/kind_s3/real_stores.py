@@ -33,8 +33,11 @@ def played(bench, kind):
                 expect(row.state == "completed" and row.attempts <= 4, f"{row.state} after {row.attempts}")
                 kept = store.client().get(f"{prefix}/{bundle.sha256}.bundle")
                 expect(kept == bundle.data, f"the store has other bytes: {rig.receipt(bundle)}")
-            # A changed bit or a broken line must have met an upload.
-            expect("again" not in name or max(row.attempts for row in rig.deliveries()) > 1, "no fault met an upload")
+            # A changed bit or a broken line must have met an upload. After a reset libcurl may send again by itself, if the
+            # connection had carried the HEAD before.
+            met = any(one.fault in faults and one.up >= AT for one in proxy.connections)
+            again = max(row.attempts for row in rig.deliveries()) > 1 or "reset" in name
+            expect("again" not in name or met and again, "no fault met an upload")
             proxy.plan()
             rig.run("check", "--remote").must(0, about="check --remote")
 

@@ -31,7 +31,12 @@ extension QueueFolder {
     /// A folder in which this user cannot store, and why; nil if there is none.
     package var unwritable: (folder: FilePath, error: NativeError)? {
         for folder in [path, spool, incoming] {
-            do throws(NativeError) { try ProcessEnvironment.canWrite(folder: folder) } catch { return (folder, error) }
+            do throws(NativeError) {
+                try ProcessEnvironment.canWrite(folder: folder)
+            } catch {
+                // A folder that is missing is another matter.
+                if error.isForbidden || error.isReadOnlyDisk { return (folder, error) }
+            }
         }
         return nil
     }

@@ -110,8 +110,10 @@ def adopt_spool(world, dice, old):
     wanted = [bundle for bundle in found if taking.wanted(after, bundle)]
     if len({bundle.identity for bundle in wanted}) < len(wanted) or not all(known[each.sha256].exists() for each in wanted):
         return
-    for bundle in sorted(wanted, key=lambda each: world.model.orders[each.sha256]):
-        added.append(_adopted(after, bundle, json.loads(known[bundle.sha256].read_bytes()), release))
+    sidecars = {bundle: json.loads(known[bundle.sha256].read_bytes()) for bundle in wanted}
+    # A push that was killed has the order of the next one.
+    for bundle in sorted(wanted, key=lambda each: (world.model.orders[each.sha256], sidecars[each]["pushed_at"], each.sha256)):
+        added.append(_adopted(after, bundle, sidecars[bundle], release))
     world.pushing = found
     words = ["adopt", f"{old.name}/spool", *(["--release"] if release else [])]
     ended = world.write(*words)
@@ -120,9 +122,6 @@ def adopt_spool(world, dice, old):
         ended = world.read(*words).must(0)
         added = None
     if finished(world, ended, after, 0) and added is not None:
-        orders = [world.model.orders[bundle.sha256] for bundle in wanted]
-        if len(set(orders)) < len(orders):  # pushes that were killed have the order of the next ones
-            added = sorted(added, key=ended.lines.index)
         ended.printing(added)
     world.counts["adopted"] += len(wanted)
 

@@ -167,7 +167,7 @@ class Model:
 
     def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False, like=None):
         """Returns the id that push prints, and its outcome. A sidecar may know the id, `like`."""
-        held = self.by_identity(bundle)
+        held, order = self.by_identity(bundle), self._place()
         if session and not held:  # a new capture opens its session, even one that has ended
             self.sessions[session] = "open"
         if held:
@@ -178,7 +178,6 @@ class Model:
             if outcome != "held-already":
                 held.pushed_to = named  # push writes the sidecar again
             return held.id, outcome
-        order = self._place()
         names = tuple(destinations) or (self.default,)
         deliveries = [self.delivery(name, priority, later) for name in names]
         capture = Capture(like if like and like not in self.captures else self.free_id(bundle), bundle, session, priority, deliveries,

@@ -237,7 +237,8 @@ def _send(world, model, capture, delivery, name):
         return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
     same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
-    if same and capture.file != "whole":
+    # The stored file is opened before the folder is looked at.
+    if capture.file == "gone" or same and capture.file != "whole":
         capture.lose_bytes()
     else:
         delivery.apply("complete" if same else "conflict")

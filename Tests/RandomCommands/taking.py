@@ -48,7 +48,7 @@ class Request:
         words += ["--reopen"] if self.reopen else []
         words += ["--resend"] if self.resend else []
         words += [f"--priority={self.priority}"] if self.priority else []
-        words += ["--not-before=+2h"] if self.later else []
+        words += ["--not-before=+9d"] if self.later else []
         words += [f"--{self.kept}"] if self.kept else []
         return words + (["--json"] if self.json else [])
 

@@ -76,7 +76,7 @@ class Examination:
         """A run sends everything, and needs no person."""
         self.promises += [Promise("moving", promise.name) for promise in of(self.promises, "packed")
                           if promise.name.startswith("/mnt/in/")]
-        code, output = self.machine.shell(f"{SETTINGS}capqueue run --until-empty --json --max-duration 120s")
+        code, output = self.machine.shell(f"{SETTINGS}capqueue run --until-empty --json --max-duration 600s")
         judge = self.look()
         judge.commands()
         judge.captures()

@@ -10,7 +10,7 @@ from Kit.outcomes import Failed, expect
 
 HOST = "10.0.2.2"  # the machine that runs the tests, as the guest sees it
 SOON = 15  # seconds in which a guest boots with KVM
-PATIENCE = 300  # seconds for a script; without KVM everything takes ten times as long
+PATIENCE = 900  # seconds for a script; without KVM everything takes ten times as long
 CPU = "max,-arch-capabilities"  # a machine that is itself a guest may not let KVM set these
 COMMAND_LINE = "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check"
 

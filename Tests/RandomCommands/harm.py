@@ -116,7 +116,9 @@ def _repair(world, model):
 def _in_their_order(world, model):
     """Takes the ids from the queue, because the order in which strays are adopted is not promised."""
     there = {record["sha256"]: record["id"] for record in reversed(listing(world))}
-    expect(set(there) == {each.bundle.sha256 for each in model.captures.values()}, f"after --repair: {there}")
+    wanted = {each.bundle.sha256: each.id for each in model.captures.values()}
+    expect(set(there) == set(wanted), f"after --repair: only in the queue {there.keys() - wanted.keys()}, only expected "
+           f"{[wanted[each] for each in wanted.keys() - there.keys()]}")
     by_sha256 = {each.bundle.sha256: each for each in model.captures.values()}
     model.captures = {name: by_sha256[sha256] for sha256, name in there.items()}
     for name, capture in model.captures.items():

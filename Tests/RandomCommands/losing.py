@@ -1,6 +1,7 @@
 """Rows and whole queues that are lost, and what brings them back: check --repair, backup and restore, adopt."""
 import contextlib
 import json
+import os
 import shutil
 import sqlite3
 
@@ -64,12 +65,25 @@ def restore(world, dice):
         named = {each.bundle.sha256 for each in model.captures.values() if each.holding == "spool"}
         model.strays = {path.stem: world.pool.by_sha256[path.stem] for path in (world.queue / "spool").glob("*/*.bundle")
                         if path.stem not in named}
+        _keep_one_packing(world, model)
         world.counts["restored over leftovers"] += 1
         run_check(world, read_data=False, repair=True)
     else:
         world.counts["restored"] += 1
         adopt_spool(world, dice, old)
     world.saved = None  # the restored queue has another number
+
+
+def _keep_one_packing(world, model):
+    """Deletes all but one packing of a capture, because it is not promised which one is adopted."""
+    seen = set()
+    for sha256, bundle in sorted(model.strays.items()):
+        if bundle.identity in seen:
+            path = world.spool(bundle)
+            world.shell(f"rm {os.path.relpath(path, world.folder)}", path.unlink)
+            world.spool(bundle, ".json").unlink(missing_ok=True)
+            del model.strays[sha256]
+        seen.add(bundle.identity)
 
 
 def _put_aside(world, old):

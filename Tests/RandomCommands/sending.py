@@ -128,12 +128,14 @@ def mount(world, dice):
 
 
 def occupy(world, dice):
-    """Puts another file where a bundle will be sent: this is a conflict, and the file is never overwritten."""
+    """Puts another bundle where one will be sent: this is a conflict, and the file is never overwritten."""
     captures = [each for each in world.model.captures.values() if any(it.state in WAITING for it in each.deliveries)]
     if captures:
-        path = dice.choice(world.disks) / f"{dice.choice(captures).id}.bundle"
+        capture = dice.choice(captures)
+        path = dice.choice(world.disks) / f"{capture.id}.bundle"
+        other = dice.choice([each for each in world.pool.sound if each.sha256 != capture.bundle.sha256])
         if not path.exists():
-            world.shell(f"echo other > {path.parent.name}/{path.name}", path.write_text, "other\n")
+            world.shell(f"cp {world.source(other)} {path.parent.name}/{path.name}", path.write_bytes, other.data)
 
 
 def mounted(world, model, name):
@@ -148,7 +150,10 @@ def run(world, dice):
     ended = world.write("run")
     failed = any(capture.state in FAILED for capture in after.captures.values())
     left = any(each.state in (*WAITING, "held") for capture in after.captures.values() for each in capture.deliveries)
-    code = 14 if failed else 15 if left or world.askew and ended.code == 15 else 0
+    # The end of a session with a cancelled member needs a person, unless it was ended as incomplete.
+    stuck = any(each.state == "cancelled" and each.destination == WEB and after.sessions.get(capture.session) == "ended"
+                for capture, each in _deliveries(after))
+    code = 14 if failed else 15 if left or stuck or world.askew and ended.code == 15 else 0
     if finished(world, ended, after, code, between=_sending):
         lines = [line for _, _, line in told]
         expect(_without_the_finder(ended.lines) == _without_the_finder(lines), f"{ended.words}: says {ended.lines}, expected {lines}")
@@ -284,9 +289,8 @@ def _copies(world):
     on_the_web(world)
     for disk in world.disks:
         for path in disk.glob("*.bundle"):
-            whole = path.read_bytes() == b"other\n" or any(path.read_bytes() == bundle.data
-                                                           for bundle in world.pool.sound)
-            expect(whole, f"{path.name} at a destination is not a whole bundle")
+            expect(any(path.read_bytes() == bundle.data for bundle in world.pool.sound),
+                   f"{path.name} at a destination is not a whole bundle")
 
 
 def on_the_web(world):

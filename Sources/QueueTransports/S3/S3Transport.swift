@@ -82,7 +82,9 @@ final class S3Transport: UploadTransport {
 
     private func put(_ upload: Upload, _ condition: Condition) throws(SendTrouble) -> SendOutcome {
         let capture = upload.job.capture
-        let body = FileBody(upload.handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
+        let body = FileBody(
+            upload.handle, of: (capture.byteCount, capture.expectedBytes),
+            takesMD5: known.traits.hasMD5ETags && settings.checksum != .md5, upload.control)
         var request = HTTPRequest(.put, upload.address)
         request.headers = try headers(capture, upload.handle) + [condition.header].compactMap(\.self)
         request.body = body
@@ -92,6 +94,9 @@ final class S3Transport: UploadTransport {
         if case .damaged(_?) = condition, end.isOfUnknownHeader("If-Match") { return try put(upload, .none) }
         if let refusal = unknownHeader(end, condition) { return refusal }
         switch end.kind {
+        // The one proof that needs no further request.
+        case .landed where body.md5 != nil && body.md5 == end.answer.flatMap(RemoteDigest.md5(of:)):
+            return completed(upload.job, upload.address, "etag", end.answer?["etag"])
         case .landed, .present: return try landed(upload, condition, end)
         // The object that was to be replaced has just been deleted, or the store is confused.
         case .endpoint where ["NoSuchUpload", "NoSuchKey"].contains(end.word):
@@ -102,12 +107,6 @@ final class S3Transport: UploadTransport {
 
     /// Looks at what the store has after it took the bytes, or said that it has something under the key.
     private func landed(_ upload: Upload, _ condition: Condition, _ end: HTTPEnd) throws(SendTrouble) -> SendOutcome {
-        // The one proof that needs no further request.
-        if end.kind == .landed, settings.checksum != .md5, let answer = end.answer,
-            RemoteDigest.ofETag(answer, upload.handle) == .agrees
-        {
-            return completed(upload.job, upload.address, "etag", answer["etag"])
-        }
         switch try stored(upload) {
         case .ours(let outcome), .unknown(let outcome): return outcome
         case .hidden(let asked): return try hidden(upload, end.answer, status: end.answer?.status ?? 0, asked)
@@ -135,7 +134,7 @@ final class S3Transport: UploadTransport {
             headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
         case .md5:
             do throws(NativeError) {
-                headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5.hash(handle))))
+                headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5Hasher.hash(handle))))
             } catch {
                 throw SendTrouble(.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)"))
             }

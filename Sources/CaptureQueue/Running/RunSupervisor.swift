@@ -258,7 +258,10 @@ final class RunSupervisor {
     private func hasNothingToWaitFor(_ threads: SendingThreads) throws -> Bool {
         let standing = sending.standing(threads.destination)
         if threads.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
-        let isWaiting = threads.states.allSatisfy { state in if case .waiting = state { true } else { false } }
+        // Those that ended because the system has too few threads wait for nothing.
+        let isWaiting = threads.states.allSatisfy { state in
+            if case nil = state { true } else if case .waiting = state { true } else { false }
+        }
         guard isWaiting, try !Claims(queue).hasWork(for: threads.destination) else { return false }
         return try !SessionOutbox(queue: queue).isWorthWaiting(for: threads.destination)
     }

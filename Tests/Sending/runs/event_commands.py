@@ -132,8 +132,9 @@ def few_tasks(bench):
         for place in (rig.folder, *rig.folder.rglob("*")):
             os.chown(place, user, user)
         hook = 'echo "$CAPQUEUE_ID" >> ids'
-        result = rig.run("run", "--json", "--on-event", hook, prefix=(
-            "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "prlimit", f"--nproc={most}")).must(0, about="run")
+        result = rig.run("run", "--until-empty", "--json", "--on-event", hook, prefix=(
+            "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "prlimit", f"--nproc={most}"),
+            ).must(0, about="run")
         texts = [line["message"] for line in map(json.loads, result.out.splitlines()) if line["event"] == "warning"]
         expect(rig.states() == {"completed"}, f"they are {rig.states()}")
         fewer = [text for text in texts if "transfers at a time" in text]

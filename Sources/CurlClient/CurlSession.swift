@@ -17,6 +17,8 @@ package final class CurlSession {
     private let sockets = SessionSockets()
     /// The socket of the connection that is kept; -1 if there is none.
     private var socket: Int32 = -1
+    /// Whether the server answered 417 to `Expect`.
+    private var refusesExpect = false
     /// libcurl's text about the last failure.
     private let detail: UnsafeMutablePointer<CChar>
 
@@ -53,15 +55,29 @@ package final class CurlSession {
     package func perform(
         _ request: HTTPRequest, isStopped: @escaping () -> Bool
     ) throws(TransferFailure) -> HTTPAnswer {
+        let asks = (request.body?.byteCount ?? 0) > Self.expectFrom && !refusesExpect
+        let answer = try perform(request, asks: asks, isStopped)
+        // RFC 9110 section 10.1.1. libcurl repeats it only if the server keeps the connection.
+        guard asks, answer.status == 417, request.body?.rewind() ?? false else { return answer }
+        refusesExpect = true
+        return try perform(request, asks: false, isStopped)
+    }
+
+    private func perform(
+        _ request: HTTPRequest, asks: Bool, _ isStopped: @escaping () -> Bool
+    ) throws(TransferFailure) -> HTTPAnswer {
         let transfer = Transfer(request, options.times, sockets, isStopped)
         prepare(request.address)
         set(request)
         var list: UnsafeMutablePointer<curl_slist>?
         defer { unsafe curl.calls.pointee.slist_free_all(list) }
         // Without this header, libcurl waits a second for an interim answer that many servers never send.
-        let asks = (request.body?.byteCount ?? 0) > Self.expectFrom
         let expect = asks ? [] : ["Expect:"]
-        for line in request.headers.map({ "\($0.name): \($0.value)" }) + expect {
+        // Without this header, any coding is acceptable (RFC 9110 section 12.5.3). It is not part of what is signed,
+        // because some stores and proxies change it.
+        let isAsked = request.headers.contains { $0.name.lowercased() == "accept-encoding" }
+        let coding = isAsked ? [] : ["Accept-Encoding: identity"]
+        for line in request.headers.map({ "\($0.name): \($0.value)" }) + coding + expect {
             unsafe list = curl.calls.pointee.slist_append(list, line)
         }
         unsafe _ = capture_curl_set_list(curl.calls, raw, CURLOPT_HTTPHEADER, list)
@@ -80,19 +96,23 @@ package final class CurlSession {
         if code == CURLE_OK || Self.isAnswered(code, status, transfer) {
             let target = unsafe capture_curl_get_text(curl.calls, raw, CURLINFO_REDIRECT_URL)
             return HTTPAnswer(
-                status: status, headers: transfer.headers, body: transfer.answer, isCut: code != CURLE_OK,
+                status: status, headers: transfer.headers, body: transfer.answer,
+                isCut: code != CURLE_OK || !transfer.isDecoded,
                 wasSentWhole: transfer.isSent, redirect: unsafe target.map { unsafe String(cString: $0) })
         }
         throw failure(code, transfer)
     }
 
+    /// A request of which as much was handed over is not repeated: the server may have it.
+    private static let repeatBelow = 1 << 16
+
     /// Requests with a larger body first ask the server whether it accepts the body (`Expect: 100-continue`).
     private static let expectFrom = 16 << 20
 
-    /// Whether an answer counts although the transfer failed: its status is 300 or more, or its body exceeds our limit.
+    /// Whether an answer counts although the transfer failed: its status is 300 or more, or its body was given up.
     private static func isAnswered(_ code: CURLcode, _ status: Int, _ transfer: Transfer) -> Bool {
         guard status >= 200, transfer.givenUp == nil, !transfer.isRefusedByBody else { return false }
-        if code == CURLE_WRITE_ERROR { return transfer.isOverLimit }
+        if code == CURLE_WRITE_ERROR { return transfer.isBodyGivenUp }
         return status >= 300 && [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
     }
 
@@ -114,6 +134,12 @@ package final class CurlSession {
         var failure = TransferFailure(
             code: Int(told.rawValue), message: transfer.givenUp ?? text(of: told), wasConnected: connected,
             wasSentWhole: transfer.isSent)
+        // libcurl wants to rewind only on a kept connection.
+        let opened = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_NUM_CONNECTS)
+        failure.isOfKeptConnection =
+            (transfer.wasRewindRefused || opened == 0 && connected) && transfer.isUnanswered
+            && transfer.handedOver < Self.repeatBelow
+            && [CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(told)
         let proxy = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_HTTP_CONNECTCODE)
         if proxy >= 300, !transfer.isAnswered { failure.proxyStatus = proxy }
         return failure
@@ -218,7 +244,7 @@ package final class CurlSession {
         switch request.method {
         case .get: set(CURLOPT_HTTPGET, 1)
         case .head: set(CURLOPT_NOBODY, 1)
-        case .delete: set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        case .delete, .options: set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         case .put, .post:
             set(CURLOPT_UPLOAD, 1)
             set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)

@@ -6,6 +6,7 @@ package struct HTTPRequest {
         case put = "PUT"
         case post = "POST"
         case delete = "DELETE"
+        case options = "OPTIONS"
     }
 
     package struct Header: Hashable, Sendable {
@@ -83,6 +84,12 @@ package struct HTTPAnswer: Sendable {
     package let redirect: String?
 
     package subscript(_ name: String) -> String? { headers.last { $0.name == name }?.value }
+
+    /// The coding in which the body was sent; nil if it was sent as it is. Only one that is not read is left in `body`.
+    package var coding: ContentCoding? { ContentCoding.of(self["content-encoding"]) }
+
+    /// The length of what the server has; nil if it does not say, or says the length of a coded form.
+    package var length: Int? { coding == nil ? self["content-length"].flatMap { Int($0) } : nil }
 }
 
 /// A transfer that ended without an answer.
@@ -93,6 +100,9 @@ package struct TransferFailure: Error, Hashable, Sendable {
     /// Whether the server was reached. It is false if a TLS handshake timed out.
     package let wasConnected: Bool
     package let wasSentWhole: Bool
+    /// Whether a kept connection ended as the request began: nothing of an answer came, and little of the body was
+    /// handed over. So the request may be repeated on a fresh connection.
+    package var isOfKeptConnection = false
     /// The status with which a proxy refused the connection; nil if it did not refuse.
     package var proxyStatus: Int?
 }

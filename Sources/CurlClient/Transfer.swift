@@ -16,7 +16,11 @@ final class Transfer {
     private(set) var headers: [(name: String, value: String)] = []
     private var status = 0
     private(set) var answer: [UInt8] = []
-    private(set) var isOverLimit = false
+    private var decoder: ContentDecoder?
+    /// Whether the body of the answer was given up: it exceeds our limit, or its coding is damaged.
+    private(set) var isBodyGivenUp = false
+    /// The number of bytes of the request's body that were passed on.
+    private(set) var handedOver = 0
     private(set) var isRefusedByBody = false
     /// The reason why the transfer ran out of time; nil if it did not.
     private(set) var givenUp: String?
@@ -60,6 +64,7 @@ final class Transfer {
         }
         // The time went into a rate limit or a slow disk.
         watch.heldBack(seconds: MonotonicClock.seconds - start)
+        handedOver += count
         return count
     }
 
@@ -79,23 +84,41 @@ final class Transfer {
     }
 
     func take(_ piece: Span<UInt8>) -> Bool {
+        guard let decoder else { return keep(piece) }
+        var isWanted = true
+        guard decoder.decode(piece, { (isWanted = keep($0), isWanted).1 }) else {
+            if isWanted { isBodyGivenUp = true }
+            return false
+        }
+        return true
+    }
+
+    /// Limits count the decoded bytes.
+    private func keep(_ piece: Span<UInt8>) -> Bool {
         if let sink, status == 200 { return sink(piece) }
         let room = answerLimit - answer.count
         answer.append(copying: piece.extracting(first: min(room, piece.count)))
-        isOverLimit = piece.count > room
-        return !isOverLimit
+        isBodyGivenUp = piece.count > room
+        return !isBodyGivenUp
     }
+
+    /// Whether the coded body of the answer came to its end.
+    var isDecoded: Bool { decoder?.isWhole ?? true }
+
+    /// Whether nothing of an answer has arrived.
+    var isUnanswered: Bool { headBytes == 0 }
 
     func takeHeader(_ line: String) {
         headBytes += line.utf8.count
         if line.hasPrefix("HTTP/") {
             // Another answer begins; the one before was an interim answer.
-            headers = []
+            (headers, decoder) = ([], nil)
             status = line.pieces(by: " ").dropFirst().first.flatMap { Int($0.trimmed) } ?? 0
             return
         }
         guard let (name, value) = line.nameAndValue() else { return }
         headers.append((name.lowercased(), value))
+        if name.lowercased() == "content-encoding" { decoder = ContentDecoder(ContentCoding.of(value)) }
     }
 
     /// Whether the transfer must end because the user stopped it or its time is over.

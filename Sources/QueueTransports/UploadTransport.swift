@@ -195,6 +195,7 @@ package final class SendControl: Sendable {
     private struct State {
         var stop: String?
         var hasBegun = true
+        var hasRepeated = false
         var sent = 0
         var whole = 0
     }
@@ -224,6 +225,14 @@ package final class SendControl: Sendable {
 
     /// The reason why the transfer must end; nil if it may continue.
     package var stopped: String? { state.withLock(\.stop) }
+
+    /// Whether a request may be repeated because a kept connection had ended: once an attempt.
+    func mayRepeat() -> Bool {
+        state.withLock { state in
+            defer { state.hasRepeated = true }
+            return !state.hasRepeated && state.stop == nil
+        }
+    }
 
     /// - Returns: false as soon as the transfer must end.
     func wait(seconds: Double) -> Bool {

@@ -47,6 +47,12 @@ struct RetryAfterTests {
         #expect(wait(form, now: Self.then - 400 * Self.day) == Self.day)
     }
 
+    /// Python's `email.utils.format_datetime`, and what slowapi 0.1.10 makes of it.
+    @Test(arguments: ["-0000", "+0000", "UTC"])
+    func readsTheZonesOfMail(zone: String) {
+        #expect(wait("Sun, 06 Nov 1994 08:49:37 \(zone)", now: Self.then - 90_500) == 90_500)
+    }
+
     /// The wait does not change if our own clock is wrong by days.
     @Test(arguments: forms)
     func countsADateFromTheAnswersOwn(form: String) {

@@ -8,6 +8,8 @@ package final class Inflater {
         case raw = -1
         /// A zlib stream (RFC 1950) without a preset dictionary. It is finished only if its Adler-32 is right.
         case zlib = 0
+        /// A gzip stream (RFC 1952) of one member, whose header and trailer zlib checks.
+        case gzip = 16
     }
 
     package enum Outcome: Equatable, Sendable {

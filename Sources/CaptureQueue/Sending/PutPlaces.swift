@@ -42,14 +42,14 @@ struct PutPlaces: SendPlaces {
         let row = try db.row(
             "SELECT place_status FROM deliveries WHERE id = ? AND place = ? AND place_sha256 = ?",
             [delivery.number, place.data, sha256.data])
-        if let row { return .ours(acceptedWith: try row.integer("place_status")) }
+        if let row { return .ours(acceptedWith: try row.integer("place_status"), wasTried: true) }
         try db.run(
             """
             UPDATE deliveries SET place = ?, place_sha256 = ?, place_status = NULL
             WHERE id = ? AND token = ? AND state = 'uploading'
             """,
             [place.data, sha256.data, delivery.number, Data(token)])
-        return db.changesCount == 1 ? .ours(acceptedWith: nil) : .unknown("the claim has expired")
+        return db.changesCount == 1 ? .ours(acceptedWith: nil, wasTried: false) : .unknown("the claim has expired")
     }
 
     func accepted(with status: Int) {

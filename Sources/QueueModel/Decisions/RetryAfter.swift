@@ -11,8 +11,15 @@ package enum RetryAfter {
     package static func milliseconds(_ value: String, answeredAt date: String?, now: Int) -> Int? {
         if let wait = ofSeconds(value) { return wait > 0 ? wait : nil }
         let start = date.flatMap { HTTPDate.milliseconds($0, now: now) } ?? now
-        guard let end = HTTPDate.milliseconds(value, now: start), end > start else { return nil }
+        guard let end = HTTPDate.milliseconds(inGMT(value), now: start), end > start else { return nil }
         return min(end - start, longest)
+    }
+
+    /// The date with `GMT` in place of the zones of mail (RFC 5322), which some frameworks write.
+    private static func inGMT(_ value: String) -> String {
+        let words = value.pieces(by: " ", keepsEmpty: true)
+        guard words.count == 6, ["UTC", "+0000", "-0000"].contains(words[5]) else { return value }
+        return (words.dropLast() + ["GMT"]).joined(separator: " ")
     }
 
     /// Parses any number of digits, as the grammar allows; returns nil for anything else.

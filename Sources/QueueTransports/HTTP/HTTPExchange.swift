@@ -16,6 +16,8 @@ struct HTTPEnd {
     let words: String
     var retryAfter: Int?
     var wasSentWhole = false
+    /// Whether a kept connection ended as the request began.
+    var isOfKeptConnection = false
     /// The `error.code` of a JSON body, or the code of an S3 error.
     var word: String?
     /// The secrets of the request, which must not appear in messages.
@@ -144,6 +146,7 @@ final class HTTPExchange {
             let end = perform(
                 attempt, carriesCredentials: isSecret || bearer != nil, sentToken: bearer != nil && round == 0,
                 isFetched: isFetched, control)
+            if end.isOfKeptConnection, request.body?.rewind() ?? true, control.mayRepeat() { continue }
             // For a fetched URL, the caller handles the refusal.
             guard end.kind == .again, round == 0, kind == .s3 || end.answer?.status == 401,
                 request.body?.rewind() ?? true
@@ -233,7 +236,7 @@ final class HTTPExchange {
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, code: "curl.\(failure.code)",
             words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message, address))",
-            wasSentWhole: failure.wasSentWhole)
+            wasSentWhole: failure.wasSentWhole, isOfKeptConnection: stopped == nil && failure.isOfKeptConnection)
     }
 
     /// libcurl's message. We say ourselves what is wrong if the server has no TLS or another name, because libcurl only

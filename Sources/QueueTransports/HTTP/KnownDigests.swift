@@ -1,9 +1,13 @@
+import CurlClient
 import QueueModel
 import Synchronization
 
 /// What all transfers to one destination know about the digests that it shows.
 final class KnownDigests: Sendable {
     private let state: Mutex<DigestTraits>
+    /// How many captures this run read back because of a coding.
+    private let coded = Mutex(0)
+    private let missesFolder = Mutex(false)
 
     init(_ traits: DigestTraits) { state = Mutex(traits) }
 
@@ -16,6 +20,29 @@ final class KnownDigests: Sendable {
             traits.hasMD5ETags = false
             keep(traits)
         }
+    }
+
+    /// Remembers that a folder seems to be missing.
+    ///
+    /// - Parameter again: whether an earlier try of the delivery has seen that.
+    /// - Returns: whether it was seen before.
+    func isMissingFolder(again: Bool) -> Bool {
+        missesFolder.withLock { seen in
+            defer { seen = true }
+            return seen || again
+        }
+    }
+
+    /// Counts a capture whose bytes are read back because the server codes what it has, and names the price once.
+    func readsBack(because answer: HTTPAnswer, _ warn: (String) -> Void) {
+        let count = coded.withLock { count in
+            count += 1
+            return count
+        }
+        guard count == 3 else { return }
+        warn(
+            "the server returns what it has as \(answer["content-encoding"] ?? "") and tells no length, so each capture "
+                + "is read back to prove it, which costs as many bytes as sending it; let it return captures uncoded")
     }
 
     /// Whether the store refuses an upload with a wrong checksum.

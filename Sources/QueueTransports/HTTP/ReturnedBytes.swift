@@ -7,9 +7,16 @@ import QueueModel
 final class ReturnedBytes {
     enum Verdict {
         case same
-        case different
+        /// Other bytes; `beginning` is nil if they are more than were sent.
+        case different(beginning: Beginning?)
         /// The bytes could not be read, for this reason.
         case unread(String)
+    }
+
+    /// All bytes that were returned, which may be the first of those that were sent.
+    struct Beginning {
+        let byteCount: Int
+        let sha256: Digest
     }
 
     private let byteCount: Int
@@ -41,10 +48,12 @@ final class ReturnedBytes {
     /// - Parameter end: the end of the request that returned the bytes.
     func verdict(_ end: HTTPEnd) -> Verdict {
         if let fault { return .unread(fault) }
-        if count > byteCount { return .different }
+        if count > byteCount { return .different(beginning: nil) }
         guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }
-        guard let digest = try? hasher.finish() else { return .unread("SHA-256 failed on this computer") }
-        return Digest(bytes: digest) == sha256 ? .same : .different
+        guard let digest = (try? hasher.finish()).flatMap({ Digest(bytes: $0) }) else {
+            return .unread("SHA-256 failed on this computer")
+        }
+        return digest == sha256 ? .same : .different(beginning: Beginning(byteCount: count, sha256: digest))
     }
 
     /// Returns what is wrong with a download; nil if it is complete.

@@ -15,7 +15,7 @@ extension PutTransport {
         guard [200, 401, 403, 405, 501].contains(answer.status) else { return .unknown(end.message) }
         guard let sent = sent(job) else { return .unknown("the sent bytes are no longer here to compare with") }
         if answer.status == 200 {
-            if let length = answer["content-length"].flatMap({ Int($0) }), let byteCount = sent.byteCount,
+            if let length = answer.length, let byteCount = sent.byteCount,
                 length != byteCount
             {
                 return .lost("\(place.address.origin) holds \(length) bytes of \(byteCount)")
@@ -98,6 +98,7 @@ extension PutTransport {
         guard case .url = settings.source, found.block == nil else { return found }
         let end = named(head(PutAddresses.Place(address: address, headers: [], isFetched: false), control))
         found.judge(end, allowing: [403, 404, 405, 410, 501])
+        if found.block == nil, end.isOfAbsence { testFolder(address, control, &found) }
         if found.block == nil {
             found.findings.append(
                 "a test sends nothing, so only the first upload shows whether uploads are accepted there")

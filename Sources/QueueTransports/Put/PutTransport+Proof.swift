@@ -47,7 +47,7 @@ extension PutTransport {
         switch told.status {
         case 200, 204:
             // A portal or a catch-all page answers every request, but without the Content-Length of our object.
-            guard let length = told["content-length"].flatMap({ Int($0) }) else {
+            guard let length = told.length ?? (told.coding == nil ? nil : content.byteCount) else {
                 return .unclear(
                     code: "put.length", message: "\(taken.message), and its answer to HEAD has no Content-Length")
             }
@@ -63,6 +63,10 @@ extension PutTransport {
                 (taken.needsBytes, taken.isDoubted) = (true, true)
                 return proven(upload, taken)
             case .untold where taken.needsBytes, .doubted where taken.needsBytes: return proven(upload, taken)
+            case .untold where told.coding != nil, .doubted where told.coding != nil:
+                taken.needsBytes = true
+                known.readsBack(because: told, warn)
+                return proven(upload, taken)
             case .untold, .doubted: return completed(upload, taken.status, "head", told["etag"])
             case .differs(let name):
                 return .unclear(
@@ -138,12 +142,17 @@ extension PutTransport {
     }
 
     /// Handles an answer that an object is already there: the same bytes complete the delivery, others are a conflict.
-    func present(_ upload: Upload, _ end: HTTPEnd) -> SendOutcome {
+    func present(_ upload: Upload, _ end: HTTPEnd) throws(SendTrouble) -> SendOutcome {
+        var words = ""
         if let told = head(upload.place, upload.control).answer, told.status == 200 {
             switch RemoteDigest.compare(told, upload.content.handle, sha256: upload.content.sha256) {
             case .agrees: return completed(upload, told.status, "digest", told["etag"])
             case .differs(let name):
-                return .conflict(message: "\(end.message), and holds other bytes: its \(name) differs")
+                words = ": its \(name) differs"
+                // Fewer bytes can be a torn upload, which only reading them shows.
+                guard told.length ?? 0 < upload.content.byteCount else {
+                    return .conflict(message: "\(end.message), and holds other bytes\(words)")
+                }
             case .untold, .doubted: break
             }
         }
@@ -151,10 +160,11 @@ extension PutTransport {
         if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch verdict {
         case .same: return completed(upload, end.answer?.status ?? 0, "bytes", read?.answer?["etag"])
-        case .different: return .conflict(message: "\(end.message), and holds other bytes")
+        case .different(let start?) where isBeginning(start, of: upload):
+            return try replaced(upload, start.byteCount, read?.answer?["etag"], end)
+        case .different: return .conflict(message: "\(end.message), and holds other bytes\(words)")
         case .unread where read?.isOfAbsence ?? false:
-            // For example, the folder is missing (RFC 4918 section 9.7.1).
-            return .unclear(code: end.code, message: "\(end.message), and GET finds nothing there")
+            return nowhere(upload, end)
         case .unread(let text):
             return .unclear(
                 code: end.code, message: "\(end.message), and the object there cannot be read back: \(text)")
@@ -165,15 +175,16 @@ extension PutTransport {
     func found(_ upload: Upload) -> SendOutcome? {
         let content = upload.content
         guard let answer = head(upload.place, upload.control).answer, answer.status == 200,
-            answer["content-length"].flatMap({ Int($0) }) == content.byteCount,
+            answer.length == content.byteCount || answer.coding != nil,
             RemoteDigest.compare(answer, content.handle, sha256: content.sha256) == .agrees
         else { return nil }
         return completed(upload, answer.status, "digest", answer["etag"])
     }
 
-    func head(_ place: PutAddresses.Place, _ control: SendControl) -> HTTPEnd {
+    func head(_ place: PutAddresses.Place, ifMatch etag: String? = nil, _ control: SendControl) -> HTTPEnd {
         var request = HTTPRequest(.head, place.address)
         request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
+        if let etag { request.headers.append(HTTPRequest.Header("If-Match", etag)) }
         do throws(SendTrouble) {
             return try authorized(request, place, control)
         } catch {

@@ -10,6 +10,7 @@ final class PutTransport: UploadTransport {
     let tokens: TokenSource?
     let addresses: PutAddresses
     let known: KnownDigests
+    let warn: (String) -> Void
     /// Whether to send `If-None-Match`. It is left out for the rest of the run if the server does not know it.
     private var isConditionKnown = true
 
@@ -18,6 +19,7 @@ final class PutTransport: UploadTransport {
     ) {
         self.settings = settings
         self.known = known
+        self.warn = warn
         self.tokens = tokens
         exchange = HTTPExchange(settings.connection, .put)
         addresses = PutAddresses(settings, exchange, tokens, warn)
@@ -37,6 +39,10 @@ final class PutTransport: UploadTransport {
         let content: UploadFile
         let place: PutAddresses.Place
         let control: SendControl
+        /// Whether an earlier try of the delivery may have sent bytes there.
+        var wasTried = false
+        /// Whether an earlier try found nothing there although the server refused the bytes.
+        var wasNowhere = false
 
         /// Whether the path names the bytes, so that other bytes there are damaged and may be replaced.
         var isNamed: Bool { place.address.names([content.sha256.description]) }
@@ -60,8 +66,8 @@ final class PutTransport: UploadTransport {
                 renewed = true
                 continue
             }
-            let upload = Upload(job: job, content: content, place: place, control: control)
-            let turn = decided(upload)
+            var upload = Upload(job: job, content: content, place: place, control: control)
+            let turn = decided(&upload)
             if case .done(let outcome) = turn { return outcome }
             if job.delivery.isInDoubt && !renewed, let receipt = found(upload) { return receipt }
             let (end, isConditional) = try put(upload, replaces: turn == .replace)
@@ -82,7 +88,7 @@ final class PutTransport: UploadTransport {
     }
 
     /// Takes the place for this capture, so that no other one is sent there.
-    private func decided(_ upload: Upload) -> Turn {
+    private func decided(_ upload: inout Upload) -> Turn {
         let (job, place) = (upload.job, upload.place)
         guard let places = job.places else { return .send }
         guard let address = place.address.place else {
@@ -91,9 +97,14 @@ final class PutTransport: UploadTransport {
         switch places.take(address, upload.content.sha256) {
         case .taken(let id): return .done(.blocked(addresses.shared(with: id, job)))
         case .unknown(let cause): return .done(.parked(cause: cause, isInDoubt: false))
-        case .ours(nil): return .send
-        case .ours(PlaceTurn.doubted?): return upload.isNamed ? .replace : .send
-        case .ours(let status?):
+        case .ours(nil, let wasTried):
+            upload.wasTried = wasTried
+            return .send
+        case .ours(PlaceTurn.nowhere?, _):
+            (upload.wasTried, upload.wasNowhere) = (true, true)
+            return .send
+        case .ours(PlaceTurn.doubted?, _): return upload.isNamed ? .replace : .send
+        case .ours(let status?, _):
             let earlier = Acceptance(
                 status: status, etag: nil, message: "\(place.address.origin) answered \(status)", needsBytes: true,
                 isDoubted: false, isEarlier: true)
@@ -103,6 +114,12 @@ final class PutTransport: UploadTransport {
         }
     }
 
+    /// Whether the user or the endpoint gave a condition for the PUT.
+    func givesCondition(_ place: PutAddresses.Place) -> Bool {
+        (place.headers + (addresses.isOurs(place) ? settings.connection.own : []))
+            .contains { $0.name.lowercased() == "if-none-match" }
+    }
+
     /// Puts the user's URL into the message. A fetched URL is never shown.
     func named(_ end: HTTPEnd) -> HTTPEnd {
         if case .url(let template) = settings.source { end.named(template, settings.connection) } else { end }
@@ -110,9 +127,13 @@ final class PutTransport: UploadTransport {
 
     /// Sends one PUT. A fetched URL may lack the hash, so an object there may be another capture's and is not replaced.
     ///
-    /// - Parameter replaces: whether what is there is damaged.
+    /// - Parameters:
+    ///   - replaces: whether what is there is damaged.
+    ///   - torn: the ETag of what is there, if only that may be replaced.
     /// - Returns: the end of the request, and whether the request had a condition.
-    private func put(_ upload: Upload, replaces: Bool) throws(SendTrouble) -> (end: HTTPEnd, isConditional: Bool) {
+    func put(
+        _ upload: Upload, replaces: Bool, torn: String? = nil
+    ) throws(SendTrouble) -> (end: HTTPEnd, isConditional: Bool) {
         let (content, place) = (upload.content, upload.place)
         let body = FileBody(content.handle, of: (content.byteCount, content.expected), upload.control)
         var request = HTTPRequest(.put, place.address)
@@ -120,10 +141,10 @@ final class PutTransport: UploadTransport {
         request.headers =
             (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
             + place.headers
-        let own = addresses.isOurs(place) ? settings.connection.own : []
-        let isGiven = (place.headers + own).contains { $0.name.lowercased() == "if-none-match" }
+        let isGiven = givesCondition(place)
         let isConditional = place.isFetched && isConditionKnown && !isGiven && !replaces
         if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
+        if let torn { request.headers.append(HTTPRequest.Header("If-Match", torn)) }
         request.body = body
         let end: HTTPEnd
         do throws(SendTrouble) {
@@ -137,11 +158,11 @@ final class PutTransport: UploadTransport {
         return try put(upload, replaces: replaces)
     }
 
-    private func judge(
+    func judge(
         _ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload
     ) throws(SendTrouble) -> SendOutcome {
         if end.kind == .present {
-            let outcome = present(upload, end)
+            let outcome = try present(upload, end)
             guard case .conflict = outcome, isConditional, upload.isNamed else { return outcome }
             let (end, isConditional) = try put(upload, replaces: true)
             return end.kind == .present ? outcome : try judge(named(end), isConditional, upload)

@@ -43,8 +43,8 @@ extension S3Transport {
                 end.kind == .credentials || end.kind == .wait
                     ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
         }
-        let length = answer["content-length"].flatMap { Int($0) }
-        guard let length, length == job.sentByteCount ?? length else {
+        if answer.coding != nil { known.readsBack(because: answer, warn) }
+        guard let length = answer.length, length == job.sentByteCount ?? length else {
             return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
         }
         switch proof(answer, job, handle, mayTry: mayTry, control) {
@@ -127,7 +127,7 @@ extension S3Transport {
     /// does not know.
     func accepted(_ upload: Upload) -> Int? {
         guard let place = upload.address.place,
-            case .ours(let status) = upload.job.places?.take(place, upload.job.capture.sha256)
+            case .ours(let status, _) = upload.job.places?.take(place, upload.job.capture.sha256)
         else { return nil }
         return status
     }

@@ -90,7 +90,37 @@ def early_answers(bench):
     every(some(cases, 1), judge)
 
 
+def expectation_refused(bench):
+    """417 to `Expect: 100-continue`, as older lighttpd and squid answer before they close: the request is repeated
+    without it, in the same attempt, and later requests do not ask."""
+    bundles = [bench.big(17 << 20), bench.big((17 << 20) + 1)]
+    asked = []
+
+    def serve(client, _):
+        while head := peeked(client):
+            asked.append("expect:" in head.lower())
+            if asked[-1]:
+                client.sendall(answer(417, "Connection: close"))
+                return
+            client.sendall(answer(201 if received(client).method == "PUT" else 405))
+
+    with Bare(serve) as bare:
+        rig = sent(bench, "put", bare.url + "/{sha256}", bundles=bundles, code=0)
+    for bundle in bundles:
+        is_left(rig, "completed", 1, None, bundle)
+    expect(asked.count(True) == 1, f"it asked {asked.count(True)} times")
+
+
+def peeked(client):
+    """The head of the next request, which stays to be read."""
+    while True:
+        data = client.recv(CHUNK, socket.MSG_PEEK)
+        if not data or b"\r\n\r\n" in data:
+            return data.partition(b"\r\n\r\n")[0].decode("latin-1")
+
+
 TESTS = [
+    ("417 and a closed connection: the body is sent without Expect", expectation_refused),
     ("put: a refusal before the body has arrived counts, 200 and 201 do not", early_put),
     ("early answers count, whatever the connection does then", early_answers),
 ]

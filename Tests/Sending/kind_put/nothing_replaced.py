@@ -100,11 +100,38 @@ def own_headers(bench):
 
 
 def missing_folder(bench):
-    """A 409 for a missing folder, as WebDAV sends it, is tried again, and the message says that nothing is there."""
-    with Scripted(lambda request: Reply(409 if request.method == "PUT" else 404)) as server:
-        rig = sent(bench, "put", server.url + "/no/{sha256}", retry="0,600", code=15)
-    is_left(rig, "failed", 1)
-    expect("finds nothing there" in rig.said.text, f"run says {rig.said.text!r}")
+    """A 409 for a missing folder, as WebDAV sends it, is tried again, and the message says that nothing is there. The
+    second one blocks the destination and names the folder, in this run or in the next, and costs no attempt. `dest
+    test` finds it. With an S3 code, 409 is about something else."""
+    made = set()
+
+    def dav(request):
+        if request.method == "OPTIONS":
+            return Reply(200, {"DAV": "1,2"})
+        if request.path == "/no/":
+            return Reply(405 if made else 404)
+        return Reply((201 if made else 409) if request.method == "PUT" else 404)
+
+    with Scripted(dav) as server:
+        rig = sent(bench, "put", server.url + "/no/{sha256}", "--proof", "status", retry="0,0,600", code=15)
+        is_left(rig, "failed", 1)
+        expect("finds nothing there" in rig.said.text, f"run says {rig.said.text!r}")
+        for command in ("run", "--once"), ("dest", "test", "it"):
+            said = rig.run(*command).text
+            expect(f"{server.url}/no/ does not exist" in said, f"{command} says {said!r}")
+        is_left(rig, "pending", 1, "endpoint")
+        made.add(True)
+        rig.run("dest", "test", "it").must(0, about="dest test")
+        rig.send("--until-empty", code=0)
+    with Scripted(dav) as server:
+        made.clear()
+        rig = sent(bench, "put", server.url + "/no/{sha256}", bundles=bench.stock[:2], retry="0,600", code=15)
+        is_left(rig, "pending", 0, "endpoint", bench.stock[1])
+    code = b"<Error><Code>OperationAborted</Code></Error>"
+    with Scripted(lambda request: Reply(409, {"Content-Type": "application/xml"}, code) if request.method == "PUT"
+                  else Reply(404)) as server:
+        rig = sent(bench, "put", server.url + "/no/{sha256}", bundles=bench.stock[:2], retry="0,600", code=15)
+    expect({row.attempts for row in rig.deliveries()} == {1} and not rig.destination("it").blocked_reason, "blocked")
 
 
 def unknown_condition(bench):
@@ -137,6 +164,6 @@ TESTS = [
     ("the next PUT replaces an incomplete object under the hash", torn),
     ("409 and 412: the server is asked what it has, and nothing is replaced", not_replaced),
     ("a condition or type from the user or the endpoint replaces ours", own_headers),
-    ("a 409 for a missing folder is tried again, and says that nothing is there", missing_folder),
+    ("a 409 for a missing folder blocks the second time, and names the folder", missing_folder),
     ("a server that does not know If-None-Match gets the bytes without it", unknown_condition),
 ]

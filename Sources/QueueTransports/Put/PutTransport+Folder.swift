@@ -1,0 +1,41 @@
+import CurlClient
+import QueueModel
+
+/// Finds out that the folder of a place is missing (RFC 4918 section 9.7.1).
+extension PutTransport {
+    /// Decides about a refusal to put something where nothing is. A WebDAV server says so if the folder is missing; the
+    /// second such answer blocks the destination.
+    func nowhere(_ upload: Upload, _ refusal: HTTPEnd) -> SendOutcome {
+        let words = "\(refusal.message), and GET finds nothing there"
+        guard refusal.answer?.status == 409, refusal.word == nil else {
+            return .unclear(code: refusal.code, message: words)
+        }
+        guard known.isMissingFolder(again: upload.wasNowhere) else {
+            upload.job.places?.accepted(with: PlaceTurn.nowhere)
+            return .unclear(code: refusal.code, message: words)
+        }
+        var folder = "the folder of its URL"
+        if case .url = settings.source { folder = settings.connection.shown(upload.place.address).folder }
+        var block = Block(.endpoint, "\(words): \(folder) does not exist there; make it")
+        block.isPerhapsOfCapture = true
+        return .blocked(block)
+    }
+
+    /// Looks for the folder of the URL on a server that says that it speaks WebDAV.
+    func testFolder(_ address: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
+        guard case .url(let template) = settings.source, !template.text.folder.contains("{"),
+            let folder = WebAddress(address.withoutQuery.folder)
+        else { return }
+        let place = PutAddresses.Place(address: folder, headers: [], isFetched: false)
+        guard let options = try? authorized(HTTPRequest(.options, folder), place, control),
+            options.answer?["dav"] != nil, head(place, control).isOfAbsence
+        else { return }
+        found.block = Block(
+            .endpoint, "\(settings.connection.shown(template).folder) does not exist: a WebDAV server needs the folder")
+    }
+}
+
+extension String {
+    /// The text up to its last slash.
+    fileprivate var folder: String { pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/") + "/" }
+}

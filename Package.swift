@@ -75,7 +75,9 @@ let package = Package(
             name: "CaptureDevice", dependencies: ["CaptureBundle", "CaptureNative", system], swiftSettings: strict),
         .target(
             name: "CaptureImport",
-            dependencies: ["CaptureDevice", "PictureClient", "CaptureBundle", "CaptureNative", system],
+            dependencies: [
+                "CaptureDevice", "PictureClient", "PictureMessages", "CaptureBundle", "CaptureNative", system,
+            ],
             swiftSettings: strict),
         .target(
             name: "CapturePages", dependencies: ["PictureClient", "CaptureBundle", "CaptureNative", system],
@@ -139,8 +141,8 @@ let package = Package(
         .testTarget(
             name: "CaptureImportTests",
             dependencies: [
-                "CaptureImport", "CaptureDevice", "CapturePages", "PictureClient", "CaptureBundle", "CaptureNative",
-                "CaptureTestSupport", "capbundle-decode", system,
+                "CaptureImport", "CaptureDevice", "CapturePages", "PictureClient", "PictureMessages", "CaptureBundle",
+                "CaptureNative", "CaptureTestSupport", "capbundle-decode", system,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -20,6 +20,8 @@
     CALL(TIFF, GetFieldDefaulted) \
     CALL(TIFF, IsTiled) \
     CALL(TIFF, LastDirectory) \
+    CALL(TIFF, FindField) \
+    CALL(TIFF, FieldDataType) \
     CALL(TIFF, NumberOfStrips) \
     CALL(TIFF, StripSize64) \
     CALL(TIFF, TileSize64) \
@@ -102,6 +104,22 @@ static inline uint16_t capture_tiff_short(const struct capture_tiff *table, TIFF
 static inline uint32_t capture_tiff_long(const struct capture_tiff *table, TIFF *tiff, uint32_t tag) {
     uint32_t value = 0;
     return table->GetField(tiff, tag, &value) ? value : 0;
+}
+
+// The bytes of a text in a tag that libtiff does not know; NULL if it is missing or not a text.
+static inline const char *capture_tiff_ascii(
+    const struct capture_tiff *table, TIFF *tiff, uint32_t tag, uint32_t *count) {
+    const char *text = NULL;
+    const TIFFField *field = table->FindField(tiff, tag, TIFF_ANY);
+    if (!field || table->FieldDataType(field) != TIFF_ASCII) return NULL;
+    return table->GetField(tiff, tag, count, &text) ? text : NULL;
+}
+
+// The meaning of the last channel after the colours; -1 without one.
+static inline int capture_tiff_last_extra(const struct capture_tiff *table, TIFF *tiff) {
+    uint16_t count = 0;
+    const uint16_t *kinds = NULL;
+    return table->GetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) && count ? kinds[count - 1] : -1;
 }
 
 #endif

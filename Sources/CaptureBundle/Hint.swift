@@ -97,6 +97,10 @@ extension Hint {
         case exportRecording
         /// Give a setting, or this member of metadata.json.
         case give(Setting, orMember: String?)
+        /// Name the channel of the depth map, which probably is this one; empty if unknown.
+        case chooseChannel(String)
+        /// Give this scale, which is what the number that was given means for integers.
+        case scaleMeant(String?)
         /// Give the size of the depth map in metadata.json or as a setting.
         case giveDepthSize
         /// Read the times from the names; `words` describes their form.

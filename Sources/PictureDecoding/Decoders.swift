@@ -36,7 +36,10 @@ final class Decoders {
     func answer(_ request: PictureRequest, _ bytes: [UInt8]) throws(DecodingRefusal) -> [AnswerPart] {
         let memory = MemoryShare(request)
         switch request.task {
-        case .samples(let format): return [try samples(bytes, format, memory).part]
+        case .samples(let format, let nameCount):
+            let name = nameCount == 0 ? nil : String(decoding: bytes.prefix(nameCount), as: UTF8.self)
+            let file = nameCount == 0 ? bytes : Array(bytes.dropFirst(nameCount))
+            return try samples(file, format, channel: name, memory).parts
         case .pixels(.jpeg, let eighths): return [try jpeg.pixels(bytes, eighths: eighths, memory).part]
         case .pixels(.png, _): return [try PNGDecoder.pixels(bytes, memory).part]
         case .thumbnail(let orientation, let quality):
@@ -54,12 +57,12 @@ final class Decoders {
     }
 
     private func samples(
-        _ bytes: [UInt8], _ format: PictureRequest.SampleFormat, _ memory: MemoryShare
+        _ bytes: [UInt8], _ format: PictureRequest.SampleFormat, channel: String?, _ memory: MemoryShare
     ) throws(DecodingRefusal) -> Samples {
         switch format {
         case .png: try PNGDecoder.samples(bytes, memory)
         case .jpeg: try jpeg.samples(bytes, memory)
-        case .openEXR: try OpenEXRDecoder.samples(bytes, memory)
+        case .openEXR: try OpenEXRDecoder.samples(bytes, channel: channel, memory)
         case .tiff:
             if let tiff { try tiff.samples(bytes, memory) } else { throw Self.notLoaded }
         }

@@ -19,26 +19,19 @@ struct AnswerPart {
     let head: PicturePart
     let bytes: [UInt8]
 
-    init(_ kind: PicturePart.Kind, _ bytes: [UInt8] = [], detail: UInt8 = 0, width: Int = 0, height: Int = 0) {
+    init(
+        _ kind: PicturePart.Kind, _ bytes: [UInt8] = [], detail: UInt8 = 0, bits: UInt8 = 0, width: Int = 0,
+        height: Int = 0
+    ) {
         self.bytes = bytes
-        head = PicturePart(kind, detail: detail, width: width, height: height, byteCount: bytes.count)
+        head = PicturePart(
+            kind, detail: detail, bits: bits, width: width, height: height, byteCount: bytes.count)
     }
 
     init(_ refusal: DecodingRefusal) {
         self.init(
             .failure, Array(refusal.text.cut(to: PictureLimits.messageBytes).utf8), detail: refusal.kind.rawValue)
     }
-}
-
-/// Samples of one channel, in the byte order of the machine.
-struct Samples {
-    let width: Int
-    let height: Int
-    /// The number of bytes of each sample; 4 means floats.
-    let each: Int
-    let bytes: [UInt8]
-
-    var part: AnswerPart { AnswerPart(.samples, bytes, detail: UInt8(each), width: width, height: height) }
 }
 
 /// 8-bit RGB.

@@ -123,7 +123,7 @@ final class HEIFDecoder {
         defer { unsafe calls.image_handle_release(handle) }
         try memory.require(try unsafe coded(handle) * Self.bytesOfPixel)
         let depth = try unsafe grey(handle, HEIFAperture.find(Int(id), in: file))
-        var parts = [depth.part, AnswerPart(.depthFacts, unsafe facts(primary, id).bytes)]
+        var parts = depth.parts + [AnswerPart(.depthFacts, unsafe facts(primary, id).bytes)]
         if let xmp = try unsafe xmp(handle) { parts.append(AnswerPart(.depthXMP, xmp)) }
         return parts
     }
@@ -179,7 +179,7 @@ final class HEIFDecoder {
     ) throws(DecodingRefusal) -> Samples {
         let each = unsafe calls.image_get_bits_per_pixel_range(image, channel) > 8 ? 2 : 1
         let (width, height, bytes) = try unsafe plane(image, channel, each: each, aperture)
-        return Samples(width: width, height: height, each: each, bytes: bytes)
+        return Samples(width: width, height: height, type: each == 2 ? .uint16 : .uint8, bytes: bytes)
     }
 
     private func decoded<Value>(

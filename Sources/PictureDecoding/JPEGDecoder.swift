@@ -36,7 +36,7 @@ final class JPEGDecoder {
         }
         let size = (header.width, header.height)
         let bytes = try decode(file, header, size, TJPF_GRAY, each: 1, memory, isStrict: true)
-        return Samples(width: header.width, height: header.height, each: 1, bytes: bytes)
+        return Samples(width: header.width, height: header.height, type: .uint8, bytes: bytes)
     }
 
     /// Decodes a picture to 8-bit RGB, reduced to `eighths` eighths of its size: 1, 2, 4 or 8.

@@ -3,33 +3,16 @@ import PictureMessages
 
 /// Decodes and encodes PNG, with libspng.
 enum PNGDecoder {
-    /// Decodes a grey picture of 8 or 16 bits.
-    static func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
-        try unsafe file.read { bytes, count throws(DecodingRefusal) in
-            let context = try unsafe Context(bytes, count)
-            let header = context.header
-            guard header.color_type == UInt8(SPNG_COLOR_TYPE_GRAYSCALE.rawValue), header.bit_depth >= 8 else {
-                throw DecodingRefusal(
-                    .unsupported,
-                    "is a PNG of \(kind(header)), expected one grey channel of 8 or 16 bits")
-            }
-            let each = header.bit_depth == 16 ? 2 : 1
-            return Samples(
-                width: Int(header.width), height: Int(header.height), each: each,
-                bytes: try context.decode(SPNG_FMT_PNG, each: each, memory))
-        }
-    }
-
     static func pixels(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Pixels {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
-            let context = try unsafe Context(bytes, count)
+            let context = try unsafe PNGContext(bytes, count)
             return Pixels(
                 width: Int(context.header.width), height: Int(context.header.height),
                 bytes: try context.decode(SPNG_FMT_RGB8, each: 3, memory))
         }
     }
 
-    private static func kind(_ header: spng_ihdr) -> String {
+    static func kind(_ header: spng_ihdr) -> String {
         let colour =
             switch UInt32(header.color_type) {
             case SPNG_COLOR_TYPE_GRAYSCALE.rawValue: "grey"
@@ -68,7 +51,7 @@ enum PNGDecoder {
 
 /// A file that libspng has opened and whose header was checked.
 @safe
-private final class Context {
+final class PNGContext {
     let header: spng_ihdr
     private let context: OpaquePointer
 
@@ -79,8 +62,8 @@ private final class Context {
         do throws(DecodingRefusal) {
             // Our own code refuses sides above the limits, so libspng's limit is the largest possible.
             unsafe spng_set_chunk_limits(context, 1 << 20, 1 << 22)
-            try Context.check(unsafe spng_set_png_buffer(context, bytes, count))
-            try Context.check(unsafe spng_get_ihdr(context, &header))
+            try PNGContext.check(unsafe spng_set_png_buffer(context, bytes, count))
+            try PNGContext.check(unsafe spng_get_ihdr(context, &header))
         } catch {
             unsafe spng_ctx_free(context)
             throw error
@@ -90,6 +73,22 @@ private final class Context {
     }
 
     deinit { unsafe spng_ctx_free(context) }
+
+    /// The number of the colour that is transparent (chunk tRNS); nil if there is none, or it is not grey.
+    var transparentNumber: Int? {
+        var found = spng_trns()
+        guard unsafe spng_get_trns(context, &found) == 0 else { return nil }
+        if header.color_type == UInt8(SPNG_COLOR_TYPE_GRAYSCALE.rawValue) { return Int(found.gray) }
+        return found.red == found.green && found.red == found.blue ? Int(found.red) : nil
+    }
+
+    /// The number of bits that the writer had (chunk sBIT): the lowest of all colours; 0 if the file does not say it.
+    var significantBits: Int {
+        var found = spng_sbit()
+        guard unsafe spng_get_sbit(context, &found) == 0 else { return 0 }
+        let isColour = header.color_type & UInt8(SPNG_COLOR_TYPE_TRUECOLOR.rawValue) != 0
+        return Int(isColour ? min(found.red_bits, found.green_bits, found.blue_bits) : found.grayscale_bits)
+    }
 
     func decode(_ format: spng_format, each: Int, _ memory: MemoryShare) throws(DecodingRefusal) -> [UInt8] {
         guard let count = PictureLimits.bytes(width: Int(header.width), height: Int(header.height), each: each) else {

@@ -1,7 +1,7 @@
 import CTiff
 import PictureMessages
 
-/// Decodes TIFF with one channel, with libtiff.
+/// Decodes TIFF with one channel, or several that are equal, with libtiff.
 final class TIFFDecoder {
     private var calls = capture_tiff()
 
@@ -10,7 +10,7 @@ final class TIFFDecoder {
         guard unsafe capture_tiff_load(&calls, PictureLibrary.tiff.fileName) == 1 else { return nil }
     }
 
-    /// Decodes the only picture of the file: unsigned integers of 8 or 16 bits, or floats of 32 bits.
+    /// Decodes the only picture of the file.
     func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             var source = unsafe capture_tiff_bytes()
@@ -35,72 +35,128 @@ final class TIFFDecoder {
         return DecodingRefusal(.malformed, text.isEmpty ? "is a damaged TIFF" : "is a damaged TIFF: \(text)")
     }
 
+    /// How the samples lie in a file.
+    private struct Form {
+        let width: Int
+        let height: Int
+        let type: SampleType
+        let channels: Channels
+
+        /// The number of planes, and the bytes of a pixel in one of them.
+        var planes: Int { channels.isPlanar ? channels.count : 1 }
+        var each: Int { type.byteCount * channels.count / planes }
+    }
+
     private func samples(
         of file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, _ memory: MemoryShare
     ) throws(DecodingRefusal) -> Samples {
-        let each = try unsafe bytesOfSample(file)
-        let width = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGEWIDTH)))
-        let height = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGELENGTH)))
-        guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }
+        let form = try unsafe form(of: file)
+        let all = form.type.byteCount * form.channels.count
+        guard let count = PictureLimits.bytes(width: form.width, height: form.height, each: all) else {
+            throw .tooLarge
+        }
         // libtiff copies a strip before it decodes it.
-        try memory.require(count + Int(clamping: unsafe source.pointee.count))
+        let folding = form.channels.count > 1 ? count / form.channels.count : 0
+        try memory.require(count + folding + Int(clamping: unsafe source.pointee.count))
+        var missing: Int?
         let bytes = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
-            let isWhole =
+            missing =
                 unsafe calls.IsTiled(file) != 0
-                ? try unsafe readTiles(file, source, memory, into: target, width, height, each)
-                : try unsafe readStrips(file, source, into: target, width, height, each)
-            guard isWhole else { throw unsafe Self.damage(source) }
+                ? try unsafe readTiles(file, source, memory, into: target, form)
+                : try unsafe readStrips(file, source, into: target, form)
         }
         // If libtiff reported an error, the parts that it could read are not used either.
-        guard unsafe source.pointee.message.0 == 0 else { throw unsafe Self.damage(source) }
-        return Samples(width: width, height: height, each: each, bytes: bytes)
+        guard let missing, unsafe source.pointee.message.0 == 0 else { throw unsafe Self.damage(source) }
+        guard let folded = form.channels.folded(bytes) else { throw Self.channels(form.channels.count) }
+        var samples = Samples(width: form.width, height: form.height, type: form.type, bytes: folded)
+        samples.note(missing, "in parts that the file leaves out")
+        let transparent = form.channels.transparent(bytes).count
+        if transparent > 0 {
+            samples.notes.append("has an alpha channel, which is left aside; \(transparent) of it are 0")
+        }
+        if let (number, word) = try unsafe noData(file) { samples.remove(number, "of \(word), its GDAL_NODATA") }
+        return samples
     }
 
-    /// Returns the number of bytes of a sample, and refuses kinds of pictures that are not supported.
-    private func bytesOfSample(_ file: OpaquePointer) throws(DecodingRefusal) -> Int {
-        let tag = { (tag: Int32) in Int(unsafe capture_tiff_short(&self.calls, file, UInt32(tag))) }
-        let channels = tag(TIFFTAG_SAMPLESPERPIXEL)
-        guard channels == 1 else {
-            throw DecodingRefusal(.unsupported, "is a TIFF of \(channels) channels, expected one")
+    /// The number that GDAL writes for samples that are missing, as text in tag 42113.
+    private func noData(_ file: OpaquePointer) throws(DecodingRefusal) -> (Double, String)? {
+        var count: UInt32 = 0
+        guard let bytes = unsafe capture_tiff_ascii(&calls, file, 42113, &count) else { return nil }
+        let text = unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+        let word = text.pieces(by: "\0").first?.pieces(by: " ").first ?? ""
+        guard let number = Double(word), word.utf8.count <= 40 else {
+            throw DecodingRefusal(.unsupported, "has the GDAL_NODATA \"\(word.cut(to: 40))\", expected a number")
         }
+        return (number, word)
+    }
+
+    private static func channels(_ count: Int) -> DecodingRefusal {
+        DecodingRefusal(.unsupported, "is a TIFF of \(count) channels, expected one, or equal ones")
+    }
+
+    /// Finds the form, and refuses kinds of pictures that are not supported.
+    private func form(of file: OpaquePointer) throws(DecodingRefusal) -> Form {
+        let tag = { (tag: Int32) in Int(unsafe capture_tiff_short(&self.calls, file, UInt32(tag))) }
+        let count = tag(TIFFTAG_SAMPLESPERPIXEL)
+        guard (1...4).contains(count) else { throw Self.channels(count) }
         let (bits, format) = (tag(TIFFTAG_BITSPERSAMPLE), tag(TIFFTAG_SAMPLEFORMAT))
-        switch (bits, format) {
-        case (8, Int(SAMPLEFORMAT_UINT)), (16, Int(SAMPLEFORMAT_UINT)), (32, Int(SAMPLEFORMAT_IEEEFP)): break
-        default:
-            let names = [1: "unsigned integers", 2: "signed integers", 3: "floats"]
+        let letters = [Int(SAMPLEFORMAT_UINT): "u", Int(SAMPLEFORMAT_INT): "i", Int(SAMPLEFORMAT_IEEEFP): "f"]
+        let name = "\(letters[format] ?? "?")\(bits)"
+        guard let type = SampleType.allCases.first(where: { $0.name == name }) else {
+            let names = ["u": "unsigned integers", "i": "signed integers", "f": "floats"]
+            let words = letters[format].flatMap { names[$0] } ?? "samples of format \(format)"
             throw DecodingRefusal(
                 .unsupported,
-                "is a TIFF of \(bits)-bit \(names[format] ?? "samples of format \(format)"), "
-                    + "expected unsigned integers of 8 or 16 bits or floats of 32 bits")
+                "is a TIFF of \(bits)-bit \(words), expected integers of 8, 16 or 32 bits or floats of 16, 32 or 64 bits"
+            )
         }
+        // The last channel is the transparency if the file says so.
+        let extra = unsafe capture_tiff_last_extra(&calls, file)
+        let hasAlpha = count > 1 && [Int32(EXTRASAMPLE_ASSOCALPHA), Int32(EXTRASAMPLE_UNASSALPHA)].contains(extra)
+        let isColour = count - (hasAlpha ? 1 : 0) >= 3
         for (name, number, allowed, words) in [
             ("compression", TIFFTAG_COMPRESSION, [1, 5, 8, 32773, 32946], "none, LZW, deflate or PackBits"),
             ("fill order", TIFFTAG_FILLORDER, [Int(FILLORDER_MSB2LSB)], "1"),
-            ("photometric interpretation", TIFFTAG_PHOTOMETRIC, [Int(PHOTOMETRIC_MINISBLACK)], "1 (black is zero)"),
-            ("orientation", TIFFTAG_ORIENTATION, [Int(ORIENTATION_TOPLEFT)], "1 (top row first)"),
+            (
+                "photometric interpretation", TIFFTAG_PHOTOMETRIC,
+                [Int(PHOTOMETRIC_MINISBLACK)] + (isColour ? [Int(PHOTOMETRIC_RGB)] : []), "1 (black is zero)"
+            ), ("orientation", TIFFTAG_ORIENTATION, [Int(ORIENTATION_TOPLEFT)], "1 (top row first)"),
         ] where !allowed.contains(tag(number)) {
             throw DecodingRefusal(.unsupported, "is a TIFF with \(name) \(tag(number)), expected \(words)")
         }
         guard unsafe calls.LastDirectory(file) != 0 else {
             throw DecodingRefusal(.unsupported, "is a TIFF with several pictures, expected one")
         }
-        return bits / 8
+        let width = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGEWIDTH)))
+        let height = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGELENGTH)))
+        let (pixels, isOver) = width.multipliedReportingOverflow(by: height)
+        guard !isOver else { throw .tooLarge }
+        return Form(
+            width: width, height: height, type: type,
+            channels: Channels(
+                pixels: pixels, count: count, hasAlpha: hasAlpha, each: type.byteCount,
+                isPlanar: tag(TIFFTAG_PLANARCONFIG) == Int(PLANARCONFIG_SEPARATE)))
     }
 
-    /// Inflates a deflated strip or tile to its end, because libtiff stops as soon as it has all samples, before the
-    /// Adler-32. The other compressions have no check.
+    /// Checks where a strip or tile lies in the file, which libtiff does not. Returns false if the file leaves it out.
+    ///
+    /// A deflated one is inflated to its end, because libtiff stops as soon as it has all samples, before the Adler-32.
+    /// The other compressions have no check.
     ///
     /// - Parameter limit: The number of bytes of a whole strip or tile.
-    private func check(
+    private func holds(
         _ strile: UInt32, of file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, limit: Int
-    ) throws(DecodingRefusal) {
-        let compression = unsafe capture_tiff_short(&calls, file, UInt32(TIFFTAG_COMPRESSION))
-        guard compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE else { return }
+    ) throws(DecodingRefusal) -> Bool {
         let offset = unsafe calls.GetStrileOffset(file, strile)
-        let (end, isOver) = unsafe offset.addingReportingOverflow(calls.GetStrileByteCount(file, strile))
-        guard !isOver, end <= (unsafe source.pointee.count) else {
-            throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off")
+        let count = unsafe calls.GetStrileByteCount(file, strile)
+        // GDAL leaves out a part without data (SPARSE_OK).
+        if offset == 0 && count == 0 { return false }
+        let (end, isOver) = offset.addingReportingOverflow(count)
+        guard !isOver, offset > 0, count > 0, end <= (unsafe source.pointee.count) else {
+            throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off, or is not in the file")
         }
+        let compression = unsafe capture_tiff_short(&calls, file, UInt32(TIFFTAG_COMPRESSION))
+        guard compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE else { return true }
         var input = unsafe UnsafeRawBufferPointer(
             start: source.pointee.bytes + Int(offset), count: Int(end - offset))[...]
         let inflater = try ZlibInflater(.zlib, failure: "is a damaged TIFF: part \(strile): ")
@@ -114,57 +170,72 @@ final class TIFFDecoder {
             guard rest >= 0 else {
                 throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is longer than its rows")
             }
-            if step.outcome == .finished { return }
+            if step.outcome == .finished { return true }
             guard step.consumed + step.produced > 0 else {
                 throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off")
             }
         }
     }
 
+    /// Reads all samples. Returns the number of samples in parts that the file leaves out; nil if a part is damaged.
     private func readStrips(
         _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>,
-        into target: UnsafeMutablePointer<UInt8>, _ width: Int, _ height: Int, _ each: Int
-    ) throws(DecodingRefusal) -> Bool {
+        into target: UnsafeMutablePointer<UInt8>, _ form: Form
+    ) throws(DecodingRefusal) -> Int? {
         let rows = unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_ROWSPERSTRIP))
         // Without the tag, one strip has all rows.
-        let rowsEach = rows == 0 ? height : min(Int(rows), height)
-        let strips = (height + rowsEach - 1) / rowsEach
-        guard unsafe calls.NumberOfStrips(file) == UInt32(strips) else { return false }
-        for strip in 0..<strips {
-            let row = strip * rowsEach
-            let count = min(rowsEach, height - row) * width * each
-            try unsafe check(UInt32(strip), of: file, source, limit: rowsEach * width * each)
-            let read = unsafe calls.ReadEncodedStrip(file, UInt32(strip), target + row * width * each, Int64(count))
-            guard read == count else { return false }
+        let rowsEach = rows == 0 ? form.height : min(Int(rows), form.height)
+        let strips = (form.height + rowsEach - 1) / rowsEach
+        guard unsafe calls.NumberOfStrips(file) == UInt32(strips * form.planes) else { return nil }
+        var missing = 0
+        let line = form.width * form.each
+        for strip in 0..<(strips * form.planes) {
+            let row = strip % strips * rowsEach
+            let lines = min(rowsEach, form.height - row)
+            guard try unsafe holds(UInt32(strip), of: file, source, limit: rowsEach * line) else {
+                missing += strip < strips ? lines * form.width : 0
+                continue
+            }
+            let place = unsafe target + (strip / strips * form.height + row) * line
+            let read = unsafe calls.ReadEncodedStrip(file, UInt32(strip), place, Int64(lines * line))
+            guard read == lines * line else { return nil }
         }
-        return true
+        return missing
     }
 
     private func readTiles(
         _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, _ memory: MemoryShare,
-        into target: UnsafeMutablePointer<UInt8>, _ width: Int, _ height: Int, _ each: Int
-    ) throws(DecodingRefusal) -> Bool {
+        into target: UnsafeMutablePointer<UInt8>, _ form: Form
+    ) throws(DecodingRefusal) -> Int? {
+        let (width, height, each) = (form.width, form.height, form.each)
         let tileWidth = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_TILEWIDTH)))
         let tileHeight = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_TILELENGTH)))
         guard let count = PictureLimits.bytes(width: tileWidth, height: tileHeight, each: each),
             unsafe calls.TileSize64(file) == UInt64(count)
-        else { return false }
-        try memory.require(width * height * each + count)
+        else { return nil }
+        try memory.require(width * height * each * form.planes * (form.channels.count > 1 ? 2 : 1) + count)
+        var missing = 0
         var tile = [UInt8](repeating: 0, count: count)
-        for top in stride(from: 0, to: height, by: tileHeight) {
+        for (plane, top) in (0..<form.planes).flatMap({ plane in
+            stride(from: 0, to: height, by: tileHeight).map { (plane, $0) }
+        }) {
             for left in stride(from: 0, to: width, by: tileWidth) {
-                let number = unsafe calls.ComputeTile(file, UInt32(left), UInt32(top), 0, 0)
-                try unsafe check(number, of: file, source, limit: count)
-                guard unsafe calls.ReadEncodedTile(file, number, &tile, Int64(count)) == count else { return false }
-                let columns = min(tileWidth, width - left) * each
-                for row in 0..<min(tileHeight, height - top) {
+                let number = unsafe calls.ComputeTile(file, UInt32(left), UInt32(top), 0, UInt16(plane))
+                let (columns, lines) = (min(tileWidth, width - left), min(tileHeight, height - top))
+                guard try unsafe holds(number, of: file, source, limit: count) else {
+                    missing += plane == 0 ? columns * lines : 0
+                    continue
+                }
+                guard unsafe calls.ReadEncodedTile(file, number, &tile, Int64(count)) == count else { return nil }
+                for row in 0..<lines {
                     let start = row * tileWidth * each
-                    for (index, byte) in tile[start..<(start + columns)].enumerated() {
-                        unsafe target[((top + row) * width + left) * each + index] = byte
+                    let place = ((plane * height + top + row) * width + left) * each
+                    for (index, byte) in tile[start..<(start + columns * each)].enumerated() {
+                        unsafe target[place + index] = byte
                     }
                 }
             }
         }
-        return true
+        return missing
     }
 }

@@ -12,6 +12,8 @@ package enum PictureLimits {
     /// The maximum number of bytes of a block of metadata inside a file (EXIF, XMP).
     package static let metadataBytes = 1 << 24
     package static let messageBytes = 1 << 12
+    /// The maximum number of bytes of the name of a channel.
+    package static let channelBytes = 255
 
     /// The maximum number of bytes of a name in an archive.
     package static let nameBytes = 4096
@@ -20,8 +22,8 @@ package enum PictureLimits {
 
     /// The number of bytes of a picture; nil if it is above a limit or a number is not positive.
     package static func bytes(width: Int, height: Int, each: Int) -> Int? {
-        guard (1...side).contains(width), (1...side).contains(height), (1...16).contains(each) else { return nil }
-        // At most 2^14 · 2^14 · 16 = 2^32.
+        guard (1...side).contains(width), (1...side).contains(height), (1...32).contains(each) else { return nil }
+        // At most 2^14 · 2^14 · 32 = 2^33.
         let count = width * height * each
         return count <= decodedBytes ? count : nil
     }

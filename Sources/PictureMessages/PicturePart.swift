@@ -4,13 +4,13 @@
 /// `end` or `failure`. With the argument `archive`, the process reads an archive instead of requests from standard
 /// input, and its only answer has the members of the archive in their order.
 ///
-/// A head has 24 bytes, with numbers in little-endian order: `CBA1`; kind and detail, one byte each; two zeros; width
+/// A head has 24 bytes, with numbers in little-endian order: `CBA1`; kind, detail and bits, one byte each; a zero; width
 /// and height, four bytes each; the number of bytes that follow, in seven bytes; a zero.
 package struct PicturePart: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
         /// The process is in its sandbox; `detail` is the version of these messages.
         case ready = 1
-        /// Samples in the byte order of the machine, row-major; `detail` is the number of bytes of each (4: floats).
+        /// Samples in the byte order of the machine, row-major; `detail` is their `SampleType`.
         case samples
         /// 8-bit RGB, row-major.
         case pixels
@@ -30,6 +30,8 @@ package struct PicturePart: Hashable, Sendable {
         case archiveOther
         /// The next bytes of the archive's file.
         case archiveBytes
+        /// A text about how the samples were read. It continues a sentence that begins with the name of the file.
+        case note
     }
 
     package enum Refusal: UInt8, Sendable {
@@ -40,28 +42,36 @@ package struct PicturePart: Hashable, Sendable {
         case noSandbox
         /// The picture needs more memory than the request allows. The same request with `hasAllMemory` can succeed.
         case needsAllMemory
+        /// Several channels could be the depth map. The text is the name of one that probably is, a newline, and the
+        /// reason.
+        case channels
     }
 
     package let kind: Kind
     package var detail: UInt8 = 0
+    /// The number of bits of each sample in the file, if that is less than the type of the samples has; otherwise 0.
+    package var bits: UInt8 = 0
     package var width = 0
     package var height = 0
     package var byteCount = 0
 
-    package static let version: UInt8 = 3
+    package static let version: UInt8 = 4
     package static let headCount = 24
     private static let mark: [UInt8] = Array("CBA1".utf8)
 
-    package init(_ kind: Kind, detail: UInt8 = 0, width: Int = 0, height: Int = 0, byteCount: Int = 0) {
+    package init(
+        _ kind: Kind, detail: UInt8 = 0, bits: UInt8 = 0, width: Int = 0, height: Int = 0, byteCount: Int = 0
+    ) {
         self.kind = kind
         self.detail = detail
+        self.bits = bits
         self.width = width
         self.height = height
         self.byteCount = byteCount
     }
 
     package var head: [UInt8] {
-        var bytes = Self.mark + [kind.rawValue, detail, 0, 0]
+        var bytes = Self.mark + [kind.rawValue, detail, bits, 0]
         bytes.append(number: width, bytes: 4)
         bytes.append(number: height, bytes: 4)
         bytes.append(number: byteCount, bytes: 8)
@@ -70,11 +80,12 @@ package struct PicturePart: Hashable, Sendable {
 
     /// Parses a head; nil if the bytes are not a head, or it announces more bytes than a part of its kind may have.
     package init?(head: [UInt8]) {
-        guard head.count == Self.headCount, head.starts(with: Self.mark), head[6] == 0, head[7] == 0, head[23] == 0,
+        guard head.count == Self.headCount, head.starts(with: Self.mark), head[7] == 0, head[23] == 0,
             let kind = Kind(rawValue: head[4])
         else { return nil }
         self.init(
-            kind, detail: head[5], width: head.number(at: 8, bytes: 4), height: head.number(at: 12, bytes: 4),
+            kind, detail: head[5], bits: head[6], width: head.number(at: 8, bytes: 4),
+            height: head.number(at: 12, bytes: 4),
             byteCount: head.number(at: 16, bytes: 7))
         guard hasPossibleCount else { return nil }
     }
@@ -82,8 +93,10 @@ package struct PicturePart: Hashable, Sendable {
     private var hasPossibleCount: Bool {
         switch kind {
         case .samples:
-            [1, 2, 4].contains(detail)
-                && byteCount == PictureLimits.bytes(width: width, height: height, each: Int(detail))
+            SampleType(rawValue: detail).map {
+                bits < 8 * $0.byteCount
+                    && byteCount == PictureLimits.bytes(width: width, height: height, each: $0.byteCount)
+            } ?? false
         case .pixels: byteCount == PictureLimits.bytes(width: width, height: height, each: 3)
         case .file: byteCount <= PictureLimits.decodedBytes
         case .exif, .depthXMP: byteCount <= PictureLimits.metadataBytes
@@ -91,6 +104,7 @@ package struct PicturePart: Hashable, Sendable {
         case .archiveFile, .archiveOther: byteCount <= PictureLimits.nameBytes
         case .archiveBytes: byteCount <= PictureLimits.pieceBytes
         case .failure: byteCount <= PictureLimits.messageBytes && Refusal(rawValue: detail) != nil
+        case .note: byteCount <= PictureLimits.messageBytes
         case .ready, .end: byteCount == 0
         }
     }

@@ -7,8 +7,9 @@ package struct PictureRequest: Hashable, Sendable {
     package enum PixelFormat: UInt8, Sendable, CaseIterable { case jpeg = 1, png }
 
     package enum Task: Hashable, Sendable {
-        /// Decode a picture with one channel to samples.
-        case samples(SampleFormat)
+        /// Decode a picture with one channel to samples. The bytes begin with the name of the channel to take, which has
+        /// this number of bytes; 0 takes the only one.
+        case samples(SampleFormat, nameCount: Int)
         /// Decode a picture to 8-bit RGB. A JPEG can be reduced to 1, 2 or 4 eighths of its size.
         case pixels(PixelFormat, eighths: Int)
         /// Reduce a JPEG to an upright JPEG of an eighth of its size. The EXIF orientation is 1 to 8.
@@ -39,7 +40,7 @@ package struct PictureRequest: Hashable, Sendable {
     package var head: [UInt8] {
         let (code, detail, quality, width, height) =
             switch task {
-            case .samples(let format): (1, Int(format.rawValue), 0, 0, 0)
+            case .samples(let format, let nameCount): (1, Int(format.rawValue), 0, nameCount, 0)
             case .pixels(let format, let eighths): (2, Int(format.rawValue), eighths, 0, 0)
             case .thumbnail(let orientation, let quality): (3, orientation, quality, 0, 0)
             case .png(let width, let height): (4, 0, 0, width, height)
@@ -66,8 +67,9 @@ package struct PictureRequest: Hashable, Sendable {
         guard byteCount <= PictureLimits.fileBytes else { return nil }
         switch head[4] {
         case 1:
-            guard let format = SampleFormat(rawValue: head[5]) else { return nil }
-            task = .samples(format)
+            guard let format = SampleFormat(rawValue: head[5]), width <= min(PictureLimits.channelBytes, byteCount)
+            else { return nil }
+            task = .samples(format, nameCount: width)
         case 2:
             guard let format = PixelFormat(rawValue: head[5]), [1, 2, 4, 8].contains(quality) else { return nil }
             task = .pixels(format, eighths: quality)

@@ -104,19 +104,21 @@ struct PictureDecoderTests {
         let image = try #require(PixelImage.pattern(width: 16, height: 16))
         for (format, file, words) in [
             (
-                .tiff, PictureFiles.tiff(width: 1, height: 1, bits: 64, format: 3, strip: each + each),
-                "is a TIFF of 64-bit floats"
+                .tiff, PictureFiles.tiff(width: 1, height: 1, bits: 64, format: 1, strip: each + each),
+                "is a TIFF of 64-bit unsigned integers"
             ),
             (
                 .tiff,
-                PictureFiles.tiff(width: 1, height: 1, bits: 8, format: 1, strip: each, samples: 3, photometric: 2),
+                PictureFiles.tiff(
+                    width: 1, height: 1, bits: 8, format: 1, strip: [1, 2, 3], samples: 3, photometric: 2),
                 "is a TIFF of 3 channels, expected one"
             ),
             (.png, try decoder.png(image), "is a PNG of 8-bit RGB, expected one grey channel of 8 or 16 bits"),
             (
                 .openEXR,
-                PictureFiles.exr(width: 1, height: 2, channels: ["B", "G", "R"], pixelType: 2, each: [each, each]),
-                "is an OpenEXR file of 3 channels (B, G, R), expected one"
+                PictureFiles.exr(
+                    width: 1, height: 1, channels: ["B", "G", "R", "V", "Z"], pixelType: 2, each: [each]),
+                "is an OpenEXR file of 5 channels (B, G, R, V, Z), expected one"
             ),
             (.jpeg, try decoder.jpeg(image, quality: 90), ""),
         ] as [(PictureDecoder.SampleFormat, [UInt8], String)] {

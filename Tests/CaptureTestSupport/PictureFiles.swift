@@ -69,9 +69,11 @@ public enum PictureFiles {
 
     /// - Parameters:
     ///   - pixelType: 0 whole numbers, 1 half, 2 float.
-    ///   - each: The bytes of each sample; every channel gets the same ones.
+    ///   - each: The bytes of each sample; every channel gets the same ones, but the last one `last`.
+    ///   - display: Left, top, right and bottom of the display window, if it is another than the data window.
     public static func exr(
-        width: Int, height: Int, channels: [String], pixelType: Int, each: [[UInt8]], compression: UInt8 = 0
+        width: Int, height: Int, channels: [String], pixelType: Int, each: [[UInt8]], last: [[UInt8]]? = nil,
+        compression: UInt8 = 0, display: [Int]? = nil
     ) -> [UInt8] {
         let list = channels.flatMap { name -> [UInt8] in
             Array(name.utf8) + [0] + little(pixelType, 4) + [0, 0, 0, 0] + little(1, 4) + little(1, 4)
@@ -80,7 +82,8 @@ public enum PictureFiles {
         var file: [UInt8] = [0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0]
         file += attribute("channels", "chlist", list + [0])
         file += attribute("compression", "compression", [compression])
-        file += attribute("dataWindow", "box2i", window) + attribute("displayWindow", "box2i", window)
+        file += attribute("dataWindow", "box2i", window)
+        file += attribute("displayWindow", "box2i", display?.flatMap { little($0, 4) } ?? window)
         file += attribute("lineOrder", "lineOrder", [0])
         file += attribute("pixelAspectRatio", "float", little(1 as Float))
         file += attribute("screenWindowCenter", "v2f", little(0 as Float) + little(0 as Float))
@@ -88,9 +91,11 @@ public enum PictureFiles {
         let line = width * (each.first?.count ?? 0) * channels.count
         for row in 0..<height { file += little(file.count + 8 * (height - row) + row * (8 + line), 8) }
         for row in 0..<height {
-            let samples = Array(each[(row * width)..<((row + 1) * width)].joined())
             file += little(row, 4) + little(line, 4)
-            for _ in channels { file += samples }
+            for index in channels.indices {
+                let samples = index == channels.count - 1 ? last ?? each : each
+                file += samples[(row * width)..<((row + 1) * width)].joined()
+            }
         }
         return file
     }
@@ -110,23 +115,28 @@ public enum PictureFiles {
     /// - Parameters:
     ///   - format: 1 unsigned, 2 signed, 3 float.
     ///   - compression: 1 none, 5 LZW, 8 deflate, 32773 PackBits.
+    ///   - strip: Empty for a strip that the file leaves out.
     ///   - more: Further tags above 339 whose values are one short each, in ascending order.
+    ///   - noData: GDAL's text for missing samples, of 3 characters.
     public static func tiff(
         width: Int, height: Int, bits: Int, format: Int, strip: [UInt8], compression: Int = 1, samples: Int = 1,
-        photometric: Int = 1, predictor: Int = 1, isBigEndian: Bool = false, more: [(Int, Int)] = []
+        photometric: Int = 1, predictor: Int = 1, isBigEndian: Bool = false, more: [(Int, Int)] = [],
+        noData: String? = nil
     ) -> [UInt8] {
         let number = { (value: Int, count: Int) in isBigEndian ? big(value, count) : little(value, count) }
         let tags = [
-            (256, width), (257, height), (258, bits), (259, compression), (262, photometric), (273, 8), (277, samples),
+            (256, width), (257, height), (258, bits), (259, compression), (262, photometric),
+            (273, strip.isEmpty ? 0 : 8), (277, samples),
             (278, height), (279, strip.count), (317, predictor), (339, format),
         ]
         var file = Array((isBigEndian ? "MM" : "II").utf8) + number(42, 2) + number(8 + (strip.count + 1) / 2 * 2, 4)
         file += strip + [UInt8](repeating: 0, count: strip.count % 2)
-        file += number(tags.count + more.count, 2)
+        file += number(tags.count + more.count + (noData == nil ? 0 : 1), 2)
         for (tag, value) in tags + more {
             // Type 4 is a long. A short would stand at the beginning of the four bytes.
             file += number(tag, 2) + number(4, 2) + number(1, 4) + number(value, 4)
         }
+        if let noData { file += number(42113, 2) + number(2, 2) + number(4, 4) + Array(noData.utf8) + [0] }
         return file + number(0, 4)
     }
 

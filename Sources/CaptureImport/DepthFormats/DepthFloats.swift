@@ -11,16 +11,19 @@ struct DepthFloats {
     let survey: DepthSurvey
     /// The form of the original file.
     let source: DepthDescription.Source
-    /// How many samples are missing because they were the highest number of an integer.
-    let maxCount: Int
+    /// What the user must know about how the samples were read.
+    private(set) var notes: [Wording] = []
+    /// How the file says that its picture is turned, as EXIF does.
+    private(set) var orientation: Int?
 
     init(
-        _ bytes: [UInt8], _ size: DepthSize, _ source: DepthDescription.Source, maxCount: Int = 0
+        _ bytes: [UInt8], _ size: DepthSize, _ source: DepthDescription.Source, notes: [Wording] = [],
+        orientation: Int? = nil
     ) throws(BundleError) {
         var survey = DepthSurvey()
         survey.add(bytes.span)
         (floats, self.size, sha256) = (.bytes(bytes), size, try Digest.of(bytes))
-        (self.survey, self.source, self.maxCount) = (survey, source, maxCount)
+        (self.survey, self.source, self.notes, self.orientation) = (survey, source, notes, orientation)
     }
 
     /// Reads a file of floats in metres in pieces.
@@ -28,6 +31,6 @@ struct DepthFloats {
         var survey = DepthSurvey()
         sha256 = try PayloadContent.hash(file, name: label.string, expecting: size.byteCount) { survey.add($0) }
         (floats, self.size) = (.file(file, name: label.string), size)
-        (self.survey, source, maxCount) = (survey, .plain, 0)
+        (self.survey, source) = (survey, .plain)
     }
 }

@@ -1,16 +1,15 @@
-package import CaptureBundle
+import CaptureBundle
+package import PictureClient
+import PictureMessages
 
 /// Reads a depth map from an array in NumPy's `.npy` format, versions 1.0 to 3.0.
 package enum NumpyArray {
     static let magic: [UInt8] = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
     private static let headerLimit = 1 << 16
 
-    /// Reads float16, float32, float64, uint16 or uint8 in C order, with the shape (height, width) or
-    /// (height, width, 1). float16 and float64 become float32.
-    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid { try read(bytes).grid }
-
-    /// Reads the samples, and the type that they have in the file: `f2`, `f4`, `f8`, `u2` or `u1`.
-    package static func read(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, type: String) {
+    /// Reads a `SampleType` in C order, with the shape (height, width), (height, width, 1) or (1, height, width). float16
+    /// and float64 become float32.
+    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid {
         guard bytes.starts(with: magic), bytes.count >= 10 else {
             let found = Hex.encode(Array(bytes.prefix(6)))
             throw DepthFormatFailure("is not a NumPy array: begins with \(found), expected \(Hex.encode(magic))")
@@ -31,7 +30,7 @@ package enum NumpyArray {
             throw DepthFormatFailure("is a NumPy array that is cut off in its header")
         }
         let header = try NumpyHeader(bytes[start..<(start + length)])
-        return (try samples(bytes[(start + length)...], header), header.type.without(first: 1))
+        return try samples(bytes[(start + length)...], header)
     }
 
     private static func samples(
@@ -42,19 +41,20 @@ package enum NumpyArray {
                 "is a NumPy array in Fortran order (column-major), expected C order; numpy.ascontiguousarray converts it"
             )
         }
-        guard header.shape.count == 2 || (header.shape.count == 3 && header.shape[2] == 1) else {
-            let shape = header.shape.map(String.init).joined(separator: ", ")
+        let (shape, count) = (header.shape, header.shape.count)
+        guard count == 2 || (count == 3 && (shape[2] == 1 || shape[0] == 1)) else {
+            let shape = shape.map(String.init).joined(separator: ", ")
             throw DepthFormatFailure(
-                "is a NumPy array of the shape (\(shape)), expected (height, width) or (height, width, 1)")
+                "is a NumPy array of the shape (\(shape)), expected (height, width), or that with a side of 1")
         }
-        guard let size = DepthSize(width: header.shape[1], height: header.shape[0]) else {
-            throw .side(header.shape[1], header.shape[0])
-        }
-        guard let type = SampleType(rawValue: header.type.without(first: 1)),
+        let sides = count == 3 && shape[2] != 1 ? shape[1...] : shape[..<2]
+        guard let height = sides.first, let width = sides.last, let size = DepthSize(width: width, height: height)
+        else { throw .side(sides.last ?? 0, sides.first ?? 0) }
+        guard let type = SampleType.allCases.first(where: { $0.numpyName == header.type.without(first: 1) }),
             ["<", ">", "|"].contains(header.type.cut(to: 1)), !header.type.hasPrefix("|") || type == .uint8
         else {
             throw DepthFormatFailure(
-                "is a NumPy array of the type \(header.type), expected float16, float32, float64, uint16 or uint8")
+                "is a NumPy array of the type \(header.type), expected floats, or integers of 8, 16 or 32 bits")
         }
         return try SampleGrid(data, type, isLittleEndian: !header.type.hasPrefix(">"), size: size)
     }

@@ -1,4 +1,6 @@
-package import CaptureBundle
+import CaptureBundle
+package import PictureClient
+import PictureMessages
 
 /// Reads a portable float map with one channel (`.pfm`): a text header and Float32 samples, bottom row first.
 package enum PortableFloatMap {
@@ -6,9 +8,11 @@ package enum PortableFloatMap {
 
     /// Reads a map in either byte order, and reverses the order of its rows.
     ///
-    /// The sign of the scale factor gives the byte order. Its absolute value is not applied to the samples; other
-    /// readers do not apply it either.
-    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid {
+    /// The sign of the scale factor gives the byte order. Its value is not applied to the samples: OpenCV divides by it,
+    /// and others do not.
+    package static func decode(
+        _ bytes: [UInt8]
+    ) throws(DepthFormatFailure) -> (grid: SampleGrid, factor: Double) {
         var rest = bytes[...]
         let magic = word(&rest)
         guard magic == "Pf" else {
@@ -30,7 +34,7 @@ package enum PortableFloatMap {
         guard rest.count == size.byteCount else { throw .length(rest.count, size, sample: 4) }
         let rows = stride(from: rest.startIndex, to: rest.endIndex, by: 4 * width).reversed()
         let floats = rows.flatMap { rest[$0..<($0 + 4 * width)] }
-        return try SampleGrid(floats[...], .float32, isLittleEndian: scale < 0, size: size)
+        return (try SampleGrid(floats[...], .float32, isLittleEndian: scale < 0, size: size), abs(scale))
     }
 
     /// Reads a word of at most 32 bytes and the one white-space byte after it. Returns nil if the word is empty or longer,

@@ -1,4 +1,6 @@
-package import CaptureBundle
+import CaptureBundle
+package import PictureClient
+import PictureMessages
 
 /// Reads a portable grey map in binary form (`.pgm`, P5): a text header and samples of 8 or 16 bits, top row first.
 package enum PortableGrayMap {

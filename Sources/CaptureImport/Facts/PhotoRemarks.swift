@@ -49,15 +49,6 @@ enum DepthRemarks {
         remarks.add(.warning, "upload.size", file, "is \(size); servers refuse more than \(limit)x\(limit)")
     }
 
-    /// Notes the samples that are missing because they were the highest number.
-    static func highest(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
-        guard made.maxCount > 0 else { return }
-        let number = made.source.encoding.hasSuffix("u8") ? 255 : 65535
-        let message: Wording =
-            "has samples of \(number), which are taken as not measured (\(.depthInvalid) zero takes them as distances)"
-        remarks.add(.note, "raw.samples", file, wording: message)
-    }
-
     /// Warns about samples that are not plausible.
     static func survey(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
         let survey = made.survey

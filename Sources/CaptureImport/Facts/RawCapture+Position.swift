@@ -73,6 +73,7 @@ extension RawCaptureOptions {
 }
 
 extension Remark {
-    /// The code of a note about photos of which one in a run is enough.
+    /// The codes of notes about photos and about depth maps of which one in a run is enough.
     public static let photoFields = "photo.fields"
+    public static let depthUnit = "raw.unit"
 }

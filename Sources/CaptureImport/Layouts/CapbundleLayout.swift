@@ -39,7 +39,9 @@ package enum CapbundleLayout: RawLayout {
     /// layout does not define a unit.
     private static func depth(_ found: [FilePath], in tree: RawTree) -> RawFrame.DepthFile? {
         guard let path = found.first else { return nil }
-        var depth = RawFrame.DepthFile(path: path, scale: path == "depth.png" ? .millimetres : nil, floatScale: .metres)
+        let isPNG = path == "depth.png"
+        var depth = RawFrame.DepthFile(
+            path: path, scale: isPNG ? .millimetres : nil, floatScale: .metres, isUnitAssumed: isPNG)
         if found.count > 1, path != floats {
             let list = found.map(\.string).joined(separator: ", ")
             depth.problem = BundleError(

@@ -30,6 +30,8 @@ package struct RawFrame: Sendable {
         var scale: DepthScale?
         /// The scale if the samples are floats; it replaces `scale`.
         var floatScale: DepthScale?
+        /// Whether `scale` is only what most files of this name have.
+        var isUnitAssumed = false
         /// The size, for a file that does not contain it.
         var size: DepthSize?
         /// Why the depth map cannot be packed, although other parts of the frame can.

@@ -16,6 +16,10 @@ public struct RawCaptureOptions: Sendable {
     public var depthScale: DepthScale?
     /// The numbers that mean "not measured" in samples of integers; nil means `zeroOrMax` with 16 bits, else `zero`.
     public var depthInvalid: InvalidDepth?
+    /// The number above which samples mean "not measured"; it replaces `depthInvalid`.
+    public var depthInvalidAbove: Double?
+    /// The channel with the depth in an OpenEXR file of several.
+    public var depthChannel: String?
     /// The frames to pack, by the app's own numbers; nil packs all.
     public var frames: FrameSelection?
     /// The step between packed frames: 1 packs every frame with a photo, n every nth, beginning with the first.

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import PictureClient
+import PictureMessages
 import SystemPackage
 
 /// Reads a depth file in any encoding (Spec/raw-captures.md section 3).
@@ -22,6 +23,8 @@ struct DepthFileReader {
         let grid: SampleGrid
         let encoding: String
         var rowOrder = "top-first"
+        /// The scale factor of a portable float map.
+        var factor = 1.0
     }
 
     /// - Throws: `raw.depth` if the file cannot be read in its encoding, `raw.unit` if the unit is unknown.
@@ -30,22 +33,35 @@ struct DepthFileReader {
         if let floats = try plainFloats(tree, label) { return floats }
         let bytes = try tree.read(file.path, limit: FileLimits.depth)
         let samples = try decode(bytes, label)
-        let scale = try scale(of: samples.grid.values, label)
-        let missing = isMaxMissing(samples.grid.values) ? samples.grid.values.maxCount : 0
-        let isFloats = if case .float32 = samples.grid.values { true } else { false }
-        let invalid = isFloats ? "nan-or-zero" : missing > 0 ? "zero-or-max" : "zero"
+        let grid = samples.grid
+        let scale = try scale(of: samples, label)
+        let limit = limit(of: grid)
+        let missing = limit == .infinity ? 0 : grid.count(above: limit)
+        let isMax = missing > 0 && options.depthInvalidAbove == nil
+        var notes = grid.notes.map { Wording($0) }
+        if isMax {
+            let words: Wording = "\(.depthInvalid) zero takes them as distances"
+            notes.append("has samples of \(grid.highest), which are taken as not measured (\(words))")
+        } else if missing > 0 {
+            notes.append("has \(missing) samples above \(DepthScale.text(limit)), which are taken as not measured")
+        }
         return try DepthFloats(
-            [UInt8](littleEndian: scale.metres(samples.grid, isMaxMissing: missing > 0)), samples.grid.size,
+            [UInt8](littleEndian: scale.metres(grid, limit: missing > 0 ? limit : .infinity)), grid.size,
             DepthDescription.Source(
-                encoding: samples.encoding, invalid: invalid, rowOrder: samples.rowOrder, scale: scale.description),
-            maxCount: missing)
+                encoding: samples.encoding,
+                invalid: grid.type.isFloat ? "nan-or-zero" : isMax ? "zero-or-max" : "zero",
+                rowOrder: samples.rowOrder, scale: scale.description), notes: notes,
+            orientation: file.path.ending == "png"
+                ? PNGChunks(bytes)?.exif.flatMap { PhotoFacts(exif: $0) }?.orientation : nil)
     }
 
     /// Reads a file on disk that already is what the bundle needs: a large one is not read into memory. One that is too
     /// long for its size is refused by its length.
     private func plainFloats(_ tree: RawTree, _ label: FilePath) throws(BundleError) -> DepthFloats? {
         let scale = options.depthScale ?? file.floatScale ?? file.scale
-        guard isPlain, scale == .metres, let size, let handle = try tree.handle(file.path) else { return nil }
+        guard isPlain, scale == .metres, options.depthInvalidAbove == nil, let size,
+            let handle = try tree.handle(file.path)
+        else { return nil }
         let length = try native({ .reading(label, $0) }) { () throws(NativeError) in try handle.status().size }
         guard length == size.byteCount else {
             if length > size.entryLimit { throw wrongLength(length, size, label) }
@@ -56,11 +72,11 @@ struct DepthFileReader {
         return bytes.count == length ? try DepthFloats(bytes, size, .plain) : nil
     }
 
-    /// Whether the highest number of an integer sample means "not measured".
-    private func isMaxMissing(_ values: SampleGrid.Values) -> Bool {
-        if let given = options.depthInvalid { return given == .zeroOrMax }
-        if case .uint16 = values { return true }
-        return false
+    /// The number above which samples are not measured. Many cameras write the highest of 16 bits for that.
+    private func limit(of grid: SampleGrid) -> Double {
+        if let above = options.depthInvalidAbove { return above }
+        let isMaxMissing = options.depthInvalid.map { $0 == .zeroOrMax } ?? (grid.type == .uint16)
+        return isMaxMissing && !grid.type.isFloat ? Double(grid.highest) - 1 : .infinity
     }
 
     private static let endings = ".f32, .bin, .raw, .gz, .zlib, .deflate, .npy, .pfm, .pgm, .png, .tif, .tiff or .exr"
@@ -71,6 +87,10 @@ struct DepthFileReader {
     }
 
     private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
+        if options.depthChannel != nil, file.path.ending != "exr" {
+            let message: Wording = "is not an OpenEXR file (.exr), in which \(.depthChannel) names a channel"
+            throw BundleError(.rawDepth, wording: message, file: label.string)
+        }
         switch file.path.ending {
         case "npy", "pfm", "pgm": do { return try plainFormat(bytes) } catch { throw Self.wrong(error, label) }
         case "npz":
@@ -91,13 +111,14 @@ struct DepthFileReader {
     private func plainFormat(_ bytes: [UInt8]) throws(DepthFormatFailure) -> Samples {
         switch file.path.ending {
         case "npy":
-            let array = try NumpyArray.read(bytes)
-            return Samples(grid: array.grid, encoding: "npy-\(array.type)")
-        case "pfm": return Samples(grid: try PortableFloatMap.decode(bytes), encoding: "pfm", rowOrder: "bottom-first")
+            let grid = try NumpyArray.decode(bytes)
+            return Samples(grid: grid, encoding: "npy-\(grid.type.numpyName)")
+        case "pfm":
+            let (grid, factor) = try PortableFloatMap.decode(bytes)
+            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first", factor: factor)
         default:
             let grid = try PortableGrayMap.decode(bytes)
-            if case .uint8 = grid.values { return Samples(grid: grid, encoding: "pgm-u8") }
-            return Samples(grid: grid, encoding: "pgm-u16")
+            return Samples(grid: grid, encoding: "pgm-\(grid.type.name)")
         }
     }
 
@@ -108,13 +129,10 @@ struct DepthFileReader {
     private func picture(
         _ bytes: [UInt8], _ format: PictureDecoder.SampleFormat, _ name: String, _ label: FilePath
     ) throws(BundleError) -> Samples {
-        let grid: SampleGrid
-        do { grid = try decoder.samples(bytes, format) } catch { throw error.error(label, code: .rawDepth) }
-        switch grid.values {
-        case .uint8: return Samples(grid: grid, encoding: "\(name)-u8")
-        case .uint16: return Samples(grid: grid, encoding: "\(name)-u16")
-        case .float32: return Samples(grid: grid, encoding: OpenEXRHeader.isHalf(bytes) ? "\(name)-f16" : "\(name)-f32")
-        }
+        do {
+            let grid = try decoder.samples(bytes, format, channel: options.depthChannel ?? "")
+            return Samples(grid: grid, encoding: "\(name)-\(grid.type.name)")
+        } catch { throw error.error(label, code: .rawDepth) }
     }
 
     /// Reads raw floats, plain or compressed.
@@ -126,7 +144,13 @@ struct DepthFileReader {
         }
         do {
             if isPlain && bytes.count == size.byteCount {
-                return Samples(grid: try RawFloats.decode(bytes, size: size), encoding: DepthDescription.encoding)
+                let grid = try SampleGrid(bytes[...], .float32, isLittleEndian: true, size: size)
+                return Samples(grid: grid, encoding: DepthDescription.encoding)
+            }
+            // Only a unit tells integers from half floats.
+            if ["bin", "raw"].contains(file.path.ending), options.depthScale != nil, 2 * bytes.count == size.byteCount {
+                let grid = try SampleGrid(bytes[...], .uint16, isLittleEndian: true, size: size)
+                return Samples(grid: grid, encoding: "uint16-le")
             }
             let wrapper = CompressedFloats.Wrapper(bytes)
             let grid = try CompressedFloats.decode(bytes, size: size)
@@ -150,18 +174,23 @@ struct DepthFileReader {
     }
 
     /// The number of metres in one unit: the option, else the layout.
-    private func scale(of values: SampleGrid.Values, _ label: FilePath) throws(BundleError) -> DepthScale {
-        if let given = options.depthScale { return given }
-        let unit = Hint.set(.depthUnit)
-        switch values {
-        case .uint8:
+    private func scale(of samples: Samples, _ label: FilePath) throws(BundleError) -> DepthScale {
+        let isFloat = samples.grid.type.isFloat
+        if let given = options.depthScale {
+            guard !isFloat, given.isAboveOne else { return given }
             throw BundleError(
-                .rawUnit, "has 8-bit samples, which are rarely in metres or millimetres", file: label, hints: [unit])
-        case .uint16:
-            if let scale = file.scale { return scale }
-        case .float32:
-            if let scale = file.floatScale ?? file.scale { return scale }
+                .rawUnit, wording: "has integers, of which \(.depthScale) \(given) makes one unit \(given) m",
+                file: label.string, hints: [.raw(.scaleMeant(given.inverse?.description))])
         }
-        throw BundleError(.rawUnit, "has samples in an unknown unit", file: label, hints: [unit])
+        var message = "has samples in an unknown unit"
+        if samples.factor != 1 {
+            message =
+                "is a portable float map with the scale factor \(DepthScale.text(samples.factor)), by which some programs divide its samples (OpenCV) and others do not"
+        } else if samples.grid.type == .uint8 {
+            message = "has 8-bit samples, which are rarely in metres or millimetres"
+        } else if let scale = isFloat ? file.floatScale ?? file.scale : file.scale {
+            return scale
+        }
+        throw BundleError(.rawUnit, message, file: label, hints: [.set(.depthUnit)])
     }
 }

@@ -30,7 +30,17 @@ extension FrameReader {
         }
         try compare(made.size, metadata?.depthSize, file)
         DepthRemarks.size(made.size, file: file, &remarks)
-        DepthRemarks.highest(made, file: file, &remarks)
+        for note in made.notes { remarks.add(.note, "raw.samples", file, wording: note) }
+        if frame.depth?.isUnitAssumed == true, options.depthScale == nil {
+            let message: Wording = "its integers are read as millimetres; \(.depthScale) METRES says otherwise"
+            remarks.add(.note, Remark.depthUnit, file, wording: message)
+        }
+        let turn = photo?.structure.exif?.orientation ?? 1
+        if let own = made.orientation, own != turn {
+            let message =
+                "has the orientation \(own) in its eXIf, but the photo has \(turn); it is packed as it is stored"
+            remarks.add(.note, "raw.turned", file, message)
+        }
         DepthRemarks.survey(made, file: file, &remarks)
         return RawCapture.Depth(
             floats: made.floats, size: made.size, sha256: made.sha256, file: file, source: made.source)

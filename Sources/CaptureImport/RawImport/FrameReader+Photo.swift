@@ -100,9 +100,7 @@ extension FrameReader {
             jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)
         } catch { throw error.error(label(path)) }
         try carryOriginal(.pngSource, mediaType: "image/png", bytes, label(path))
-        // Only EXIF before the picture counts (PNG section 11.3.4.5).
-        let heads = PNGChunks(bytes)?.prefix { $0.type != "IDAT" }
-        return JPEGExif.insert(heads?.first { $0.type == "eXIf" }.map { Array($0.data) }, into: jpeg)
+        return JPEGExif.insert(PNGChunks(bytes)?.exif, into: jpeg)
     }
 
     /// The photo with only what Spec/raw-captures.md section 7 lists.

@@ -8,7 +8,7 @@ package final class Inflater {
         case raw = -1
         /// A zlib stream (RFC 1950) without a preset dictionary. It is finished only if its Adler-32 is right.
         case zlib = 0
-        /// A gzip stream (RFC 1952) of one member, whose header and trailer zlib checks.
+        /// One gzip member (RFC 1952). It is finished only if its CRC-32 and its length are right.
         case gzip = 16
     }
 

@@ -110,6 +110,10 @@ extension Hint.Raw {
             "in Record3D, export the recording as \"EXR + RGB\", and pack that folder: "
                 + "capbundle pack FOLDER --captured-at TIME --out-dir BUNDLES"
         case .give(let setting, let member): setting.advice + (member.map { " or \($0) in metadata.json" } ?? "")
+        case .chooseChannel(let name):
+            "to take one: --depth-channel \(name.isEmpty ? "NAME" : ShellWord.quote(name))"
+        case .scaleMeant(let scale):
+            "it is the number of metres in one unit\(scale.map { ": --depth-scale \($0)" } ?? "")"
         case .giveDepthSize: "add it, or give the size with --depth-size WIDTHxHEIGHT"
         case .readTimes(let times, let words): "the name is \(words): \(times.options)"
         case .giveFirstTime:

@@ -80,6 +80,8 @@ final class DecoderProcess: Sendable {
             }
         } catch let failure as PictureFailure {
             throw failure
+        } catch let failure as DepthFormatFailure {
+            throw PictureFailure(.unsupported, failure.message)
         } catch {
             throw ended(error as? NativeError, timeLimit)
         }
@@ -132,15 +134,23 @@ final class DecoderProcess: Sendable {
         }
         // The initializer of the head has checked the sizes.
         let count = head.width * head.height
-        let values: SampleGrid.Values
-        switch head.detail {
-        case 1: values = .uint8(try process.receive(count, deadline: deadline))
-        case 2: values = .uint16(try process.receive(count, as: UInt16.self, deadline: deadline))
-        default: values = .float32(try process.receive(count, as: Float.self, deadline: deadline))
-        }
-        guard let size = DepthSize(width: head.width, height: head.height),
-            let grid = SampleGrid(size: size, values: values)
+        guard let type = SampleType(rawValue: head.detail),
+            let size = DepthSize(width: head.width, height: head.height)
         else { throw Broken() }
+        var grid: SampleGrid?
+        switch type {
+        case .uint16:
+            let values = try process.receive(count, as: UInt16.self, deadline: deadline)
+            grid = SampleGrid(size: size, values: .uint16(values), type: type)
+        case .float32:
+            let values = try process.receive(count, as: Float.self, deadline: deadline)
+            grid = SampleGrid(size: size, values: .float32(values), type: head.bits == 16 ? .float16 : type)
+        default:
+            let bytes = try process.receive(head.byteCount, deadline: deadline)
+            grid = try SampleGrid(bytes[...], type, isLittleEndian: 1.littleEndian == 1, size: size)
+        }
+        guard var grid else { throw Broken() }
+        if head.bits > 0 && !type.isFloat { grid.highest = UInt32(1) << UInt32(head.bits) - 1 }
         return .samples(grid)
     }
 

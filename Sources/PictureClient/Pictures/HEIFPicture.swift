@@ -1,4 +1,4 @@
-package import CaptureBundle
+import CaptureBundle
 import PictureMessages
 
 /// The contents of a HEIF photo (HEIC) from a phone.

@@ -1,4 +1,4 @@
-package import CaptureBundle
+import CaptureBundle
 import PictureMessages
 
 extension PictureDecoder {
@@ -25,11 +25,24 @@ extension PictureDecoder {
 
     /// Decodes a picture with one channel. The samples keep the values of the file.
     ///
-    /// PNG: grey of 8 or 16 bits. TIFF: unsigned 8 or 16 bits or 32-bit floats, of one channel. OpenEXR: one channel,
-    /// half or float. JPEG: grey. Other pictures of these formats are `unsupported`.
-    package func samples(_ file: [UInt8], _ format: SampleFormat) throws(PictureFailure) -> SampleGrid {
-        let parts = try ask(.samples(format.asked), file, library: format == .tiff ? .tiff : nil)
-        guard case .samples(let grid)? = parts.first, parts.count == 1 else { throw .misunderstood }
+    /// PNG: 8 or 16 bits. TIFF: a `SampleType`. OpenEXR: half or float. JPEG: grey. Several channels that are equal count
+    /// as one. Other pictures of these formats are `unsupported`.
+    ///
+    /// - Parameter channel: The channel to take of an OpenEXR file.
+    package func samples(
+        _ file: [UInt8], _ format: SampleFormat, channel: String = ""
+    ) throws(PictureFailure) -> SampleGrid {
+        let name = Array(channel.utf8)
+        guard name.count <= PictureLimits.channelBytes else {
+            throw PictureFailure(.unsupported, "has no channel with a name of \(name.count) bytes")
+        }
+        let parts = try ask(
+            .samples(format.asked, nameCount: name.count), name + file, library: format == .tiff ? .tiff : nil)
+        guard case .samples(var grid)? = parts.first else { throw .misunderstood }
+        for part in parts.dropFirst() {
+            guard case .bytes(let head, let text) = part, head.kind == .note else { throw .misunderstood }
+            grid.notes.append(String(decoding: text, as: UTF8.self))
+        }
         return grid
     }
 

@@ -54,6 +54,10 @@ extension PictureFailure {
         switch refusal {
         case .malformed: self.init(.malformed, text)
         case .unsupported: self.init(.unsupported, text)
+        case .channels:
+            let parts = text.pieces(by: "\n", limit: 2, keepsEmpty: true)
+            self.init(
+                .unsupported, parts.last ?? text, hints: [.raw(.chooseChannel(parts.first ?? ""))])
         case .tooLarge: self.init(.tooLarge, text)
         case .needsAllMemory: self.init(.needsAllMemory, text)
         case .noSandbox:

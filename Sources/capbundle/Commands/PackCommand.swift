@@ -189,7 +189,9 @@ extension PackCommand {
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
         var before = 0
-        var hasNamedPhoto = false
+        // A run prints these notes only once.
+        let once = [Remark.photoFields, Remark.depthUnit]
+        var told: [String] = []
         let tellRemark = { (remark: Remark) in
             progress.end()
             diagnostic.remark(remark)
@@ -201,10 +203,9 @@ extension PackCommand {
             let status: ExitStatus
             switch result {
             case .success(let packed):
-                // A run prints the note about photos that are not as listed only once.
-                for remark in packed.remarks where remark.code != Remark.photoFields || !hasNamedPhoto {
+                for remark in packed.remarks where !told.contains(remark.code) {
                     findings.add(remark)
-                    if remark.code == Remark.photoFields { hasNamedPhoto = true }
+                    if once.contains(remark.code) { told.append(remark.code) }
                 }
                 status = .success
             case .failure(let error):

@@ -31,9 +31,14 @@ struct RawFilesOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The numbers that mean \"not measured\" in a depth map of integers.",
-            discussion: "Default: zero-or-max (0 and 65535) with 16 bits, otherwise zero.", valueName: "numbers"))
-    var depthInvalid: InvalidDepth?
+            "The numbers that mean \"not measured\" in a depth map.",
+            discussion: "zero, zero-or-max (0 and 65535; the default with 16 bits), or above=N, such as above=1e9.",
+            valueName: "numbers"))
+    var depthInvalid: MissingNumbers?
+
+    @Option(
+        help: ArgumentHelp("The channel of an OpenEXR file of several that is the depth.", valueName: "name"))
+    var depthChannel: String?
 
     @Option(help: ArgumentHelp("Width and height, for depth maps that are raw samples.", valueName: "WxH"))
     var depthSize: DepthSize?
@@ -61,7 +66,8 @@ struct RawFilesOptions: ParsableArguments {
         options.layout = layout
         options.patterns = patterns
         options.depthScale = depthScale ?? depthUnit?.scale
-        options.depthInvalid = depthInvalid
+        (options.depthInvalid, options.depthInvalidAbove) = (depthInvalid?.invalid, depthInvalid?.above)
+        options.depthChannel = depthChannel
         options.frames = frames
         return options
     }
@@ -72,4 +78,21 @@ enum DepthUnit: String, ExpressibleByArgument, CaseIterable {
     case millimetres = "mm"
 
     var scale: DepthScale { self == .metres ? .metres : .millimetres }
+}
+
+/// The value of `--depth-invalid`.
+struct MissingNumbers: ExpressibleByArgument {
+    var invalid: InvalidDepth?
+    var above: Double?
+
+    init?(argument: String) {
+        invalid = InvalidDepth(rawValue: argument)
+        guard invalid == nil else { return }
+        guard ["above=", "above "].contains(argument.cut(to: 6)), let number = Double(argument.without(first: 6)),
+            number.isFinite
+        else { return nil }
+        above = number
+    }
+
+    static let allValueStrings = InvalidDepth.allCases.map(\.rawValue) + ["above=N"]
 }

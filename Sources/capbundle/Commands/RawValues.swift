@@ -7,8 +7,6 @@ extension ColourTable: ExpressibleByArgument {}
 
 extension LayoutChoice: ExpressibleByArgument {}
 
-extension InvalidDepth: ExpressibleByArgument {}
-
 extension NameTimeForm: ExpressibleByArgument {}
 
 extension MatchLimit: ExpressibleByArgument {}

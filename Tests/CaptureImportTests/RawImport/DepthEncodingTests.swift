@@ -103,7 +103,7 @@ struct DepthEncodingTests {
             let made = try pack(samples, invalid)
             #expect(made.source?.invalid == expected)
             #expect(made.depth[10] == last.bitPattern && made.depth[9] == (65.534 as Float).bitPattern)
-            #expect(made.codes == (expected == "zero-or-max" ? ["raw.samples"] : []))
+            #expect(made.codes == (expected == "zero-or-max" ? ["raw.samples", "raw.unit"] : ["raw.unit"]))
         }
         #expect(try pack(Self.millimetres).packed.id != pack(Self.millimetres, .zero).packed.id)
         let grey = (0..<3).map { _ in [UInt8]([0, 7, 254, 255]) }

@@ -20,11 +20,10 @@ struct FactPrecedenceTests {
         return Array(RawFolder.photo.prefix(2)) + exif.segment + RawFolder.photo.dropFirst(2)
     }
 
-    /// A folder of our own layout with a PNG in millimetres and, if wanted, metadata.json.
+    /// A folder of our own layout with floats and, if wanted, metadata.json.
     private func write(_ photo: [UInt8], _ metadata: String?) throws {
         try RawFolder.write(to: room.folder, photo: photo, depth: nil, metadata: metadata)
-        try room.folder.write(
-            PictureFiles.png(width: 2, height: 1, [1000, 2000]), to: "raw/depth.png")
+        try room.folder.write(PictureFiles.npy("<f4", RawFolder.floats([1, 2]), shape: "(1, 2)"), to: "raw/depth.npy")
     }
 
     @Test func takesTimeAndModelFromEXIF() throws {
@@ -148,7 +147,7 @@ struct FactPrecedenceTests {
     @Test func carriesNoFileAsItWasFound() throws {
         try write(RawFolder.photo, ImportRoom.metadata)
         let error = try room.refusal("raw") { ($0.location, $0.keepsSource) = (.omit, true) }
-        #expect(error.code == .rawPosition && error.message.contains("source/depth.png"))
+        #expect(error.code == .rawPosition && error.message.contains("source/depth.npy"))
         try room.folder.write(PortraitDepthTests.portrait, to: "portrait.jpg")
         let made = try room.pack("portrait.jpg") {
             ($0.location, $0.rewritesPhoto) = (.omit, true)

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import PictureClient
 
 @testable import CaptureImport
 
@@ -8,7 +9,8 @@ enum NumpyTarget: FuzzTarget {
     static let name = "npy"
 
     static func seeds(_ samples: Samples) -> [[UInt8]] {
-        [("<f4", 4), (">f4", 4), ("<f2", 2), ("<f8", 8), ("<u2", 2), ("|u1", 1)].map { type, sample in
+        ["<f4", ">f4", "<f2", "<f8", "<u2", "|u1", "<i2", ">i4"].map { type in
+            let sample = Int(type.suffix(1)) ?? 1
             let header = "{'descr': '\(type)', 'fortran_order': False, 'shape': (3, 4), }"
             let padded = header + String(repeating: " ", count: 117 - header.utf8.count) + "\n"
             return [0x93] + Array("NUMPY\u{1}\0".utf8) + [118, 0] + Array(padded.utf8)
@@ -33,7 +35,7 @@ enum PortableFloatMapTarget: FuzzTarget {
 
     static func judge(_ bytes: [UInt8]) {
         guard let grid = Cost.bounded(bytes.count, { try? PortableFloatMap.decode(bytes) }) else { return }
-        expect(grid.size.byteCount <= bytes.count, "a map has more samples than bytes")
+        expect(grid.grid.size.byteCount <= bytes.count, "a map has more samples than bytes")
     }
 }
 

@@ -56,7 +56,7 @@ extension QueueStore {
         let files = try read { try $0.integer("SELECT files FROM usage") } ?? 0
         guard files > 0, try Spool(folder: folder).shards().isEmpty else { return }
         throw QueueError(
-            .spoolMissing, "is missing or empty, but \(files) bundles are stored in it: is its disk mounted?",
+            .spoolMissing, "is missing or empty, but \(files) \(files == 1 ? "bundle is" : "bundles are") stored in it: is its disk mounted?",
             of: folder.spool, hints: [.checkRepair])
     }
 }

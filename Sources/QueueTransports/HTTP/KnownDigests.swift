@@ -8,6 +8,8 @@ final class KnownDigests: Sendable {
     /// How many captures this run read back because of a coding.
     private let coded = Mutex(0)
     private let missesFolder = Mutex(false)
+    /// Whether this run has tried to send a wrong checksum.
+    private let hasTried = Atomic(false)
 
     init(_ traits: DigestTraits) { state = Mutex(traits) }
 
@@ -49,10 +51,12 @@ final class KnownDigests: Sendable {
     ///
     /// The lock is held during the trial, so that concurrent transfers try it once.
     ///
-    /// - Parameter trial: tries it; nil if the answer does not tell.
-    func refusesWrong(_ trial: () -> Bool?, _ keep: (DigestTraits) -> Void) -> Bool {
+    /// - Parameter trial: tries it; its result is nil if the answer does not tell, and then a later run tries again. nil
+    ///   if nothing may be tried.
+    func refusesWrong(_ trial: (() -> Bool?)?, _ keep: (DigestTraits) -> Void) -> Bool {
         state.withLock { traits in
             if let known = traits.refusesWrong { return known }
+            guard let trial, !hasTried.exchange(true, ordering: .relaxed) else { return false }
             guard let found = trial() else { return false }
             traits.refusesWrong = found
             keep(traits)

@@ -25,7 +25,11 @@ extension S3Transport {
         case none
     }
 
-    private static func isHidden(_ end: HTTPEnd) -> Bool { [403, 405, 501].contains(end.answer?.status) }
+    /// Whether the store shows nothing. Codes such as `ExpiredToken` are about the login, and not about what it allows.
+    private static func isHidden(_ end: HTTPEnd) -> Bool {
+        [403, 405, 501].contains(end.answer?.status)
+            && [nil, "AccessDenied", "MethodNotAllowed", "NotImplemented"].contains(end.word)
+    }
 
     /// Asks what the store has under the key.
     ///
@@ -70,7 +74,7 @@ extension S3Transport {
             settings.checksum == .sha256
             && answer["x-amz-checksum-sha256"] == Base64.encode(job.capture.sha256.bytes)
         guard etag == .agrees || isChecksum else { return .none }
-        let isRefused = known.refusesWrong({ mayTry ? tryWrong(control) : nil }, job.keepDigests)
+        let isRefused = known.refusesWrong(mayTry ? { self.tryWrong(control) } : nil, job.keepDigests)
         return isRefused ? .given(etag == .agrees ? "etag" : "checksum") : .none
     }
 
@@ -104,7 +108,7 @@ extension S3Transport {
         let places = address.place.flatMap { place in
             job.places.flatMap { if case .ours = $0.take(place, job.capture.sha256) { $0 } else { nil } }
         }
-        let seen = "\(end.message) to HEAD and GET, after \(status) to PUT"
+        let seen = "\(end.message) to GET, after \(status) to PUT"
         if let put, (200...299).contains(status) {
             switch proof(put, job, upload.handle, mayTry: true, upload.control) {
             case .given(let name): return completed(job, address, name, put["etag"])

@@ -214,7 +214,14 @@ final class S3Transport: UploadTransport {
             case 200?, 404?:
                 found.findings.append("the store accepts the credentials, region \(S3Credentials.region(settings))")
                 found.findings.append(known.traits.sentence)
-            default: found.judge(end, allowing: [])
+            case 403? where end.word == "AccessDenied" && settings.trustsStatus:
+                found.findings.append("the keys may not read, so the status of an upload is its proof")
+            default:
+                found.judge(end, allowing: [])
+                if end.word == "AccessDenied", let block = found.block {
+                    let more = "HEAD and GET need s3:GetObject; keys that may only write need --proof status"
+                    found.block = Block(block.reason, "\(block.message); \(more)")
+                }
             }
         } catch {
             found.block = Block(.local, error.message)

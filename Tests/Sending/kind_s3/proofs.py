@@ -21,17 +21,20 @@ class Bucket:
 
     `etag` makes the ETag from the stored bytes. With `echoes` HEAD repeats the checksum that it was told. With `checks`
     a wrong one is refused. `hides` are the methods that it refuses with 403. With `conditions` it knows If-None-Match
-    and If-Match.
+    and If-Match. `probe` is the status that a trial gets.
     """
 
     def __init__(self, flips=0, etag=lambda data: f'"{hashlib.md5(data).hexdigest()}"', echoes=False, checks=False,
-                 hides=(), conditions=True, **headers):
+                 hides=(), conditions=True, probe=None, **headers):
+        self.probe = probe
         self.flips, self.etag, self.echoes, self.checks = flips, etag, echoes, checks
         self.hides, self.conditions, self.headers = hides, conditions, headers
         self.kept, self.told = {}, {}
 
     def __call__(self, request):
         path = request.path.partition("?")[0]
+        if self.probe and "probe" in path:
+            return Reply(self.probe)
         if request.method in self.hides:
             return Reply(403, {"Content-Type": "application/xml"}, XML.format("AccessDenied").encode())
         if request.method == "PUT":
@@ -161,6 +164,10 @@ def tried_once(bench):
         scene.rig.push(bench.stock[2])
         scene.rig.send("--once", code=0)
         expect(scene.count("PUT", "probe") == 2, "dest set does not make it forget")
+    with Scene(bench, Bucket(etag=no_md5, echoes=True, probe=501), bundles=3) as scene:
+        scene.rig.send("--once", code=0)
+        expect(scene.count("PUT", "probe") == 1, "an answer that does not tell is asked for again in the same run")
+        confirmed_by(scene.rig, "bytes")
         scene.bundles = bench.stock[:3]
         scene.holds()
 
@@ -215,7 +222,11 @@ def write_only(bench):
             expect("s3:GetObject" in said and "--proof status" in said, f"run says {said}")
             is_left(scene.rig, "pending", 0, "unproven")
             scene.rig.run("resume").must(0, about="resume")
+        said = scene.rig.run("dest", "test", "it").must(78, about="dest test").text
+        expect("s3:GetObject" in said and "--proof status" in said, f"dest test says {said}")
         scene.rig.run("dest", "set", "it", "--proof", "status").must(0, about="dest set")
+        said = scene.rig.run("dest", "test", "it").must(0, about="dest test").out.decode()
+        expect("may not read" in said, f"dest test says {said}")
         scene.rig.send("--once", code=0)
         confirmed_by(scene.rig, "status")
         expect(scene.count("PUT") == 1, f"sent {scene.count('PUT')} times")

@@ -179,8 +179,9 @@ def prepare(world, dice):
     if new and not _may_send(model):
         bundle = dice.choice(new)
         taking.want(world, [bundle])
+        found = taking.found(world, bundle)
         world.read("push", world.source(bundle), f"--dest={WEB}").must(0)
-        model.push(bundle, None, (WEB,))
+        model.push(bundle, None, (WEB,), found=found)
 
 
 def _may_send(model):

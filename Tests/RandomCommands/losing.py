@@ -155,7 +155,8 @@ def _adopted(model, bundle, sidecar, release):
 
 
 def vanish(world, dice):
-    """Takes the rows of a member of a session away. It gets its place back: with `check --repair` before all later ones."""
+    """Takes the rows of a member of a session away, perhaps after it was sent. With `check --repair` it gets its place back
+    before all later ones. A push asks for it first."""
     world.crash, world.clock = None, ()
     model, session = world.model, dice.choice(taking.SESSIONS)
     interrupting.prepare(world, dice)
@@ -165,9 +166,13 @@ def vanish(world, dice):
         return
     bundles = dice.sample(new, 3)
     taking.want(world, bundles)
+    found = [taking.found(world, bundle) for bundle in bundles]
     world.read("push", *map(world.source, bundles), f"--session={session}", "--reopen", f"--dest={WEB}").must(0)
-    members = [model.push(bundle, session, (WEB,))[0] for bundle in bundles]
+    members = [model.push(bundle, session, (WEB,), found=old)[0] for bundle, old in zip(bundles, found)]
     model.sessions[session] = "open"
+    if dice.random() < 0.4:
+        run(world, dice)
+        model = world.model
     lost = dice.choice(members[:2])  # not the last row, because its number would be used again
     world.shell(f"take the rows of {lost} away", _take_away, world.queue / "queue.sqlite", lost)
     bundle = model.captures.pop(lost).bundle
@@ -175,6 +180,12 @@ def vanish(world, dice):
     world.counts["vanished"] += 1
     if dice.random() < 0.8:
         run_check(world, read_data=False, repair=True)
+    elif dice.random() < 0.6:
+        world.read("push", world.source(bundle), f"--dest={WEB}").must(0)
+        model.push(bundle, None, (WEB,), found=True)
+        world.counts["vanished members pushed again"] += 1
+        run(world, dice)
+        return
     found = world.model.by_identity(bundle)
     if found and dice.random() < 0.8:
         world.read("release", found.id).must(0)

@@ -165,8 +165,10 @@ class Model:
         if self.default == name:
             self.default = next(iter(self.destinations), None)
 
-    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False, like=None):
-        """Returns the id that push prints, and its outcome. A sidecar may know the id, `like`."""
+    def push(self, bundle, session=None, destinations=(), priority=0, later=False, reference=None, resend=False, like=None,
+             found=False):
+        """Returns the id that push prints, and its outcome. A sidecar may know the id, `like`; what was `found` with its sidecar
+        may have been sent."""
         held, order = self.by_identity(bundle), self._place()
         if session and not held:  # a new capture opens its session, even one that has ended
             self.sessions[session] = "open"
@@ -180,6 +182,8 @@ class Model:
             return held.id, outcome
         names = tuple(destinations) or (self.default,)
         deliveries = [self.delivery(name, priority, later) for name in names]
+        for each in deliveries:
+            each.doubt = found
         capture = Capture(like if like and like not in self.captures else self.free_id(bundle), bundle, session, priority, deliveries,
                           pushed_to=tuple(name for name in names if name))
         self.insert(capture, order)

@@ -94,13 +94,18 @@ def push(world, dice, resends=True):
     _sources_afterwards(world, request, sources, told, ended)
 
 
+def found(world, bundle):
+    """Whether the spool has the sidecar of a bundle that no row names."""
+    return not bundle.code and not world.model.by_identity(bundle) and world.spool(bundle, ".json").exists()
+
+
 def want(world, bundles, resend=False):
-    """Tells the server what it may get again, because the user says so: with --resend, or by a push of what it does not know."""
+    """Tells the server what it may get again: with --resend, or by a push of what the queue does not know."""
     for bundle in bundles:
         held = None if bundle.code else world.model.by_identity(bundle)
         if resend and held and any(each.state == "completed" for each in held.deliveries):
             world.web.wanted.add(f"/{held.bundle.sha256}")
-        if not bundle.code and not held:
+        if not bundle.code and not held and not found(world, bundle):
             world.web.wanted.add(f"/{bundle.sha256}")
 
 
@@ -111,7 +116,7 @@ def _take(world, model, request, place, sources):
         return None, None, bundle.code
     reference = world.folder / sources[place] if request.kept == "reference" else None
     name, outcome = model.push(bundle, request.session, request.destinations, request.priority, request.later,
-                               reference and str(reference), request.resend)
+                               reference and str(reference), request.resend, found=found(world, bundle))
     return name, outcome, 0
 
 
@@ -169,7 +174,7 @@ def adopt(world, dice):
     session = dice.choice(SESSIONS) if dice.random() < 0.2 else None
     after = world.model.copy()
     refused = session and after.sessions.get(session, "open") != "open"
-    told = [] if refused else [after.push(bundle, session) for bundle in bundles if wanted(after, bundle)]
+    told = [] if refused else [after.push(bundle, session, found=found(world, bundle)) for bundle in bundles if wanted(after, bundle)]
     world.pushing = bundles
     want(world, bundles)
     ended = world.write("adopt", f"own/{folder}", *([f"--session={session}"] if session else []))

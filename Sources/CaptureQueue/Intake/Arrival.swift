@@ -30,6 +30,8 @@ struct Arrival: Sendable {
     /// Hashed files of the spool with which the bundle is compared.
     var hashed: [SpoolReader.Hashed] = []
     var reference: String?
+    /// Whether the spool has its sidecar and no row names it. It may have been sent.
+    var isFound = false
     /// Whether there was room for the file before it was copied, so that it need not be checked again.
     var isReserved = false
     /// Remarks for the user about the intake.

@@ -72,7 +72,7 @@ struct PushWriter {
         }
         // The session is opened only now, so that a failed push leaves no empty session.
         let session = try options.session.map { try db.session($0, reopens: options.reopensSession, at: now) }
-        try db.insertCapture(
+        let number = try db.insertCapture(
             CaptureRow(
                 id: sidecar.id, facts: facts, pushedAt: now, session: session, priority: options.priority,
                 holding: arrival.reference == nil ? .spool : .reference, reference: arrival.reference,
@@ -80,6 +80,7 @@ struct PushWriter {
             destinations: destinations, start: start, at: now,
             cause: arrival.reference == nil ? "stored" : "by reference",
             tag: arrival.tag, body: arrival.body)
+        if arrival.isFound { try db.putInDoubt(number) }
         let note = arrival.reference.map(Self.noteToKeep)
         return pushed(arrival, sidecar.id, .stored, facts.sha256, facts.byteCount, [note].compactMap(\.self))
     }

@@ -119,8 +119,13 @@ extension Database {
             start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.stamp, state: state, cause: cause,
             tag: tag,
             body: body)
-        try run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [number])
+        try putInDoubt(number)
         return number
+    }
+
+    /// Lets the destinations of a capture be asked before it is sent.
+    func putInDoubt(_ capture: Int) throws {
+        try run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [capture])
     }
 }
 

@@ -5,6 +5,7 @@ import os
 from RandomCommands.model import Capture, HELD, OVER
 from Kit.outcomes import expect
 from RandomCommands.seen import finished, listing
+from RandomCommands.sending import WAITING, landed
 from RandomCommands.spec import EXIT_CODES
 
 # exit codes that each check repeats until the bytes are back or no longer needed
@@ -13,7 +14,8 @@ SAID = {"missing": 74, "quarantined": 1}
 
 def damage(world, dice):
     """Deletes or cuts the file of a capture, flips one of its bytes, or deletes its sidecar."""
-    captures = [each for each in world.model.captures.values() if each.holding in HELD and each.file == "whole"]
+    captures = [each for each in world.model.captures.values() if each.holding in HELD and each.file == "whole"
+                and not may_have_landed(world, each)]
     if not captures:
         return
     capture = dice.choice(captures)
@@ -34,6 +36,12 @@ def damage(world, dice):
         capture.sidecar = False
         return
     capture.file = kind
+
+
+def may_have_landed(world, capture):
+    """Whether a run that was killed may have sent it. Then only the queue knows whether it is in doubt."""
+    return any(delivery.state in WAITING and not delivery.doubt and delivery.destination in world.model.destinations
+               and landed(world, capture, delivery.destination) for delivery in capture.deliveries)
 
 
 def flip(path, place):

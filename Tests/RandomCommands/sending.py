@@ -241,17 +241,26 @@ def _send(world, model, capture, delivery, name):
         _send_to_web(world, capture, delivery)
         return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
     target = world.disks[model.destinations[name]] / f"{capture.id}.bundle"
-    same = not target.exists() or hashlib.sha256(target.read_bytes()).hexdigest() == capture.bundle.sha256
-    # The stored file is opened before the folder is looked at.
-    if capture.file == "gone" or same and capture.file != "whole":
+    there = hashlib.sha256(target.read_bytes()).hexdigest() if target.exists() else None
+    # The stored file is opened before the folder is looked at, unless the folder may have the capture.
+    if there == capture.bundle.sha256 and (capture.file != "gone" or delivery.doubt):
+        delivery.apply("complete")
+        delivery.doubt = False
+    elif capture.file == "gone" or not there and capture.file != "whole":
         capture.lose_bytes()
     else:
-        delivery.apply("complete" if same else "conflict")
+        delivery.apply("conflict" if there else "complete")
     return [(name, delivery, f"{capture.id} {name} {delivery.state}")]
 
 
+def landed(world, capture, name):
+    """Whether a destination has the bytes of a capture."""
+    path = None if name == WEB else world.disks[world.model.destinations[name]] / f"{capture.id}.bundle"
+    return world.on_web(capture) if name == WEB else path.exists() and path.read_bytes() == capture.bundle.data
+
+
 def _send_to_web(world, capture, delivery):
-    has_landed = delivery.doubt and world.on_web(capture) and capture.file != "gone"  # it is opened before the server is asked
+    has_landed = delivery.doubt and world.on_web(capture)
     if capture.file != "whole" and not has_landed:
         capture.lose_bytes()
     else:

@@ -54,6 +54,11 @@ package final class FolderTransport: UploadTransport {
         do throws(SendTrouble) {
             return send(job, from: try job.open().handle, control)
         } catch {
+            if job.delivery.isInDoubt, let folder = try? FolderHandle(path),
+                case .completed(let receipt, _, _)? = try? compare(job, path.appending(Self.name(of: job)), folder, nil)
+            {
+                return .completed(receipt: receipt, remoteID: nil, remoteURL: nil)
+            }
             return error.outcome(control)
         }
     }
@@ -116,7 +121,7 @@ package final class FolderTransport: UploadTransport {
     }
 
     private func compare(
-        _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle
+        _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle?
     ) throws(NativeError) -> SendOutcome {
         let name = Self.name(of: job)
         // A link to another place is not a copy.
@@ -124,7 +129,7 @@ package final class FolderTransport: UploadTransport {
             return .conflict(message: "\(target) exists and is not a regular file")
         }
         let there = try folder.open(name, FileHandle.existingFile)
-        guard try !there.status().isSameFile(as: source.status()) else {
+        if let source, try there.status().isSameFile(as: source.status()) {
             return .conflict(message: "\(target) is the same file as the bundle to copy")
         }
         guard try copy(there, to: nil, .sha256(job.capture.sha256)) == true else {

@@ -172,13 +172,15 @@ extension PutTransport {
     }
 
     /// Completes the delivery if the server already has the object with the right digest.
-    func found(_ upload: Upload) -> SendOutcome? {
-        let content = upload.content
-        guard let answer = head(upload.place, upload.control).answer, answer.status == 200,
-            answer.length == content.byteCount || answer.coding != nil,
-            RemoteDigest.compare(answer, content.handle, sha256: content.sha256) == .agrees
+    func found(
+        _ job: SendJob, _ sent: (byteCount: Int, sha256: Digest, handle: FileHandle?), _ place: PutAddresses.Place,
+        _ control: SendControl
+    ) -> SendOutcome? {
+        guard let answer = head(place, control).answer, answer.status == 200,
+            answer.length == sent.byteCount || answer.coding != nil,
+            RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) == .agrees
         else { return nil }
-        return completed(upload, answer.status, "digest", answer["etag"])
+        return completed(job, place, answer.status, "digest", answer["etag"])
     }
 
     func head(_ place: PutAddresses.Place, ifMatch etag: String? = nil, _ control: SendControl) -> HTTPEnd {
@@ -193,8 +195,13 @@ extension PutTransport {
     }
 
     func completed(_ upload: Upload, _ status: Int, _ proof: String, _ etag: String?) -> SendOutcome {
-        let place = upload.place
-        let receipt = upload.job.receipt(
+        completed(upload.job, upload.place, status, proof, etag)
+    }
+
+    private func completed(
+        _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
+    ) -> SendOutcome {
+        let receipt = job.receipt(
             .put,
             [
                 "url": .string(settings.connection.shown(place.address)), "part": .string(settings.part.rawValue),

@@ -52,7 +52,11 @@ final class PutTransport: UploadTransport {
         do throws(SendTrouble) {
             return try send(job, content(of: job), control)
         } catch {
-            return error.outcome(control)
+            let outcome = error.outcome(control)
+            guard case .damaged = outcome, job.delivery.isInDoubt, settings.part == .bundle,
+                let place = try? addresses.place(of: job, control)
+            else { return outcome }
+            return found(job, (job.capture.byteCount, job.capture.sha256, nil), place, control) ?? outcome
         }
     }
 
@@ -69,7 +73,8 @@ final class PutTransport: UploadTransport {
             var upload = Upload(job: job, content: content, place: place, control: control)
             let turn = decided(&upload)
             if case .done(let outcome) = turn { return outcome }
-            if job.delivery.isInDoubt && !renewed, let receipt = found(upload) { return receipt }
+            let sent = (content.byteCount, content.sha256, Optional(content.handle))
+            if job.delivery.isInDoubt && !renewed, let receipt = found(job, sent, place, control) { return receipt }
             let (end, isConditional) = try put(upload, replaces: turn == .replace)
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status != 401 {
                 renewed = true

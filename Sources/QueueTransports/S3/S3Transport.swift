@@ -52,7 +52,14 @@ final class S3Transport: UploadTransport {
             guard let address = template.address(of: job.capture) else {
                 throw SendTrouble(perhapsOfCapture: "the URL of the capture cannot be used")
             }
-            return try send(Upload(job: job, handle: job.open().handle, address: address, control: control))
+            let source: FileHandle
+            do throws(SendTrouble) { source = try job.open().handle } catch {
+                guard job.delivery.isInDoubt,
+                    case .ours(let outcome) = try stored(job, nil, address, mayTry: true, control)
+                else { throw error }
+                return outcome
+            }
+            return try send(Upload(job: job, handle: source, address: address, control: control))
         } catch {
             return error.outcome(control)
         }

@@ -1,10 +1,20 @@
-"""Rows are lost here after a capture was sent: the destination is asked, and nothing is sent again unasked."""
+"""Rows or bytes are lost here after a capture was sent: the destination is asked, and nothing is sent again unasked."""
 from Kit.outcomes import every, expect
 from Kit.queues import few
-from Kit.servers.scripted import Scripted
+from Kit.servers.scripted import Reply, Scripted
+from Kit.servers.sigv4 import Keys
 from Sending.order.blocked_destinations import sent
 from Sending.order.repairs import lost
 from Sending.proof.adopted_spools import Store
+
+
+class Shown(Store):
+    """A store that also returns what it has."""
+
+    def __call__(self, request):
+        if request.method == "GET":
+            return Reply(200, {}, self.kept[request.path]) if request.path in self.kept else Reply(404)
+        return super().__call__(request)
 
 
 def pushed_again(bench):
@@ -43,7 +53,39 @@ def not_in_doubt(bench):
     expect({row.in_doubt for row in rig.deliveries()} == {0}, "in doubt")
 
 
+def bytes_gone(bench):
+    """The bytes of a capture in doubt are missing or damaged here. A destination that proves that it has them completes
+    its delivery, and gets nothing again; without a proof they are set aside."""
+    bundle = bench.stock[0]
+
+    def judge(_, case):
+        spoil, is_there = case
+        store = Shown()
+        with Scripted(store) as server:
+            rig = bench.rig()
+            rig.env |= Keys("one", "secret").environment
+            rig.dest("web", "put", "--url", server.url + "/put/{sha256}")
+            rig.dest("bucket", "s3", "--url", server.url + "/bucket")
+            copy = rig.to_folder() / f"{bundle.id}.bundle"
+            rig.push(bundle, options=[word for name in ("web", "bucket", "disk") for word in ("--dest", name)])
+            rig.send("--until-empty", code=0)
+            rig.run("salvage", "--force", "--release").must(0, about="salvage")
+            spoil(rig.spool_file(bundle))
+            if not is_there:
+                store.kept.clear()
+                copy.unlink()
+            puts = len(sent(server))
+            rig.send("--until-empty", code=0 if is_there else 14)
+            expect(rig.states() == {"completed" if is_there else "quarantined"}, f"the deliveries are {rig.states()}")
+            expect(len(sent(server)) == puts or not is_there, "sent again")
+            expect(copy.exists() == is_there and is_there == bool(store.kept), "damaged bytes arrived")
+
+    every(few({"missing": (lambda file: file.unlink(), True), "missing everywhere": (lambda file: file.unlink(), False),
+               "damaged": (lambda file: file.write_bytes(bundle.data[:-1] + b"x"), True)}, 2), judge)
+
+
 TESTS = [
     ("push of what lies in the spool without its row is asked for", pushed_again),
     ("push of what was never in the spool is not in doubt", not_in_doubt),
+    ("bytes that are gone here are asked for, if they may have landed", bytes_gone),
 ]

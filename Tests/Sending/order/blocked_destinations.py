@@ -115,6 +115,36 @@ def all_bad(bench):
     every({"403": (403, 2, "credentials"), "404": (404, 2, "endpoint"), "401": (401, 1, "credentials")}, judge)
 
 
+def all_bad_again(bench):
+    """What was only tried since a refusal has not landed: each run blocks the destination anew, and no attempt counts."""
+    with Scripted(Choosy(403, bench.stock[:2])) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", "0,0,0")
+        rig.push(*bench.stock[:2])
+        for turn in range(3):
+            rig.run("resume", "--dest", "web").must(0, about="resume")
+            rig.send("--until-empty", code=15)
+            expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, f"{turn}: {rig.states()}")
+        expect(len(sent(server)) == 6, f"{len(sent(server))} PUTs")
+
+
+def earlier_member(bench):
+    """An earlier member of its session that lands after a refusal does not show that the refusal is the capture's own."""
+    earlier, bad = bench.stock[:2]
+    with Scripted(Choosy(403, [bad])) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/{sha256}", "--retry", "0,0,0")
+        rig.push(earlier, bad, options=("--session", "monday"))
+        rig.run("hold", earlier.id).must(0, about="hold")
+        rig.send("--until-empty", code=15)
+        for words in (("release", earlier.id), ("resume", "--dest", "web")):
+            rig.run(*words).must(0, about=words[0])
+        rig.send("--until-empty", code=15)
+        states = [(row.state, row.attempts) for row in map(rig.delivery, (earlier, bad))]
+        expect(states == [("completed", 1), ("pending", 0)], f"they are {states}")
+        expect(rig.destination("web").blocked_reason == "credentials", "it is not blocked")
+
+
 # What the first capture gets, how it is pushed, whether the user resumes, and why the destination is blocked.
 CASES = {
     "401, of high priority": (401, ("--priority", "5"), False, "credentials"), "401, resumed": (401, (), True, "credentials"),
@@ -189,4 +219,6 @@ TESTS = [
     ("captures that the server refuses among others", bad_ones),
     ("a member of a session that the server refuses", bad_member),
     ("a server that refuses all", all_bad),
+    ("a server that refuses all, in each run", all_bad_again),
+    ("a refused member, and an earlier one that lands later", earlier_member),
 ]

@@ -30,12 +30,13 @@ def salvaged(rig, *options):
     return rig.run("salvage", *options).must(0, about="salvage").text
 
 
-def without_order(rig, bundles):
-    """Takes from sidecars what 1.0 did not write."""
+def without_order(rig, bundles, year="2026"):
+    """Takes from sidecars what 1.0 did not write, and sets the year of their pushes."""
     for bundle in bundles:
         path = rig.spool_file(bundle, "json")
         members = json.loads(path.read_bytes())
         members.pop("order", None)
+        members["pushed_at"] = year + members["pushed_at"][4:]
         path.write_text(json.dumps(members, sort_keys=True, separators=(",", ":")))
 
 
@@ -82,15 +83,31 @@ def pruned_before(bench):
 
 
 def of_an_earlier_version(bench):
-    """Members without an order go by the times of their pushes, before those with one, and salvage says that."""
+    """Members without an order go by the times of their pushes, before those with one, and salvage says that. So it is
+    if the clock was ahead at their pushes."""
     bundles = bench.stock[:4]
     with Scripted(taking) as server:
         rig = rig_to(bench, server)
         for bundle in bundles:
             rig.push(bundle, options=("--session", "roof"))
-        without_order(rig, bundles[:3])
+        without_order(rig, bundles[:3], year="2199")
         said = salvaged(rig, "--release")
         expect("3 captures" in said and "earlier version" in said, f"salvage says {said!r}")
+        rig.send("--until-empty", code=0)
+        goes_in_order(server, bundles)
+
+
+def written_again(bench):
+    """A sidecar that is written again, by a push that brings bytes back or by `check --repair`, keeps the order."""
+    bundles = bench.stock[:3]
+    with Scripted(taking) as server:
+        rig = rig_to(bench, server)
+        pushed_together(rig, bundles)
+        rig.spool_file(bundles[1]).write_bytes(b"damaged")
+        rig.push(bundles[1])
+        rig.spool_file(bundles[2], "json").unlink()
+        rig.run("check", "--repair").must(0, about="check --repair")
+        salvaged(rig, "--release")
         rig.send("--until-empty", code=0)
         goes_in_order(server, bundles)
 
@@ -159,6 +176,7 @@ TESTS = [
     ("after salvage --release, members go in the order of their pushes", after_salvage),
     ("what is pushed after a salvage goes last", pruned_before),
     ("sidecars of an earlier version: by the times of the pushes, and a note", of_an_earlier_version),
+    ("a sidecar that is written again keeps the order", written_again),
     ("check --repair puts a member into its place", repaired),
     ("check --repair and a sidecar of an earlier version", repaired_without_order),
     ("check --repair does not reopen a session", into_an_ended_session),

@@ -248,6 +248,18 @@ def retired(bench):
         it.lands_once()
 
 
+def retired_with_an_id(bench):
+    """`dest retire --to` does not move what the server knows under an id, also if it is not in doubt."""
+    rig, bundles = bench.rig(), bench.stock[:2]
+    for name in ("one", "other"):
+        rig.to_folder(name)
+    rig.push(*bundles)
+    rig.change("UPDATE deliveries SET remote_id = 'x' WHERE capture = 1")
+    rig.run("dest", "retire", "one", "--to", "other").must(0, about="retire")
+    places = [rig.delivery(bundle).destination_name for bundle in bundles]
+    expect(places == ["one", "other"], f"they are for {places}")
+
+
 def pruned(bench):
     """`prune --cancelled` names the destinations that may have what it deletes."""
     with Swallowed(bench) as it:
@@ -365,6 +377,7 @@ TESTS = [
     ("a salvage after the last byte", restored),
     ("mark-uploaded after the last byte", marked),
     ("dest retire --to leaves what was held after the last byte", retired),
+    ("dest retire --to leaves what has an id from the server", retired_with_an_id),
     ("prune --cancelled names what is in doubt", pruned),
     ("a server that cannot be asked: the same key, and a warning", cannot_be_asked),
     ("cancelled while the server decides: its decision is asked for", undecided),

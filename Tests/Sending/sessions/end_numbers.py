@@ -115,6 +115,7 @@ def cancelled(bench):
         expect(step in result.text, f"run says {result.text!r}")
         expect(concerns(rig) == {"session.cancelled": step}, f"the concerns are {concerns(rig)}")
         end(rig, "--incomplete")
+        expect("session.cancelled" not in concerns(rig), f"with --incomplete the concerns are {concerns(rig)}")
         rig.send("--until-empty", code=0)
         told(server.ends[0], [bundles[0], bundles[2]], incomplete=True)
         expect(not concerns(rig) and phase(rig) == "told", f"{phase(rig)}, {concerns(rig)}")

@@ -178,9 +178,10 @@ def vanish(world, dice):
     bundle = model.captures.pop(lost).bundle
     model.strays[bundle.sha256], model.unordered = bundle, True
     world.counts["vanished"] += 1
-    if dice.random() < 0.8:
+    way = dice.choices(("repair", "push", None), (5, 3, 1))[0]
+    if way == "repair":
         run_check(world, read_data=False, repair=True)
-    elif dice.random() < 0.6:
+    elif way == "push":
         world.read("push", world.source(bundle), f"--dest={WEB}").must(0)
         model.push(bundle, None, (WEB,), found=True)
         world.counts["vanished members pushed again"] += 1

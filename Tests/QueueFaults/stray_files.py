@@ -170,13 +170,19 @@ def adopted(bench):
         expect(tool.returncode in (1, 2, 66), f"adopt beside adopt: exit {tool.returncode}")
     rows = clean(rig, "after adopt")
     expect(rows.keys() == {bundle.id for bundle in known}, f"adopt stores {len(rows)}")
-    said = rig.run("adopt", place).must(1, 2, about="adopt again").text
+    said = rig.run("adopt", place).must(66, about="adopt again").text
     expect("cut.bundle" in said and "nothing new" not in said, f"adopt says {said!r}")
     expect("link.bundle: is a symbolic link" in said and "fifo.bundle: is not a regular file" in said and
            "loop" not in said, f"adopt says {said!r}")
     expect([path.read_bytes() for path in paths] == [bundle.data for bundle in known], "adopt touches a file")
     (place / "cut.bundle").unlink()
     (place / "fifo.bundle").unlink()
+    said = rig.run("adopt", place).must(66, about="adopt of stored bundles, and of a link").text
+    expect("link.bundle: is a symbolic link" in said and "nothing new" not in said, f"adopt says {said!r}")
+    (place / "link.bundle").unlink()
+    (place / "dangling.bundle").symlink_to("nowhere")
+    rig.run("adopt", place).must(66, about="adopt of a dangling link")
+    (place / "dangling.bundle").unlink()
     said = rig.run("adopt", place).must(0, about="adopt of stored bundles").text
     expect("nothing new" in said and len(rig.rows()) == len(known), f"adopt says {said!r}")
 

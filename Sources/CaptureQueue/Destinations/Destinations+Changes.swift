@@ -41,7 +41,8 @@ extension UploadQueue.Destinations {
         }
     }
 
-    /// Changes settings of a destination, and lifts its block.
+    /// Changes settings of a destination, and lifts its block. The new path of a folder must have the marker that `add`
+    /// has written.
     ///
     /// ```swift
     /// try queue.destinations.change("nas") { try $0.set(["jitter": "20%", "lifetime": nil]) }
@@ -50,7 +51,7 @@ extension UploadQueue.Destinations {
     /// - Throws: `destination.unknown`, `destination.settings`, and what `edit` throws.
     public func change(_ name: String, _ edit: (inout DestinationSettings) throws -> Void) throws {
         let known = try find(name)
-        guard Destination.Kind(rawValue: known.kind) != nil, known.kind != Destination.Kind.folder.rawValue else {
+        guard Destination.Kind(rawValue: known.kind) != nil else {
             throw QueueError(
                 .destinationSettings, "the settings of a destination of kind \(known.kind) cannot be changed", of: name)
         }
@@ -59,7 +60,13 @@ extension UploadQueue.Destinations {
         guard settings.kind == known.kind else {
             throw QueueError(.destinationSettings, "the kind of a destination cannot be changed", of: name)
         }
-        let text = Destination.settingsText(try settings.examined(of: name))
+        settings = try settings.examined(of: name)
+        if case .folder(let folder) = settings, folder.path != known.folder {
+            do throws(QueueError) { settings = .folder(try FolderTransport.moved(folder)) } catch {
+                throw error.about(name)
+            }
+        }
+        let text = Destination.settingsText(settings)
         try SettingsCopy(queue: queue).changing { db in
             try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
             try db.keep(DigestTraits(), "id = ?", known.number)

@@ -11,6 +11,28 @@ extension FolderTransport {
         return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
     }
 
+    /// Returns the settings for a folder whose disk is mounted elsewhere, with the path without links.
+    ///
+    /// - Throws: `destination.settings` unless the folder has the marker of the settings.
+    package static func moved(_ settings: FolderSettings) throws(QueueError) -> FolderSettings {
+        var settings = settings
+        settings.path = settings.path.resolved
+        let found: String?
+        do throws(NativeError) { found = try readMarker(settings.path) } catch {
+            throw QueueError(
+                .destinationSettings,
+                "path: \(settings.path) has no \(markerName), so it is not the folder that was added: \(error.text)",
+                hints: ["mount its disk there first; another folder is another destination"])
+        }
+        guard found == settings.marker, found != nil, String(validating: settings.path) != nil else {
+            throw QueueError(
+                .destinationSettings,
+                "path: \(settings.path) has the \(markerName) of another destination, not of the folder that was added",
+                hints: ["another folder is another destination"])
+        }
+        return settings
+    }
+
     /// Whether this is the marked folder, and not the empty mount point of its disk.
     var isThere: Bool { (try? hasMarker()) == true }
 

@@ -15,8 +15,8 @@ struct AdoptCommand: ParsableCommand {
         abstract: "Add all bundles below a folder that are not yet in the queue.",
         discussion: """
             Finds bundles that nobody has pushed. Each capture is added once, however often this runs; symbolic links \
-            are not followed. A file that is a bundle only by its name, *.bundle, is an error; a link or pipe of that \
-            name is named. Unfinished files, whose \
+            are not followed. A file that is a bundle only by its name, *.bundle, is an error; so is a link or \
+            pipe of that name. Unfinished files, whose \
             names begin with "." or end with .tmp, .part, .partial, .filepart or .crdownload, are left alone. With \
             --pack, folders with photo.jpg and metadata.json are packed on the way.
 
@@ -76,6 +76,7 @@ struct AdoptCommand: ParsableCommand {
                 }
                 left.rawCaptures = []
             }
+            for fault in left.notFiles { try telling.say(fault.file ?? path, .failure(fault)) }
             telling.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if count > 0 {
@@ -89,7 +90,6 @@ struct AdoptCommand: ParsableCommand {
                     + "or cancelled them; send what may be sent with: capqueue release ID")
         }
         noteOfOrder(withoutOrder)
-        for fault in left.notFiles { diagnostic.warning("\(fault)") }
         for file in left.references {
             diagnostic.warning(
                 "\(ShellWord.quote(file)): the other queue had a reference to this file, and this queue does not have it",

@@ -86,7 +86,8 @@ struct DestinationCommand: ParsableCommand {
             abstract: "Change settings of a destination.",
             usage: "capqueue dest set NAME [options]",
             discussion: """
-                An empty value removes a setting. A block on the destination is lifted, so that it is tried at once.
+                An empty value removes a setting. --path of a folder destination is for a disk that is mounted elsewhere: \
+                the new path must have the file .capqueue-destination that dest add wrote. A block on the destination is lifted, so that it is tried at once.
 
                 Example:
                   capqueue dest set office --token-file /etc/capqueue/token --jitter ''

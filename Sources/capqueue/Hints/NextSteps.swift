@@ -35,9 +35,6 @@ enum NextSteps {
             ("use the bucket's own place with", ([set] + placeOfBucket(block)).joined(separator: " "))
         case (.address, .sharedPlaces): ("change the URL with", "\(set) --url URL")
         case (.unproven, _): ("if the server never shows stored objects", "\(set) --proof status")
-        // The settings of a folder cannot be changed.
-        case (.local, .unusable) where kind == Destination.Kind.folder.rawValue:
-            ("add the folder under another name, then", "capqueue dest retire \(name) --to OTHER")
         case (.local, .unusable): ("change them with", set)
         case (.local, .unwritable):
             ("let this user make files in it, then try at once with", "capqueue resume --dest \(name)")

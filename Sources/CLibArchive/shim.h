@@ -11,6 +11,8 @@
 #define CAPTURE_READ_CALLS(CALL) \
     CALL(archive_, read_new) \
     CALL(archive_, read_free) \
+    CALL(archive_, read_support_filter_bzip2) \
+    CALL(archive_, read_support_filter_xz) \
     CALL(archive_, read_support_filter_zstd) \
     CALL(archive_, read_support_format_tar) \
     CALL(archive_, read_support_format_raw) \

@@ -2,8 +2,8 @@ import CLibArchive
 import Glibc
 import PictureMessages
 
-/// Unpacks the archive on standard input: zip, or tar that is plain or compressed by gzip or Zstandard. The first bytes
-/// decide which of them it is.
+/// Unpacks the archive on standard input: zip, or tar that is plain or compressed by gzip, Zstandard, bzip2 or xz. The
+/// first bytes decide which of them it is.
 final class ArchiveUnpacker {
     private var calls = capture_archive_reader()
 
@@ -17,8 +17,9 @@ final class ArchiveUnpacker {
 
     /// Sends all members except folders. It returns false if the other end of standard output is closed.
     func unpack() throws(DecodingRefusal) -> Bool {
-        let start = Channel.read(4, at: 0) ?? []
-        guard Channel.seek(to: 0) else { throw DecodingRefusal(.malformed, "cannot be read") }
+        let place = Self.skippable
+        let start = Channel.read(4, at: place) ?? []
+        guard Channel.seek(to: place) else { throw DecodingRefusal(.malformed, "cannot be read") }
         // The header of a file, or the end of a directory without files. PKG/photo.jpg is a possible name in a tar.
         if start.starts(with: ZipDirectory.fileMark) || start.starts(with: ZipDirectory.endMark) {
             return try ZipUnpacker().unpack()
@@ -28,8 +29,16 @@ final class ArchiveUnpacker {
 
     private func source(_ start: [UInt8]) throws(DecodingRefusal) -> any TarSource {
         if start.starts(with: [0x1f, 0x8b]) { return try GzipTar() }
-        if start == [0x28, 0xb5, 0x2f, 0xfd] { return try ZstandardTar(calls) }
-        return PlainTar()
+        return try FilteredTar(calls, start) ?? PlainTar()
+    }
+
+    /// Where the archive begins: after the skippable frames of Zstandard (RFC 8878 section 3.1.2), which pzstd writes.
+    static var skippable: Int {
+        var place = 0
+        while let frame = Channel.read(8, at: place), frame[0] >> 4 == 5, frame[1..<4] == [0x2a, 0x4d, 0x18] {
+            place += 8 + frame.number(at: 4, bytes: 4)
+        }
+        return place
     }
 
     static func check(name: [UInt8]) throws(DecodingRefusal) {

@@ -13,25 +13,45 @@ struct HEIFAperture {
 
     /// Reads the aperture of an item; nil if it has none.
     static func find(_ item: Int, in file: [UInt8]) throws(DecodingRefusal) -> HEIFAperture? {
-        guard let meta = Box.list(file[...]).first(where: { $0.kind == "meta" }),
-            let properties = Box.list(meta.content.dropFirst(4)).first(where: { $0.kind == "iprp" })
-        else { return nil }
-        let boxes = Box.list(properties.content)
-        guard let known = boxes.first(where: { $0.kind == "ipco" }).map({ Box.list($0.content) }) else { return nil }
         var found: HEIFAperture?
         var isTurned = false
-        let lists = boxes.filter { $0.kind == "ipma" }.compactMap { associations(of: item, $0.content) }
-        for index in lists.joined() where known.indices.contains(index - 1) {
-            switch known[index - 1].kind {
+        for property in properties(of: item, in: file) {
+            switch property.kind {
             case "irot", "imir": isTurned = true
             case "clap":
                 // Cropping comes before turning (ISO/IEC 23000-22 section 7.3.6.7).
                 guard !isTurned, found == nil else { throw unknown }
-                found = try HEIFAperture(known[index - 1].content)
+                found = try HEIFAperture(property.content)
             default: break
             }
         }
         return found
+    }
+
+    /// EXIF's orientation for how the file turns and mirrors an item (23008-12 sections 6.5.10 and 6.5.12).
+    static func orientation(of item: Int, in file: [UInt8]) -> UInt8 {
+        var (quarters, isMirrored) = (0, false)
+        for property in properties(of: item, in: file) {
+            let value = Int(property.content.first ?? 0)
+            switch property.kind {
+            case "irot": quarters += value & 3
+            // 1 exchanges left and right, 0 top and bottom.
+            case "imir": (quarters, isMirrored) = ((value & 1 == 1 ? 4 : 6) - quarters % 4, !isMirrored)
+            default: break
+            }
+        }
+        return (isMirrored ? [2, 5, 4, 7] : [1, 8, 3, 6])[quarters % 4]
+    }
+
+    /// The properties of an item, in their order.
+    private static func properties(of item: Int, in file: [UInt8]) -> [Box] {
+        guard let meta = Box.list(file[...]).first(where: { $0.kind == "meta" }),
+            let properties = Box.list(meta.content.dropFirst(4)).first(where: { $0.kind == "iprp" })
+        else { return [] }
+        let boxes = Box.list(properties.content)
+        guard let known = boxes.first(where: { $0.kind == "ipco" }).map({ Box.list($0.content) }) else { return [] }
+        let lists = boxes.filter { $0.kind == "ipma" }.compactMap { associations(of: item, $0.content) }
+        return lists.joined().filter { known.indices.contains($0 - 1) }.map { known[$0 - 1] }
     }
 
     private static let unknown = DecodingRefusal(

@@ -47,8 +47,8 @@ final class HEIFDecoder {
             let photo = try unsafe pixels(primary, HEIFAperture.find(Int(id), in: file))
             parts.append(
                 AnswerPart(
-                    .file, JPEGProfile.insert(unsafe profile(primary), into: try encode(photo)), width: photo.width,
-                    height: photo.height))
+                    .file, JPEGProfile.insert(unsafe profile(primary), into: try encode(photo)),
+                    detail: HEIFAperture.orientation(of: Int(id), in: file), width: photo.width, height: photo.height))
         }
         return parts
     }

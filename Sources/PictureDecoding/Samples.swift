@@ -12,7 +12,7 @@ struct Samples {
     var notes: [String] = []
 
     var parts: [AnswerPart] {
-        [AnswerPart(.samples, bytes, detail: type.rawValue, bits: bits, width: width, height: height)]
+        [AnswerPart(.samples, bytes, detail: type.code, bits: bits, width: width, height: height)]
             + notes.map { AnswerPart(.note, Array($0.cut(to: PictureLimits.messageBytes).utf8)) }
     }
 

@@ -60,10 +60,7 @@ final class TIFFDecoder {
         try memory.require(count + folding + Int(clamping: unsafe source.pointee.count))
         var missing: Int?
         let bytes = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
-            missing =
-                unsafe calls.IsTiled(file) != 0
-                ? try unsafe readTiles(file, source, memory, into: target, form)
-                : try unsafe readStrips(file, source, into: target, form)
+            missing = try unsafe read(file, source, memory, into: target, form)
         }
         // If libtiff reported an error, the parts that it could read are not used either.
         guard let missing, unsafe source.pointee.message.0 == 0 else { throw unsafe Self.damage(source) }
@@ -102,7 +99,7 @@ final class TIFFDecoder {
         let (bits, format) = (tag(TIFFTAG_BITSPERSAMPLE), tag(TIFFTAG_SAMPLEFORMAT))
         let letters = [Int(SAMPLEFORMAT_UINT): "u", Int(SAMPLEFORMAT_INT): "i", Int(SAMPLEFORMAT_IEEEFP): "f"]
         let name = "\(letters[format] ?? "?")\(bits)"
-        guard let type = SampleType.allCases.first(where: { $0.name == name }) else {
+        guard let type = SampleType.allCases.first(where: { $0.rawValue == name }) else {
             let names = ["u": "unsigned integers", "i": "signed integers", "f": "floats"]
             let words = letters[format].flatMap { names[$0] } ?? "samples of format \(format)"
             throw DecodingRefusal(
@@ -177,61 +174,54 @@ final class TIFFDecoder {
         }
     }
 
-    /// Reads all samples. Returns the number of samples in parts that the file leaves out; nil if a part is damaged.
-    private func readStrips(
-        _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>,
-        into target: UnsafeMutablePointer<UInt8>, _ form: Form
-    ) throws(DecodingRefusal) -> Int? {
-        let rows = unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_ROWSPERSTRIP))
-        // Without the tag, one strip has all rows.
-        let rowsEach = rows == 0 ? form.height : min(Int(rows), form.height)
-        let strips = (form.height + rowsEach - 1) / rowsEach
-        guard unsafe calls.NumberOfStrips(file) == UInt32(strips * form.planes) else { return nil }
-        var missing = 0
-        let line = form.width * form.each
-        for strip in 0..<(strips * form.planes) {
-            let row = strip % strips * rowsEach
-            let lines = min(rowsEach, form.height - row)
-            guard try unsafe holds(UInt32(strip), of: file, source, limit: rowsEach * line) else {
-                missing += strip < strips ? lines * form.width : 0
-                continue
-            }
-            let place = unsafe target + (strip / strips * form.height + row) * line
-            let read = unsafe calls.ReadEncodedStrip(file, UInt32(strip), place, Int64(lines * line))
-            guard read == lines * line else { return nil }
-        }
-        return missing
-    }
-
-    private func readTiles(
+    /// Reads all strips or tiles. Returns the number of samples in parts that the file leaves out; nil if one is damaged.
+    private func read(
         _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, _ memory: MemoryShare,
         into target: UnsafeMutablePointer<UInt8>, _ form: Form
     ) throws(DecodingRefusal) -> Int? {
         let (width, height, each) = (form.width, form.height, form.each)
-        let tileWidth = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_TILEWIDTH)))
-        let tileHeight = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_TILELENGTH)))
-        guard let count = PictureLimits.bytes(width: tileWidth, height: tileHeight, each: each),
-            unsafe calls.TileSize64(file) == UInt64(count)
+        let isTiled = unsafe calls.IsTiled(file) != 0
+        let long = { (tag: Int32) in Int(unsafe capture_tiff_long(&self.calls, file, UInt32(tag))) }
+        let rows = long(TIFFTAG_ROWSPERSTRIP)
+        // Without the tag, one strip has all rows.
+        let across = isTiled ? long(TIFFTAG_TILEWIDTH) : width
+        let down = isTiled ? long(TIFFTAG_TILELENGTH) : rows == 0 ? height : min(rows, height)
+        guard let count = PictureLimits.bytes(width: across, height: down, each: each) else { return nil }
+        let strips = (height + down - 1) / down
+        guard
+            isTiled
+                ? unsafe calls.TileSize64(file) == UInt64(count)
+                : unsafe calls.NumberOfStrips(file) == UInt32(strips * form.planes)
         else { return nil }
-        try memory.require(width * height * each * form.planes * (form.channels.count > 1 ? 2 : 1) + count)
+        if isTiled {
+            try memory.require(width * height * each * form.planes * (form.channels.count > 1 ? 2 : 1) + count)
+        }
+        var tile = [UInt8](repeating: 0, count: isTiled ? count : 0)
         var missing = 0
-        var tile = [UInt8](repeating: 0, count: count)
-        for (plane, top) in (0..<form.planes).flatMap({ plane in
-            stride(from: 0, to: height, by: tileHeight).map { (plane, $0) }
-        }) {
-            for left in stride(from: 0, to: width, by: tileWidth) {
-                let number = unsafe calls.ComputeTile(file, UInt32(left), UInt32(top), 0, UInt16(plane))
-                let (columns, lines) = (min(tileWidth, width - left), min(tileHeight, height - top))
+        for part in 0..<(strips * form.planes) {
+            let (plane, top) = (part / strips, part % strips * down)
+            for left in stride(from: 0, to: width, by: across) {
+                let number =
+                    isTiled
+                    ? unsafe calls.ComputeTile(file, UInt32(left), UInt32(top), 0, UInt16(plane)) : UInt32(part)
+                let (columns, lines) = (min(across, width - left), min(down, height - top))
                 guard try unsafe holds(number, of: file, source, limit: count) else {
                     missing += plane == 0 ? columns * lines : 0
                     continue
                 }
+                let place = unsafe target + ((plane * height + top) * width + left) * each
+                guard isTiled else {
+                    let wanted = lines * width * each
+                    guard unsafe calls.ReadEncodedStrip(file, number, place, Int64(wanted)) == wanted else {
+                        return nil
+                    }
+                    continue
+                }
                 guard unsafe calls.ReadEncodedTile(file, number, &tile, Int64(count)) == count else { return nil }
                 for row in 0..<lines {
-                    let start = row * tileWidth * each
-                    let place = ((plane * height + top + row) * width + left) * each
+                    let start = row * across * each
                     for (index, byte) in tile[start..<(start + columns * each)].enumerated() {
-                        unsafe target[place + index] = byte
+                        unsafe place[row * width * each + index] = byte
                     }
                 }
             }

@@ -71,18 +71,26 @@ final class GzipTar: TarSource {
     }
 }
 
-/// A tar archive that is compressed by Zstandard, decompressed by libarchive. A frame has a checksum if its writer wanted
-/// one (RFC 8878 section 3.1.1).
+/// A tar archive that is compressed by Zstandard, bzip2 or xz, decompressed by libarchive. A frame of Zstandard has a
+/// checksum if its writer wanted one (RFC 8878 section 3.1.1).
 @safe
-final class ZstandardTar: TarSource {
+final class FilteredTar: TarSource {
+    enum Filter: String { case zstandard = "Zstandard", bzip2, xz }
+
+    private let filter: Filter
     private let calls: capture_archive_reader
     private let archive: OpaquePointer
     private let block = unsafe UnsafeMutableRawBufferPointer.archiveBlock()
     private var isOpen = false
 
-    init(_ calls: capture_archive_reader) throws(DecodingRefusal) {
+    /// nil unless the archive begins as one that is compressed so.
+    init?(_ calls: capture_archive_reader, _ start: [UInt8]) throws(DecodingRefusal) {
+        let marks: [(Filter, [UInt8])] = [
+            (.zstandard, [0x28, 0xb5, 0x2f, 0xfd]), (.bzip2, Array("BZh".utf8)), (.xz, [0xfd, 0x37, 0x7a, 0x58]),
+        ]
+        guard let filter = marks.first(where: { start.starts(with: $0.1) })?.0 else { return nil }
         guard let archive = calls.read_new() else { throw .tooLarge }
-        self.calls = calls
+        (self.calls, self.filter) = (calls, filter)
         unsafe self.archive = unsafe archive
     }
 
@@ -101,7 +109,11 @@ final class ZstandardTar: TarSource {
     /// The whole decompressed stream is one entry of libarchive's format "raw".
     private func open() throws(DecodingRefusal) {
         isOpen = true
-        _ = unsafe calls.read_support_filter_zstd(archive)
+        switch filter {
+        case .zstandard: _ = unsafe calls.read_support_filter_zstd(archive)
+        case .bzip2: _ = unsafe calls.read_support_filter_bzip2(archive)
+        case .xz: _ = unsafe calls.read_support_filter_xz(archive)
+        }
         _ = unsafe calls.read_support_format_raw(archive)
         _ = unsafe calls.read_set_callback_data(archive, block.baseAddress)
         _ = unsafe calls.read_set_read_callback(archive) { _, block, bytes in
@@ -115,6 +127,19 @@ final class ZstandardTar: TarSource {
     }
 
     private var damage: DecodingRefusal {
-        DecodingRefusal(.malformed, "is damaged Zstandard data: \(unsafe String(library: calls.error_string(archive)))")
+        let text = unsafe String(library: calls.error_string(archive))
+        if filter == .zstandard, text.contains("too much memory") {
+            let size = window >= 1 << 30 ? "\(window >> 30) GiB" : "\(window >> 20) MiB"
+            return DecodingRefusal(.tooLarge, "is Zstandard data that needs a window of \(size), more than 128 MiB")
+        }
+        return DecodingRefusal(.malformed, "is damaged \(filter.rawValue) data: \(text)")
+    }
+
+    /// The window that the first frame asks for (RFC 8878 section 3.1.1.1.2), if its header has it.
+    private var window: Int {
+        let place = ArchiveUnpacker.skippable
+        guard let byte = Channel.read(6, at: place)?.last else { return 0 }
+        let base = 1 << (10 + Int(byte >> 3))
+        return base + base / 8 * Int(byte & 7)
     }
 }

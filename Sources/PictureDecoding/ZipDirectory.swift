@@ -27,6 +27,8 @@ struct ZipDirectory {
     }
 
     let offset: Int
+    /// Whether `\` separates the parts of names, as Windows PowerShell 5.1 writes them: no name has a `/`.
+    private(set) var hasBackslashes = false
     private let bytes: [UInt8]
     private let count: Int
 
@@ -43,10 +45,13 @@ struct ZipDirectory {
             tail.number(at: end + 10, bytes: 2), tail.number(at: end + 12, bytes: 4),
             tail.number(at: end + 16, bytes: 4), position
         )
-        guard tail.number(at: end + 4, bytes: 4) == 0, tail.number(at: end + 8, bytes: 2) == count else {
-            throw Self.damage("it is a part of a divided archive, or its directory is damaged")
-        }
-        if let (wide, place) = try Self.wideEnd(before: position) {
+        let end64 = try Self.wideEnd(before: position)
+        // With a zip64 end, the numbers of disks may be only there (APPNOTE 4.4.1.4).
+        let disks = [0, 2].map { tail.number(at: end + 4 + $0, bytes: 2) }
+        guard disks.allSatisfy({ $0 == 0 || end64 != nil && $0 == 0xffff }),
+            tail.number(at: end + 8, bytes: 2) == count
+        else { throw Self.damage("it is a part of a divided archive, or its directory is damaged") }
+        if let (wide, place) = end64 {
             let same = zip(wide, [(count, 0xffff), (byteCount, 0xffff_ffff), (offset, 0xffff_ffff)]).allSatisfy {
                 $0 == $1.0 || $1.0 == $1.1
             }
@@ -61,6 +66,7 @@ struct ZipDirectory {
             throw Self.damage("its directory is not where the end of the file says")
         }
         (self.offset, self.bytes, self.count) = (offset, bytes, count)
+        hasBackslashes = try forEach { entry throws(DecodingRefusal) in !entry.name.contains(UInt8(ascii: "/")) }
     }
 
     /// The number of entries, the number of bytes and the position of a directory as the zip64 end says, and the
@@ -70,7 +76,8 @@ struct ZipDirectory {
             return nil
         }
         guard let place = locator.wideNumber(at: 8), place == end - 20 - 56, let wide = Channel.read(56, at: place),
-            wide.starts(with: wideEndMark), let count = wide.wideNumber(at: 32),
+            wide.starts(with: wideEndMark), wide.number(at: 16, bytes: 4) == 0, wide.number(at: 20, bytes: 4) == 0,
+            let count = wide.wideNumber(at: 32),
             let byteCount = wide.wideNumber(at: 40), let offset = wide.wideNumber(at: 48)
         else { throw damage("its zip64 end is wrong") }
         return ([count, byteCount, offset], place)

@@ -13,11 +13,13 @@ struct ZipUnpacker {
     func unpack() throws(DecodingRefusal) -> Bool {
         try directory.forEach { entry throws(DecodingRefusal) in
             let start = try begin(entry)
-            if entry.name.last == UInt8(ascii: "/") { return true }
+            let slash = UInt8(ascii: "/")
+            let name = directory.hasBackslashes ? entry.name.map { $0 == UInt8(ascii: "\\") ? slash : $0 } : entry.name
+            if name.last == slash { return true }
             guard [0, Int(S_IFREG)].contains(entry.unixType) else {
-                return Channel.send([AnswerPart(.archiveOther, entry.name)])
+                return Channel.send([AnswerPart(.archiveOther, name)])
             }
-            guard Channel.send([AnswerPart(.archiveFile, entry.name)]) else { return false }
+            guard Channel.send([AnswerPart(.archiveFile, name)]) else { return false }
             var writer = Writer(entry)
             switch entry.method {
             case 0: return try copy(entry, from: start, &writer)

@@ -10,11 +10,12 @@ package struct PicturePart: Hashable, Sendable {
     package enum Kind: UInt8, Sendable {
         /// The process is in its sandbox; `detail` is the version of these messages.
         case ready = 1
-        /// Samples in the byte order of the machine, row-major; `detail` is their `SampleType`.
+        /// Samples in the byte order of the machine, row-major; `detail` is the code of their `SampleType`.
         case samples
         /// 8-bit RGB, row-major.
         case pixels
-        /// A complete JPEG or PNG file; width and height are those of its picture.
+        /// A complete JPEG or PNG file; width and height are those of its picture. Of a HEIF file, `detail` is the
+        /// orientation as EXIF has it.
         case file
         case exif
         /// The XMP of the depth picture of a HEIF file.
@@ -93,7 +94,7 @@ package struct PicturePart: Hashable, Sendable {
     private var hasPossibleCount: Bool {
         switch kind {
         case .samples:
-            SampleType(rawValue: detail).map {
+            SampleType(code: detail).map {
                 bits < 8 * $0.byteCount
                     && byteCount == PictureLimits.bytes(width: width, height: height, each: $0.byteCount)
             } ?? false

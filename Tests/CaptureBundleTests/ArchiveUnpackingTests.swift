@@ -13,7 +13,7 @@ struct ArchiveUnpackingTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    static let kinds = ["a.zip", "a.tar", "a.tar.gz", "a.tar.zst"]
+    static let kinds = ["a.zip", "a.tar", "a.tar.gz", "a.tar.zst", "a.tar.bz2", "a.tar.xz"]
 
     @Test(arguments: kinds)
     func givesTheFilesOfAnArchive(_ name: String) throws {
@@ -120,6 +120,60 @@ struct ArchiveUnpackingTests {
         #expect(try unpacked("a.zip") == ["one": Array("content".utf8)])
         let error = try #require(throws: BundleError.self) { try unpacked("b.zip") }
         #expect(error.code == .rawArchive && error.message.contains(words), "\(error)")
+    }
+
+    /// The names as Windows PowerShell 5.1 writes them; and as a program on Unix, where `\` is a part of a name.
+    @Test(arguments: [
+        (#"['a\\b', 'a\\c\\d', 'a\\e\\']"#, ["a/b", "a/c/d"]), (#"['a\\b', 'c/d']"#, [#"a\b"#, "c/d"]),
+    ])
+    func readsBackslashesAsSeparators(_ names: String, _ expected: [String]) throws {
+        let script = "import zipfile as f; z = f.ZipFile('a.zip', 'w'); "
+        try folder.write("\(script)[z.writestr(n, '') for n in \(names)]; z.close()", to: "make.py")
+        try folder.shell("python3 make.py")
+        #expect(try Set(unpacked("a.zip").keys) == Set(expected))
+    }
+
+    /// All checks of names apply to what the separators make of them.
+    @Test(arguments: [#"['a\\..\\b']"#, #"['\\a']"#, #"['a\\\\b']"#, #"['a\\b', 'a\\.\\b']"#])
+    func refusesBackslashesThatLeaveTheArchive(_ names: String) throws {
+        let script = "import zipfile as f; z = f.ZipFile('a.zip', 'w'); "
+        try folder.write("\(script)[z.writestr(n, '') for n in \(names)]; z.close()", to: "make.py")
+        try folder.shell("python3 make.py")
+        #expect(try #require(throws: BundleError.self) { try unpacked("a.zip") }.code == .rawArchive)
+    }
+
+    /// stream-zip writes ffff for the numbers of disks where a zip64 end has them (APPNOTE 4.4.1.4).
+    @Test func readsNumbersOfDisksThatAreOnlyInTheZip64End() throws {
+        let change = "z[:-18] + b'\\xff' * 4 + z[-14:]"
+        let wide =
+            "e = len(z) - 22; d = z.index(b'PK\\1\\2'); import struct as s; "
+            + "w = b'PK\\6\\6' + s.pack('<QHHIIQQQQ', 44, 45, 45, D, 0, 1, 1, e - d, d) + "
+            + "b'PK\\6\\7' + s.pack('<IQI', 0, e, 1); z = z[:e] + w + z[e:]; "
+        try folder.write("content", to: "one")
+        for (disk, isRead) in [("0", true), ("1", false)] {
+            try folder.write(
+                "import zipfile as f; a = f.ZipFile('a.zip', 'w'); a.write('one'); a.close()\n"
+                    + "z = open('a.zip', 'rb').read()\n\(wide.replacing("D", with: disk))\n"
+                    + "open('a.zip', 'wb').write(\(change))\n", to: "make.py")
+            try folder.shell("python3 make.py")
+            #expect(isRead == ((try? unpacked("a.zip")) == ["one": Array("content".utf8)]))
+        }
+    }
+
+    /// A skippable frame may come first (RFC 8878 section 3.1.2); pzstd writes one before each part.
+    @Test func readsSkippableFramesOfZstandard() throws {
+        try folder.write("content", to: "one")
+        try folder.shell(#"(printf '\120\052\115\030\004\000\000\000abcd'; tar -cf- one | zstd -q) > a.tar.zst"#)
+        #expect(try unpacked("a.tar.zst") == ["one": Array("content".utf8)])
+        try folder.shell(#"printf '\120\052\115\030\377\377\377\377abcd' > b.tar.zst"#)
+        #expect(throws: BundleError.self) { try unpacked("b.tar.zst") }
+    }
+
+    @Test func namesTheWindowThatIsTooLarge() throws {
+        try folder.write("content", to: "one")
+        try folder.shell("tar -cf- one | zstd -q --ultra --long=31 -o a.tar.zst")
+        let error = try #require(throws: BundleError.self) { try unpacked("a.tar.zst") }
+        #expect(error.message == "is Zstandard data that needs a window of 2 GiB, more than 128 MiB")
     }
 
     /// An archive of more files than 16 bits can count, as Python writes it, has a second end for larger numbers.

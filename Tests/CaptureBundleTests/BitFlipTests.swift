@@ -14,7 +14,7 @@ struct BitFlipTests {
     init() throws { folder = try TemporaryFolder() }
 
     @Test(arguments: [
-        "bsdtar -czf a raw", "bsdtar -cf - raw | zstd -q >a",
+        "bsdtar -czf a raw", "bsdtar -cf - raw | zstd -q >a", "bsdtar -cjf a raw", "bsdtar -cJf a raw",
         "bsdtar -cf b raw && (head -c 999 b | gzip && tail -c +1000 b | gzip) >a",
         "bsdtar -a -cf a.zip raw && mv a.zip a", "python3 -m zipfile -c a raw",
         "python3 -c \"import zipfile as f; z = f.ZipFile('a', 'w', 8); [z.write('raw/' + n) for n in ('one', 'two')]\"",

@@ -1,8 +1,24 @@
 import CaptureBundle
 import CaptureTestSupport
+import Foundation
 import Testing
 
 struct CaptureTimeTests {
+    /// The formatter of Samples/library and of the guide for apps.
+    @Test func theSampleKeepsEveryMillisecond() throws {
+        let formatter = ISO8601DateFormatter()
+        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+        for milliseconds in 1_773_497_366_000..<1_773_497_367_000 {
+            let text = formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds) / 1000))
+            #expect(CaptureTime(text)?.milliseconds == milliseconds)
+        }
+        for name in ["library/Sources/send-capture/main.swift", "Guides.docc/Apps.md"] {
+            let code = try String(contentsOf: Places.root.appending(path: "Samples/\(name)"), encoding: .utf8)
+            #expect(code.contains("formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]"))
+            #expect(!code.contains("ISO8601Format("))
+        }
+    }
+
     @Test(arguments: [
         ("2026-03-14T15:09:26.535+01:00", "2026-03-14T14:09:26.535Z"),
         ("2026-03-14T00:30:00+01:00", "2026-03-13T23:30:00.000Z"),

@@ -110,23 +110,23 @@ struct DepthFormatTests {
     func readsMapsFromTheBottom(_ scale: String, _ isBig: Bool) throws {
         let rows = Array(Self.floats[3...] + Self.floats[..<3])
         let data = rows.flatMap { Self.bytes(UInt64($0.bitPattern), 4, isBig) }
-        let (grid, factor) = try PortableFloatMap.decode(Array("Pf\n3 2\n\(scale)\n".utf8) + data)
+        let (grid, factor) = try PortableMap.decode(Array("Pf\n3 2\n\(scale)\n".utf8) + data)
         #expect(Self.values(grid) == Self.floats && factor == abs(Double(scale) ?? 0))
         #expect(grid.size.width == 3 && grid.size.height == 2)
     }
 
     static let refusedMaps: [(text: String, words: String)] = [
-        ("PF\n1 1\n-1\n", "three channels"), ("P5\n", "expected Pf"), ("", "begins with"),
+        ("PF\n1 1\n-1\n", "three channels"), ("P2\n", "in text form"), ("", "begins with"),
         ("Pf\n1 x\n-1\n", "without a size"),
         ("Pf\n-1 1\n-1\n", "without a size"), ("Pf\n0 1\n-1\n", "0x1"), ("Pf\n20000 1\n-1\n", "20000x1"),
         ("Pf\n1 1\n0\naaaa", "scale factor \"0\""), ("Pf\n1 1\nnan\naaaa", "\"nan\""), ("Pf\n1 1\n-1\naaa", "3 bytes"),
-        ("Pf\n1 1\n-1\naaaab", "5 bytes"), ("Pf\n1 1\n\(String(repeating: "1", count: 99))\naaaa", "scale factor"),
+        ("Pf\n1 1\n-1\naaaab", "5 bytes"), ("Pf\n1 1\n\(String(repeating: "1", count: 99))\naaaa", "third number"),
     ]
 
     @Test(arguments: refusedMaps.indices)
     func refusesMapsWithWords(_ index: Int) {
         let (text, words) = Self.refusedMaps[index]
-        let failure = #expect(throws: DepthFormatFailure.self) { try PortableFloatMap.decode(Array(text.utf8)) }
+        let failure = #expect(throws: DepthFormatFailure.self) { try PortableMap.decode(Array(text.utf8)) }
         #expect(failure?.message.contains(words) ?? false, "\(failure?.message ?? "")")
     }
 

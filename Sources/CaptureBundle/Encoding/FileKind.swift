@@ -39,6 +39,7 @@ package struct FileKind: Equatable, Sendable {
         (0, Array("PK\u{5}\u{6}".utf8), .zip, "an empty zip archive"),
         (0, [0x1f, 0x8b], .compressed, "a gzip-compressed file"),
         (0, [0x28, 0xb5, 0x2f, 0xfd], .compressed, "a zstd-compressed file"),
+        (1, [0x2a, 0x4d, 0x18], .compressed, "a zstd-compressed file"),
         (0, Array("BZh".utf8), .compressed, "a bzip2-compressed file"),
         (0, [0xfd, 0x37, 0x7a, 0x58, 0x5a], .compressed, "an xz-compressed file"),
         (0, [0x7f, 0x45, 0x4c, 0x46], .program, "a program"),

@@ -1,7 +1,7 @@
 import CaptureBundle
 import SystemPackage
 
-/// `transforms.json` of nerfstudio, which lists the frames with their photos and, for some, their depth maps
+/// `transforms.json` of nerfstudio, NeRFCapture or instant-ngp, which lists the frames with their photos and, for some, their depth maps
 /// (Spec/raw-captures.md section 2.2). The format does not define the unit of the depth samples.
 struct NerfstudioLayout: RawLayout {
     static let name = "nerfstudio"
@@ -26,18 +26,27 @@ struct NerfstudioLayout: RawLayout {
                 throw root.wrong("frames[\(index)] has no file_path")
             }
             objects.append(object)
-            paths.append(path)
+            // instant-ngp and NeRFCapture leave out the ending.
+            let full =
+                path.extension == nil
+                ? [".png", ".jpg"].map { FilePath("\(path.string)\($0)") }.first(where: tree.holds) : nil
+            paths.append(full ?? path)
         }
         let names = try names(of: paths, root)
         let camera = try Camera(root)
         // The translations of the poses have the unit of the scaled depth maps, which is the metre. Without a depth map
         // their unit is unknown. It is also unknown if the poses were scaled separately (`applied_scale` is not 1).
         let arePosesMetric = try root.number("applied_scale") ?? 1 == 1
+        // instant-ngp and NeRFCapture say what one unit of integers is.
+        var scale: DepthScale?
+        if case .number(let text) = root["integer_depth_scale"] { scale = DepthScale(text) }
         let frames = objects.enumerated().map { index, object in
             var frame = RawFrame(name: names[index], number: number(in: names[index]), photo: paths[index])
             frame.carried = [file]
             do throws(BundleError) {
-                frame.depth = try path("depth_file_path", object, index).map { RawFrame.DepthFile(path: $0) }
+                let name = object["depth_file_path"] == nil ? "depth_path" : "depth_file_path"
+                let depth = try path(name, object, index)
+                frame.depth = depth.map { RawFrame.DepthFile(path: $0, scale: $0.ending == "png" ? scale : nil) }
                 frame.facts.intrinsics = try Camera(object).intrinsics(camera)
                 if frame.depth != nil, arePosesMetric { frame.facts.pose = try pose(object, index) }
             } catch { frame.problem = error }

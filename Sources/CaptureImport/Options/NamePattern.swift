@@ -56,6 +56,8 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
         }
         return tree.names(in: place).compactMap { name -> [UInt8]? in
             let bytes = name.bytes
+            // As in a shell; macOS puts `._NAME` beside each file on foreign disks.
+            if star.before.isEmpty && bytes.first == UInt8(ascii: ".") { return nil }
             guard bytes.count > star.before.count + star.after.count, bytes.starts(with: star.before),
                 bytes.reversed().starts(with: star.after.reversed())
             else { return nil }

@@ -113,12 +113,10 @@ struct DepthFileReader {
         case "npy":
             let grid = try NumpyArray.decode(bytes)
             return Samples(grid: grid, encoding: "npy-\(grid.type.numpyName)")
-        case "pfm":
-            let (grid, factor) = try PortableFloatMap.decode(bytes)
-            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first", factor: factor)
         default:
-            let grid = try PortableGrayMap.decode(bytes)
-            return Samples(grid: grid, encoding: "pgm-\(grid.type.name)")
+            let (grid, factor) = try PortableMap.decode(bytes)
+            guard grid.type.isFloat else { return Samples(grid: grid, encoding: "pgm-\(grid.type.rawValue)") }
+            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first", factor: factor)
         }
     }
 
@@ -131,7 +129,7 @@ struct DepthFileReader {
     ) throws(BundleError) -> Samples {
         do {
             let grid = try decoder.samples(bytes, format, channel: options.depthChannel ?? "")
-            return Samples(grid: grid, encoding: "\(name)-\(grid.type.name)")
+            return Samples(grid: grid, encoding: "\(name)-\(grid.type.rawValue)")
         } catch { throw error.error(label, code: .rawDepth) }
     }
 

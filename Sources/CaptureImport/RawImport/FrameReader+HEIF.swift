@@ -17,7 +17,7 @@ extension FrameReader {
             throw BundleError(.rawCapture, "is a HEIC file without a photo", file: file)
         }
         try carryOriginal(.heicSource, mediaType: "image/heic", bytes, file)
-        return (JPEGExif.insert(picture.exif, into: photo), picture)
+        return (JPEGExif.insert(JPEGExif.turned(picture.exif, picture.orientation), into: photo), picture)
     }
 
     /// Carries the original of a converted photo, unless the user asked for a bundle without what it contains.
@@ -51,6 +51,34 @@ extension HEIFPicture {
 
 /// EXIF in a JPEG that has none.
 enum JPEGExif {
+    /// EXIF with an orientation, unless it has one already: its main directory is written again at the end, so that all
+    /// values stay where they are.
+    static func turned(_ exif: [UInt8]?, _ orientation: Int) -> [UInt8]? {
+        guard (2...8).contains(orientation), PhotoFacts(exif: exif ?? [])?.orientation ?? 1 == 1 else { return exif }
+        let empty: [UInt8] = [0x49, 0x49, 42, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        var bytes = exif ?? empty
+        guard let tiff = TIFFStructure(bytes) else { return exif }
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            let little = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+            return bytes[0] == 0x49 ? little : little.reversed()
+        }
+        let start = tiff.firstDirectory + 2
+        let end = start + 12 * (tiff.number(at: start - 2, length: 2) ?? 0)
+        guard start >= 10, end + 4 <= bytes.count else { return exif }
+        let others = stride(from: start, to: end, by: 12).map { Array(bytes[$0..<($0 + 12)]) }
+        let own = number(0x0112, 2) + number(3, 2) + number(1, 4) + number(orientation, 2) + [0, 0]
+        let tag = { (entry: [UInt8]) in
+            Int(entry[0]) << (bytes[0] == 0x49 ? 0 : 8) | Int(entry[1]) << (bytes[0] == 0x49 ? 8 : 0)
+        }
+        let isBefore = { (entry: [UInt8]) in tag(entry) < 0x0112 }
+        let kept = others.filter { tag($0) != 0x0112 }
+        let entries = kept.filter(isBefore) + [own] + kept.filter { !isBefore($0) }
+        let next = Array(bytes[end..<(end + 4)])
+        if bytes.count % 2 == 1 { bytes.append(0) }
+        bytes.replaceSubrange(4..<8, with: number(bytes.count, 4))
+        return bytes + number(entries.count, 2) + entries.joined() + next
+    }
+
     /// Puts EXIF behind the start marker; the same photo if there is no EXIF, or more than a segment holds.
     static func insert(_ exif: [UInt8]?, into jpeg: [UInt8]) -> [UInt8] {
         let header = Array("Exif\0\0".utf8)

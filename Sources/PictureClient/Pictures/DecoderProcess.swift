@@ -134,7 +134,7 @@ final class DecoderProcess: Sendable {
         }
         // The initializer of the head has checked the sizes.
         let count = head.width * head.height
-        guard let type = SampleType(rawValue: head.detail),
+        guard let type = SampleType(code: head.detail),
             let size = DepthSize(width: head.width, height: head.height)
         else { throw Broken() }
         var grid: SampleGrid?

@@ -3,11 +3,13 @@ import PictureMessages
 
 /// The contents of a HEIF photo (HEIC) from a phone.
 ///
-/// Photo and depth are cropped as the file says, but not turned or mirrored. EXIF's orientation turns both.
+/// Photo and depth are cropped as the file says, but not turned or mirrored.
 package struct HEIFPicture: Sendable {
     /// The photo as a JPEG of quality 95, with its ICC profile and no other metadata; nil if the caller did not ask for
     /// it.
     package private(set) var photo: [UInt8]?
+    /// How the file turns and mirrors the photo, as EXIF's orientation.
+    package private(set) var orientation = 1
     /// EXIF, beginning with the TIFF header.
     package private(set) var exif: [UInt8]?
     /// The codes of the depth picture; nil if the file has none.
@@ -39,7 +41,7 @@ extension HEIFPicture {
 
     private mutating func take(_ head: PicturePart, _ bytes: [UInt8]) {
         switch head.kind {
-        case .file: photo = bytes
+        case .file: (photo, orientation) = (bytes, Int(head.detail))
         case .exif: exif = bytes
         case .depthXMP: depthXMP = bytes
         case .depthFacts:

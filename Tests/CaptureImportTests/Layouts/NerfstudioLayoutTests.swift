@@ -23,6 +23,26 @@ struct NerfstudioLayoutTests {
         "{\"file_path\": \"\(path)\", \"depth_file_path\": \"depths/d.png\", \(pose)\(more)}"
     }
 
+    /// The names and the unit of NeRFCapture and instant-ngp. The photo of a frame has no ending there.
+    @Test func readsTheUnitOfIntegers() throws {
+        let folder = try TemporaryFolder()
+        let frame = #"{"file_path": "images/0", "depth_path": "images/0.depth.png"}"#
+        let other = #"{"file_path": "images/1", "depth_path": "images/1.exr"}"#
+        for (number, scale) in [("6.103608758678569e-05", "0.00006103608758678569"), ("0.001", "0.001"), ("-1", nil)]
+            as [(String, String?)]
+        {
+            let tree = try RawTree.making(
+                [
+                    "transforms.json": #"{"integer_depth_scale": \#(number), "frames": [\#(frame), \#(other)]}"#,
+                    "images/0.png": "", "images/1.jpg": "",
+                ], in: folder)
+            let frames = try NerfstudioLayout.export(tree).frames
+            #expect(frames.map { $0.photo?.string } == ["images/0.png", "images/1.jpg"])
+            #expect(frames.map { $0.depth?.path.string } == ["images/0.depth.png", "images/1.exr"])
+            #expect(frames.map { $0.depth?.scale?.description } == [scale, nil])
+        }
+    }
+
     @Test func readsPathsCamerasAndPoses() throws {
         let export = try export([
             Self.frame("./images/frame_00012.jpg"), Self.frame("images//./b.jpeg", ", \"fl_x\": 10, \"w\": 65"),

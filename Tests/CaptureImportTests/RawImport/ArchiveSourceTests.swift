@@ -13,6 +13,7 @@ struct ArchiveSourceTests {
 
     @Test(arguments: [
         "tar -cf made.tar raw", "tar -czf made.tar.gz raw", "tar --zstd -cf made.tar.zst raw",
+        "tar -cjf made.tar.bz2 raw", "tar -cJf made.tar.xz raw",
         "tar -cf made.tar -C raw .",
         "python3 -m zipfile -c made.zip raw", "cd raw && python3 -m zipfile -c ../made.zip *",
     ])
@@ -22,7 +23,7 @@ struct ArchiveSourceTests {
         try room.folder.shell(command)
         let name = try #require(
             FileManager.default.contentsOfDirectory(atPath: room.folder.path).first {
-                ["made.tar", "made.tar.gz", "made.tar.zst", "made.zip"].contains($0)
+                $0.hasPrefix("made.tar") || $0 == "made.zip"
             })
         let archive = try room.pack(name)
         #expect(archive.entries == folder.entries && archive.packed.id == folder.packed.id)

@@ -143,6 +143,26 @@ struct FactPrecedenceTests {
         #expect(try plain.metadata()["photo_rewritten"] == nil && plain.entries["photo.jpg"] == exif())
     }
 
+    /// The photo of a HEIC file that only the file itself turns, by a quarter clockwise.
+    @Test func takesTheOrientationOfAHEICFile() throws {
+        try RawFolder.write(to: room.folder, photo: nil, depth: nil, metadata: ImportRoom.metadata)
+        try room.folder.write([UInt8](#require(Data(base64Encoded: Self.turned))), to: "raw/photo.heic")
+        let photo = try #require(
+            try room.pack("raw") { ($0.convertsPhoto, $0.withoutDepth) = (true, true) }.entries["photo.jpg"])
+        #expect(PhotoFacts(jpeg: photo)?.orientation == 6)
+    }
+
+    /// 16 by 16 grey pixels, by pillow-heif 1.8, with `irot` 3.
+    private static let turned =
+        """
+        AAAAHGZ0eXBoZWl4AAAAAG1pZjFoZWl4bWlhZgAAAYBtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAACJp\
+        bG9jAAAAAERAAAEAAQAAAAABpAABAAAAAAAAABoAAAAjaWluZgAAAAAAAQAAABVpbmZlAgAAAAABAABodmMxAAAAAA5waXRtAAAAAAAB\
+        AAABAGlwcnAAAADfaXBjbwAAAHFodmNDAQQIAAAAn/gAAAAAHvAA/Pz4+AAADwNgAAEAF0ABDAH//wQIAAADAJ/4AAADAAAeugJAYQAB\
+        ACZCAQEECAAAAwCf+AAAAwAAHsCCBBZbqrprmwIAAAMAMgAAAwACEGIAAQAGRAHBc8GJAAAAE2NvbHJuY2x4AAEADQAGgAAAABRpc3Bl\
+        AAAAAAAAAEAAAABAAAAAKGNsYXAAAAAQAAAAAQAAABAAAAAB////0AAAAAL////QAAAAAgAAAA5waXhpAAAAAAEIAAAACWlyb3QDAAAA\
+        GWlwbWEAAAAAAAAAAQABBoECAwWEhgAAACJtZGF0AAAAFigBrggkbbjga9M1skErUKZ/ZsCVARE=
+        """
+
     /// Files as they were found are refused; a depth map inside a photo is read before the photo is rewritten.
     @Test func carriesNoFileAsItWasFound() throws {
         try write(RawFolder.photo, ImportRoom.metadata)

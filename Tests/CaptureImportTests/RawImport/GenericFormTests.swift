@@ -49,6 +49,31 @@ struct GenericFormTests {
         #expect(names.sorted() == expected.map { "scan-\($0).bundle" }.sorted())
     }
 
+    /// What macOS puts beside each file on a foreign disk.
+    @Test func aStarDoesNotMatchAPointAtTheBeginning() throws {
+        for name in ["rgb/._frame-5.jpg", "depth/._frame-5.depth.png"] {
+            try room.folder.write([0, 5, 0x16, 7], to: "scan/\(name)")
+        }
+        let names = try room.packFrames("scan") {
+            choose(&$0)
+            $0.patterns = patterns("rgb/*.jpg", "depth/*.depth.png")
+        }
+        #expect(names.count == 6)
+        try room.folder.shell("rm scan/*/._*")
+        for name in ["rgb/.5.jpg", "depth/.5.png"] {
+            try FileManager.default.copyItem(
+                atPath: room.folder.path(
+                    "scan/\(name.hasPrefix("rgb") ? "rgb/frame-5.jpg" : "depth/frame-5.depth.png")"),
+                toPath: room.folder.path("scan/\(name)"))
+        }
+        try FileManager.default.removeItem(atPath: room.folder.path("out"))
+        let hidden = try room.packFrames("scan") {
+            choose(&$0)
+            $0.patterns = patterns("rgb/.*.jpg", "depth/.*.png")
+        }
+        #expect(hidden == ["scan-5.bundle"])
+    }
+
     @Test func oneBundleTakesOneFrame() throws {
         let error = try room.refusal("scan") { choose(&$0) }
         #expect(error.code == .rawFrames && error.hints == [.raw(.packFrames), .raw(.packFrame(5))])

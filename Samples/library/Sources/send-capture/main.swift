@@ -27,13 +27,19 @@ struct Metadata: Encodable {
     var depthMapDimensions: [String: Int]
 }
 
+/// The time with milliseconds: two frames of one second are two captures. `Date.ISO8601Format` would cut some of them off.
+func text(_ time: Date) -> String {
+    let formatter = ISO8601DateFormatter()
+    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    return formatter.string(from: time)
+}
+
 /// Writes the three files of a raw capture.
 func write(_ frame: Frame, to folder: URL) throws {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     let metadata = Metadata(
-        // With milliseconds: two frames of one second are two captures.
-        capturedAt: frame.time.ISO8601Format(.init(includingFractionalSeconds: true)), deviceModel: "Rig 4",
+        capturedAt: text(frame.time), deviceModel: "Rig 4",
         depthMapDimensions: ["width": frame.width, "height": frame.height])
     let floats = frame.depth.flatMap { withUnsafeBytes(of: $0.bitPattern.littleEndian, Array.init) }
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

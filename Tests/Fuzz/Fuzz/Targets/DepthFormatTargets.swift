@@ -30,12 +30,14 @@ enum PortableFloatMapTarget: FuzzTarget {
     static let name = "pfm"
 
     static func seeds(_ samples: Samples) -> [[UInt8]] {
-        ["Pf\n4 3\n-1.0\n", "Pf\n4 3\n1\n"].map { Array($0.utf8) + [UInt8](repeating: 0x3f, count: 48) }
+        ["Pf\n4 3\n-1.0\n", "Pf\n4 3\n1\n", "P5 4 # a\n3 999\n"].map {
+            Array($0.utf8) + [UInt8](repeating: 0x3f, count: $0.utf8.first == 0x50 && $0.contains("999") ? 24 : 48)
+        }
     }
 
     static func judge(_ bytes: [UInt8]) {
-        guard let grid = Cost.bounded(bytes.count, { try? PortableFloatMap.decode(bytes) }) else { return }
-        expect(grid.grid.size.byteCount <= bytes.count, "a map has more samples than bytes")
+        guard let grid = Cost.bounded(bytes.count, { try? PortableMap.decode(bytes) }) else { return }
+        expect(grid.grid.size.byteCount <= 4 * bytes.count, "a map has more samples than bytes")
     }
 }
 

@@ -25,6 +25,22 @@ struct BodyTests {
         return received.report.verdict
     }
 
+    /// Tomcat takes 50 parts, and several parsers of forms fail at an empty one.
+    @Test func warnsOfManyPartsAndOfAnEmptyOne() throws {
+        func remarks(_ vector: String) throws -> String {
+            let bytes = try VectorFile(Places.vectors.appending(path: "valid/\(vector)")).content
+            // The size of manifest.json is in octal in its header, after the magic.
+            let size = try #require(Int(String(decoding: bytes[1148..<1159], as: UTF8.self), radix: 8))
+            let manifest = Array(bytes[1536..<(1536 + size)])
+            let facts = BodyFacts(
+                try Manifest.decode(manifest), manifest, assertion: [], deviceModel: "", position: nil)
+            return try BodyLayout(facts, name: "cap.bundle").body.remarks.joined(separator: "; ")
+        }
+        let many = try remarks("valid_entries_4096")
+        #expect(many.contains("has 4099 parts") && many.contains("has the empty part source/"), "\(many)")
+        #expect(try !remarks("valid_location").contains("some servers"))
+    }
+
     @Test func refusesFlippedBitsPrefixesAndBytesTooMany() throws {
         #expect(try verdict(body) == .verified)
         for bytes in Damage.flips(body, count: 60) {

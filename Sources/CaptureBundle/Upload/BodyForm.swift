@@ -94,6 +94,11 @@ struct CaptureForm: BodyForm {
         {
             remarks.append("has no part \(part), which servers require")
         }
+        let parts = facts.entries.filter { header(of: $0) != nil }.count + 3
+        if parts > 40 { remarks.append("has \(parts) parts; some servers take only 50, 64 or 100") }
+        if let empty = facts.entries.first(where: { $0.size == 0 }) {
+            remarks.append("has the empty part \(empty.path), at which some servers fail")
+        }
         return remarks
     }
 }

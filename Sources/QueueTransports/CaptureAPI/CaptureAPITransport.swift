@@ -120,7 +120,7 @@ final class CaptureAPITransport: UploadTransport {
             guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),
                 let data = value["data"], let id = data["capture_id"]?.text, (1...256).contains(id.utf8.count)
             else {
-                return .unclear(code: end.code, message: "\(end.message), but without a capture_id")
+                return .unclear(code: end.code, message: "\(end.message), but \(end.withoutID)")
             }
             let url = told(data["verification_url"]?.text)
             if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }
@@ -130,6 +130,8 @@ final class CaptureAPITransport: UploadTransport {
             // The connection works, so the server can be asked at once.
             if case .outcome(let outcome) = landed(job, control), case .completed = outcome { return outcome }
             return end.kind == .present ? .failed(code: end.code, message: end.message) : end.outcome
+        case .unclear where end.answer.map({ 200...299 ~= $0.status }) ?? false:
+            return .unclear(code: end.code, message: "\(end.message); expected 202 with a capture_id")
         default: return end.outcome
         }
     }

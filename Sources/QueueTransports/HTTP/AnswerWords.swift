@@ -18,12 +18,13 @@ struct AnswerWords {
         self.json = json
         let fault = json?["error"]
         var code = fault?["code"]?.text
-        var text = fault?["message"]?.text ?? json?["detail"]?.text ?? json?["title"]?.text
+        var text =
+            fault?["message"]?.text ?? json?["detail"]?.text ?? json?["description"]?.text ?? json?["title"]?.text
         if json == nil, type.contains("xml") || answer.body.starts(with: Array("<?xml".utf8)) {
             let body = String(decoding: answer.body.prefix(4096), as: UTF8.self)
             code = Self.element("Code", body)
             text = Self.element("Message", body)
-        } else if json == nil, type.hasPrefix("text/plain") {
+        } else if json == nil, type.hasPrefix("text/plain") || type.isEmpty {
             text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
         }
         // The code decides what happens, so it is kept unchanged; secrets are only removed from the text that is shown.
@@ -52,7 +53,16 @@ struct AnswerWords {
     }
 
     static func element(_ name: String, _ text: String) -> String? {
-        text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true).first
+        let inside = text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true)
+            .first
+        return inside.map { inside in
+            // `&amp;` is last, so that nothing is decoded twice.
+            [
+                ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&#34;", "\""),
+                ("&amp;", "&"),
+            ]
+            .reduce(inside) { $0.pieces(around: $1.0).joined(separator: $1.1) }
+        }
     }
 }
 

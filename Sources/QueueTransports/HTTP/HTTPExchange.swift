@@ -246,9 +246,18 @@ final class HTTPExchange {
             return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
         }
         if message.contains("wrong version number") { return Block.Cause.noTLS.rawValue }
+        if let cause = certificateCauses.first(where: { message.contains($0.words) })?.cause { return cause.rawValue }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
         return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message
     }
+
+    /// OpenSSL's words about a certificate.
+    private static let certificateCauses: [(words: String, cause: Block.Cause)] = [
+        ("certificate has expired", .expired), ("certificate is not yet valid", .notYetValid),
+        ("self-signed certificate in", .foreign), ("self signed certificate in", .foreign),
+        ("self-signed certificate", .selfSigned), ("self signed certificate", .selfSigned),
+        ("unable to get local issuer", .foreign), ("unable to get issuer", .foreign),
+    ]
 
     /// Names the proxy, because it may be the proxy that cannot be reached.
     private var proxyWords: String {

@@ -44,6 +44,15 @@ final class TokenSource: Sendable {
         return try result.get()
     }
 
+    /// What is before the token in a line that was copied with too much.
+    private static func beginning(of line: [UInt8]) -> String? {
+        let text = String(decoding: line.prefix(32), as: UTF8.self).lowercased()
+        if text.hasPrefix("\u{feff}") { return "begins with a byte order mark: expected only the token" }
+        if text.hasPrefix("authorization:") { return "begins with a header name: expected only the token" }
+        return text.hasPrefix("bearer ")
+            ? "begins with \"Bearer \", which is added anyway: expected only the token" : nil
+    }
+
     private static func read(_ origin: TokenSettings, _ control: SendControl) throws(SendTrouble) -> String {
         switch origin {
         case .command(let command):
@@ -54,6 +63,7 @@ final class TokenSource: Sendable {
             }
         case .file(let path):
             let line = try SecretFile.firstLine(path)
+            if let fault = Self.beginning(of: line) { throw SendTrouble(message: "\(path) \(fault)") }
             guard line.count <= SecretFile.longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
                 throw SendTrouble(message: "\(path) holds no token: expected one line of printable characters")
             }

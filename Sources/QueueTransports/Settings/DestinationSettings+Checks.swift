@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 import CurlClient
 package import QueueModel
@@ -104,9 +105,24 @@ extension DestinationSettings {
         return template.unknown.map { "{\($0)} is unknown; use {sha256}, {id} or {session}" }
     }
 
+    /// What to write in place of letters that are not ASCII, such as umlauts.
+    private static func beyondASCII(_ text: String) -> String? {
+        guard text.utf8.contains(where: { $0 > 0x7f }) else { return nil }
+        let start = text.pieces(around: "://")
+        let host = (start.count > 1 ? start[1] : text).pieces(by: "/", keepsEmpty: true).first ?? ""
+        if host.utf8.contains(where: { $0 > 0x7f }) {
+            return "the host has letters that are not ASCII; write its name as xn--..., which its registrar shows"
+        }
+        let escaped = text.utf8.map { byte in
+            byte > 0x7f ? "%" + Hex.encode([byte]).uppercased() : String(decoding: [byte], as: UTF8.self)
+        }
+        return "the URL has letters that are not ASCII; write \(escaped.joined())"
+    }
+
     /// What is wrong with a text that cannot be parsed as a URL.
     private static func form(of text: String) -> String {
         if text.utf8.contains(UInt8(ascii: " ")) { return "the URL has a space in it; leave it out, or write %20" }
+        if let fault = Self.beyondASCII(text) { return fault }
         if text.hasPrefix("s3://") { return "expected https://HOST/BUCKET instead of s3://" }
         guard text.hasPrefix("https://") || text.hasPrefix("http://") else {
             return "expected a URL that begins with https:// or http://"

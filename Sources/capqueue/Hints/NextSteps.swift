@@ -19,6 +19,12 @@ enum NextSteps {
         case .credentials: return [ofRefusal(block, set, kind), run]
         case .tls where block.cause == .otherName:
             return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
+        case .tls where block.cause == .expired:
+            return ["renew it at the server, or trust another one with: \(set) --ca FILE", run]
+        case .tls where block.cause == .notYetValid:
+            return ["set the clock of this computer, or trust another certificate with: \(set) --ca FILE", run]
+        case .tls where block.cause == .selfSigned:
+            return ["if it is the right server, trust its certificate with: \(set) --ca FILE", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
         case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []

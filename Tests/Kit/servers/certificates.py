@@ -25,28 +25,31 @@ class Authority:
             x509.BasicConstraints(ca=True, path_length=0), critical=True))
         self.path = self._write(f"{name}.pem", self.certificate.public_bytes(serialization.Encoding.PEM))
 
-    def server(self, names=LOOPBACK, days=30, label="server"):
-        """Makes the files of a certificate and its key. A negative `days` means that it expired that many days ago."""
-        return self._pair(label, days, ExtendedKeyUsageOID.SERVER_AUTH, names)
+    def server(self, names=LOOPBACK, days=30, label="server", begins=-100):
+        """Makes the files of a certificate and its key. A negative `days` means that it expired that many days ago. It is
+        valid from `begins` days from now on."""
+        return self._pair(label, days, ExtendedKeyUsageOID.SERVER_AUTH, names, begins)
+
+    def own(self):
+        """The files of the authority's own certificate, which it signed itself."""
+        return self.path, self._write(f"{self.name}.key", _pem(self.key))
 
     def client(self, label="client"):
         return self._pair(label, 30, ExtendedKeyUsageOID.CLIENT_AUTH, ELSEWHERE)
 
-    def _pair(self, label, days, usage, names):
+    def _pair(self, label, days, usage, names, begins=-100):
         key = ec.generate_private_key(ec.SECP256R1())
         certificate = self._signed(_named(label), key, days, lambda builder: builder.add_extension(
             x509.SubjectAlternativeName(names), critical=False).add_extension(
-            x509.ExtendedKeyUsage([usage]), critical=False))
-        secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-                                   serialization.NoEncryption())
+            x509.ExtendedKeyUsage([usage]), critical=False), begins)
         return (self._write(f"{self.name}-{label}.pem", certificate.public_bytes(serialization.Encoding.PEM)),
-                self._write(f"{self.name}-{label}.key", secret))
+                self._write(f"{self.name}-{label}.key", _pem(key)))
 
-    def _signed(self, subject, key, days, extended):
+    def _signed(self, subject, key, days, extended, begins=-100):
         now = datetime.datetime.now(datetime.UTC)
         builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(self.subject)
                    .public_key(key.public_key()).serial_number(x509.random_serial_number())
-                   .not_valid_before(now - 100 * DAY).not_valid_after(now + days * DAY))
+                   .not_valid_before(now + begins * DAY).not_valid_after(now + days * DAY))
         return extended(builder).sign(self.key, hashes.SHA256())
 
     def _write(self, name, data):
@@ -54,6 +57,10 @@ class Authority:
         path.write_bytes(data)
         path.chmod(0o600)
         return path
+
+
+def _pem(key):
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
 def _named(name):

@@ -6,7 +6,8 @@ import time
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Kit.outcomes import IS_LONG, every, expect, long
 from Kit.sending import wait_until
-from Sending.answers.tries import sent, some, token_file
+from Kit.servers.scripted import Reply, Scripted
+from Sending.answers.tries import is_left, sent, some, token_file
 from Sending.leftovers import cleaned, left
 
 
@@ -192,7 +193,23 @@ def header_cannot_be_broken(bench):
         expect(all("x-evil" not in request.headers for request in api.requests), "a second line became a header")
 
 
+def copied_with_more(bench):
+    """A token file that was copied with "Bearer " or a byte order mark says so, and nothing is sent."""
+    cases = {"Bearer abc123": 'begins with "Bearer "', "\ufeffabc123": "begins with a byte order mark",
+             "Authorization: Bearer abc123": "begins with a header name"}
+
+    def judge(token, words):
+        with Scripted(lambda _: Reply(500)) as server:
+            rig = sent(bench, "put", server.url + "/{sha256}", *token_file(bench, token), code=15)
+            expect(not server.requests, "something was sent")
+        is_left(rig, "pending", 0, "local")
+        expect(words in rig.said.text and "abc123" not in rig.said.text, f"run says {rig.said.text!r}")
+
+    every(cases, judge)
+
+
 TESTS = [
+    ("a token file with too much before the token", copied_with_more),
     ("a token from a file is sent with uploads, and not with questions", from_a_file),
     ("files with secrets that others can read: a warning", open_to_others),
     ("a token that was renewed in the meantime uses no attempt", rotated),

@@ -52,6 +52,16 @@ def blocked(bench):
     every(some(cases, 2), judge)
 
 
+def umlauts(bench):
+    """A URL with an umlaut is refused, and the message says what to write."""
+    rig = bench.rig()
+    for url, words in (("https://nas.example/K\u00f6ln/{sha256}", "write https://nas.example/K%C3%B6ln/{sha256}"),
+                       ("https://m\u00fcller.example/{sha256}", "write its name as xn--")):
+        said = rig.run("dest", "add", "it", "--kind", "put", "--url", url).must(78, about="dest add").text
+        expect(words in said, f"dest add says {said!r}")
+
+
 TESTS = [
+    ("an umlaut in a URL: the message says what to write", umlauts),
     ("a destination with unusable settings is blocked until it is changed, and the others continue", blocked),
 ]

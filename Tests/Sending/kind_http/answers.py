@@ -34,6 +34,30 @@ def only_202_with_an_id(bench):
     every(some(cases, 2), is_no_success)
 
 
+def words_without_an_id(bench):
+    """The message says what came in place of an id: how the answer begins, or which status was expected."""
+    good = json.dumps({"data": {"capture_id": ID}})
+    cases = {
+        "a byte order mark": (Answer(202, body="\ufeff" + good), "a byte order mark is before the JSON"),
+        "a PHP warning": (Answer(202, body="<br />\n<b>Warning</b>: x in y.php" + good), "it begins with <br /> <b>Warning"),
+        "nothing": (Answer(202, body=b""), "the answer is empty"),
+        "200": (Answer(200, body=good), "answered 200; expected 202 with a capture_id"),
+        "204": (Answer(204, body=b""), "answered 204; expected 202 with a capture_id"),
+        "a coding": (Answer(202, body=good[:-1], headers={"Content-Encoding": "br"}), "in the coding br, which was not"),
+        "description (Falcon)": (Answer(422, body={"title": "422", "description": "no such lens"}), "no such lens"),
+        "no type (Puma)": (Answer(422, body="Puma caught this error", type=None), "Puma caught this error"),
+        "XML": (Answer(422, body="<?xml version='1.0'?><Error><Code>Bad</Code><Message>a &lt;b&gt; &amp;amp; c</Message></Error>",
+                       type="application/xml"), "(Bad: a <b> &amp; c)"),
+    }
+
+    def says(name, case):
+        answer, words = case
+        rig, _ = posted(bench, answer, can_verify=False, retry="0,600", code=14 if answer.status == 422 else 15)
+        expect(words in rig.said.text, f"{words!r} is not in {rig.said.text!r}")
+
+    every(some(cases, 9), says)
+
+
 def plain_text(bench):
     """If the body of an error is not JSON, its status alone decides."""
     def handled(name, case):
@@ -70,6 +94,7 @@ def conflict_needs_a_proof(bench):
 
 
 TESTS = [
+    ("the message says what came in place of an id, and the reason of a refusal", words_without_an_id),
     ("only 202 with an id is a success", only_202_with_an_id),
     ("errors that are no JSON", plain_text),
     ("409 is no success without a proof", conflict_needs_a_proof),

@@ -5,6 +5,7 @@ import ssl
 
 from Kit.outcomes import IS_LONG, every, expect
 from Kit.sending import AT_ONCE, DEVICE, wait_until
+from Kit.servers.certificates import Authority
 from Kit.servers.fault_proxy import Fault, FaultProxy
 from Kit.servers.raw_server import Bare, received
 from Kit.servers.sockets import SocketServer
@@ -76,6 +77,30 @@ def untrusted(bench):
         every(cases, judge)
         expect(not server.log(), f"requests arrived: {server.log()[:2]}")
         expect(not server.holds(), "something was stored")
+
+
+def named_faults(bench):
+    """What is wrong with a certificate is said in words of its own, with what to do."""
+    known, other = (Authority(bench.folder / f"ca{next(bench.numbers)}", name) for name in ("known", "other"))
+    cases = {"expired": (known.server(days=-1, label="old"), "has expired", "renew it at the server"),
+             "not yet valid": (known.server(days=90, label="new", begins=30), "is not yet valid", "set the clock"),
+             "foreign": (other.server(), "by an authority that is not trusted here", "trust the authority"),
+             "self-signed": (other.own(), "is self-signed", "if it is the right server")}
+
+    def judge(name, case):
+        pair, words, advice = case
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*pair)
+        with Bare(lambda client, _: received(client), context) as server:
+            rig = bench.rig()
+            rig.dest("it", "put", "--url", server.url + "/{sha256}", "--ca", known.path)
+            rig.push(bench.stock[0])
+            said = rig.send(code=15).text
+        held_for_tls(rig)
+        for text in (f"the server's certificate {words}" if name != "foreign" else words, advice, "dest set it --ca FILE"):
+            expect(text in said, f"{text!r} is not in {said!r}")
+
+    every(cases, judge)
 
 
 def plain_server(bench):
@@ -196,6 +221,7 @@ def old_versions(bench):
 
 
 TESTS = [
+    ("expired, not yet valid, foreign, self-signed: each in its own words", named_faults),
     ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),
     ("a handshake that breaks off", cut_in_the_handshake),

@@ -244,7 +244,7 @@ package final class CurlSession {
         switch request.method {
         case .get: set(CURLOPT_HTTPGET, 1)
         case .head: set(CURLOPT_NOBODY, 1)
-        case .delete, .options: set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        case .delete, .options, .propfind: set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         case .put, .post:
             set(CURLOPT_UPLOAD, 1)
             set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)

@@ -7,6 +7,7 @@ package struct HTTPRequest {
         case post = "POST"
         case delete = "DELETE"
         case options = "OPTIONS"
+        case propfind = "PROPFIND"
     }
 
     package struct Header: Hashable, Sendable {

@@ -30,6 +30,10 @@ extension PutTransport {
         guard let options = try? authorized(HTTPRequest(.options, folder), place, control),
             options.answer?["dav"] != nil, head(place, control).isOfAbsence
         else { return }
+        // Apache answers 404 to HEAD for a folder that is there, if no module lists it.
+        var asking = HTTPRequest(.propfind, folder)
+        asking.headers = [HTTPRequest.Header("Depth", "0")]
+        guard let told = try? authorized(asking, place, control).answer, told.status != 207 else { return }
         found.block = Block(
             .endpoint, "\(settings.connection.shown(template).folder) does not exist: a WebDAV server needs the folder")
     }

@@ -110,6 +110,7 @@ struct PushGroup {
                     total = next
                 }
                 seen.insert(arrival.facts.identity)
+                arrival.isFound = record == nil && FileStatus.exists(queue.folder.sidecarPath(arrival.facts.sha256))
                 if needsBytes { try settleSidecar(&arrival, record, &ids, db) }
                 return .arrived(arrival, record, needsBytes: needsBytes)
             }
@@ -166,11 +167,9 @@ struct PushGroup {
         var given: [Given] = []
         var used: [Digest] = []
         for index in plans.indices {
-            guard case .arrived(var arrival, let record, needsBytes: true) = plans[index] else { continue }
+            guard case .arrived(let arrival, let record, needsBytes: true) = plans[index] else { continue }
             do {
                 let sha256 = arrival.facts.sha256
-                arrival.isFound = record == nil && FileStatus.exists(queue.folder.sidecarPath(sha256))
-                plans[index] = .arrived(arrival, record, needsBytes: true)
                 if let old = record?.sha256, record?.holding == .spool, old != sha256 || arrival.reference != nil {
                     // The old bytes do not match their hash any more. New bytes or a reference take their place.
                     _ = try queue.spool.quarantine(old)

@@ -80,7 +80,7 @@ struct PushWriter {
             destinations: destinations, start: start, at: now,
             cause: arrival.reference == nil ? "stored" : "by reference",
             tag: arrival.tag, body: arrival.body)
-        if arrival.isFound { try db.putInDoubt(number) }
+        if arrival.isFound { try db.run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [number]) }
         let note = arrival.reference.map(Self.noteToKeep)
         return pushed(arrival, sidecar.id, .stored, facts.sha256, facts.byteCount, [note].compactMap(\.self))
     }

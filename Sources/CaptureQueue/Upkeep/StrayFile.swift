@@ -117,15 +117,9 @@ extension Database {
                 priority: sidecar?.priority ?? 0, holding: holding, reference: reference, order: sidecar?.order),
             destinations: named.isEmpty ? destinations : named,
             start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.stamp, state: state, cause: cause,
-            tag: tag,
-            body: body)
-        try putInDoubt(number)
+            tag: tag, body: body)
+        try run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [number])
         return number
-    }
-
-    /// Lets the destinations of a capture be asked before it is sent.
-    func putInDoubt(_ capture: Int) throws {
-        try run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [capture])
     }
 }
 

@@ -163,6 +163,7 @@ let package = Package(
                 "CaptureQueue", "QueueFiles", "QueueTransports", "QueueModel", "CaptureBundle", "CaptureNative",
                 "CaptureTestSupport", system, .product(name: "GRDB", package: "GRDB.swift"),
             ],
+            exclude: ["Servers"],
             swiftSettings: strict),
         .testTarget(
             name: "CommandTests",

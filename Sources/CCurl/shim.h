@@ -2,7 +2,9 @@
 #define CCURL_SHIM_H
 
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include "../CLinux/table.h"
 
 // libcurl and the thirty libraries that it needs take 6 ms to load, and every push would pay for that. Therefore it is
@@ -109,6 +111,17 @@ static inline int capture_unsent(int socket) {
     extern int ioctl(int, unsigned long, ...);
     int count = 0;
     return ioctl(socket, 0x5411, &count) == 0 ? count : 0;
+}
+
+// The number of bytes that a TCP socket has received, from tcpi_bytes_received of linux/tcp.h, which cannot be included
+// beside the older netinet/tcp.h. The end of a connection counts as one byte. -1 if the kernel does not report it.
+static inline long capture_received(int socket) {
+    unsigned char info[136];
+    socklen_t length = sizeof info;
+    long long received = 0;
+    if (getsockopt(socket, IPPROTO_TCP, 11 /* TCP_INFO */, info, &length) != 0 || length < sizeof info) return -1;
+    __builtin_memcpy(&received, info + 128, sizeof received);
+    return (long)received;
 }
 
 static inline long capture_curl_get_long(const struct capture_curl *t, CURL *handle, CURLINFO info) {

@@ -123,6 +123,7 @@ package final class CurlSession {
         set(CURLOPT_CONNECT_ONLY, 1)
         set(CURLOPT_FRESH_CONNECT, 1)
         set(CURLOPT_FORBID_REUSE, 1)
+        sockets.begin()
         let code = run(transfer)
         guard code == CURLE_OK else { throw failure(code, transfer) }
     }
@@ -140,6 +141,7 @@ package final class CurlSession {
             (transfer.wasRewindRefused || opened == 0 && connected) && transfer.isUnanswered
             && transfer.handedOver < Self.repeatBelow
             && [CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(told)
+        failure.wasSilent = sockets.wasSilent
         let proxy = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_HTTP_CONNECTCODE)
         if proxy >= 300, !transfer.isAnswered { failure.proxyStatus = proxy }
         return failure

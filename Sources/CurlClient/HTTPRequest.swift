@@ -104,6 +104,8 @@ package struct TransferFailure: Error, Hashable, Sendable {
     /// Whether a kept connection ended as the request began: nothing of an answer came, and little of the body was
     /// handed over. So the request may be repeated on a fresh connection.
     package var isOfKeptConnection = false
+    /// Whether the other side ended the connection before it said anything.
+    package var wasSilent = false
     /// The status with which a proxy refused the connection; nil if it did not refuse.
     package var proxyStatus: Int?
 }

@@ -10,6 +10,8 @@ final class SessionSockets {
     private var open: Set<Int32> = []
     private var isWanted = false
     private var bytes: [UInt8]?
+    /// Whether nothing at all was received on the connection that was closed last.
+    private(set) var wasSilent = false
     private static let limit = 1 << 16
 
     /// The number of bytes that were written and that the other side has not acknowledged.
@@ -19,6 +21,7 @@ final class SessionSockets {
 
     func begin() {
         isWanted = true
+        wasSilent = false
         bytes = nil
     }
 
@@ -32,6 +35,7 @@ final class SessionSockets {
     func close(_ socket: Int32) {
         open.remove(socket)
         defer { _ = Glibc.close(socket) }
+        wasSilent = 0...1 ~= capture_received(socket)
         guard isWanted else { return }
         // If several connections are closed, the last one counts, even if it sent nothing.
         bytes = nil

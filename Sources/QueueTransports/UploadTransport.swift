@@ -128,6 +128,8 @@ package struct SendJob {
     let layout: BodyLayout?
     /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
     let mayRepair: @Sendable () -> Bool
+    /// The code of the outage whose trial this is: a request without a body comes first. nil if there is no outage.
+    package var outage: String?
 
     /// - Parameters:
     ///   - held: the hash of the bytes in the file; nil if they are the capture's bytes.

@@ -179,8 +179,7 @@ def foreign_folder(scene):
 
 answers("the server asks to wait (503 with Retry-After)", Reply(503, {"Retry-After": "86400"}))
 answers("the server has no room (507)", Reply(507))
-answers("each upload ends in an error page (502)", Reply(502, {"Content-Type": "text/html"}, b"<html>"), "--retry",
-        AT_ONCE, count=3, words=("--until-empty", "--max-duration", "2s"))
+answers("each upload ends in an error page (502)", Reply(502, {"Content-Type": "text/html"}, b"<html>"))
 
 
 @line("nobody listens at the server's port", quick=True)
@@ -261,7 +260,7 @@ def slow(scene):
 answers("the server refuses the capture itself (413)", Reply(413))
 answers("each try fails until the table of delays is over (500)", Reply(500, body=b"{}"), "--retry", AT_ONCE,
         words=("--until-empty",))
-answers("its `--lifetime` is over", Reply(429), "--lifetime", "1s", "--retry", "0,2", words=("--until-empty",))
+answers("its `--lifetime` is over", Reply(500), "--lifetime", "1s", "--retry", "0,2", words=("--until-empty",))
 
 
 @line("the server keeps half of it, and says that it has it")
@@ -271,10 +270,10 @@ def half(scene):
         scene.judge("--until-empty")
 
 
-@line("each connection breaks before an answer comes")
-def broken(scene):
-    with answering(scene, Reply(lost=True), "--retry", AT_ONCE):
-        scene.judge("--until-empty")
+@line("each connection is closed before an answer comes")
+def closed(scene):
+    with answering(scene, Reply(lost=True)):
+        scene.judge()
 
 
 @line("the server never answers")

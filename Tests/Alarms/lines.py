@@ -177,6 +177,11 @@ class Scene:
                 with self.later(25 * HOUR):
                     sends()
                 self.is_red("25 hours later, after a run", 25 * HOUR)
+        elif line.after == "an hour":
+            self.is_green("after the run")
+            with self.later(HOUR):
+                sends()
+            series = self.is_red("after a run an hour later", HOUR)
         else:
             series = self.is_red("after the run")
         self.alarms(series, age)

@@ -61,14 +61,18 @@ final class SimulatedRun {
     private let worker: DestinationWorker
     private let log = EventList()
 
-    init(_ queue: UploadQueue, _ name: String, _ manual: ManualClock) throws {
+    /// - Parameter transport: what sends in place of the scripted destination.
+    init(
+        _ queue: UploadQueue, _ name: String, _ manual: ManualClock, _ transport: (any UploadTransport)? = nil
+    ) throws {
         self.manual = manual
         destination = ScriptedDestination(manual)
         record = try queue.destinations.find(name)
         let log = log
         sending = SendingState(clock: { manual.now }, onEvent: { log.add($0) })
         _ = sending.adopt(record)
-        worker = DestinationWorker(queue, record, destination, sending, ResultWriter(inlineFor: queue, sending))
+        worker = DestinationWorker(
+            queue, record, transport ?? destination, sending, ResultWriter(inlineFor: queue, sending))
     }
 
     var events: [QueueEvent] { log.all }

@@ -40,11 +40,11 @@ struct AnswerClassTests {
         #expect(used == Set(rows.indices))
     }
 
-    @Test func takesAStatusThatIsNoneForAFailedTry() {
+    @Test func takesAStatusThatIsNoneForAnOutage() {
         for status in [Int.min, -202, -1, 1000, 1202, .max] {
             for kind in AnswerFacts.Kind.allCases {
                 let facts = AnswerFacts(status: status, code: "FORBIDDEN", hasRetryAfter: true, wasSentWhole: true)
-                #expect(AnswerClass.of(facts, kind: kind) == .retry)
+                #expect(AnswerClass.of(facts, kind: kind) == .outage)
             }
         }
     }
@@ -53,10 +53,12 @@ struct AnswerClassTests {
         let clauses = try Self.page.get().lines("curl").lines.flatMap(CurlClause.clauses)
         for code in -1...150 {
             for isConnected in [false, true] {
-                for isSent in [false, true] {
-                    let clause = try #require(clauses.first { $0.matches(code, isConnected, isSent) })
-                    let found = AnswerClass.ofCurl(code, wasConnected: isConnected, wasSentWhole: isSent)
-                    #expect(found == clause.result, "\(code), connected \(isConnected), sent \(isSent)")
+                for (isSent, isSilent) in [(false, false), (false, true), (true, false), (true, true)]
+                where isConnected || !isSilent {
+                    let clause = try #require(clauses.first { $0.matches(code, isConnected, isSent, isSilent) })
+                    let found = AnswerClass.ofCurl(
+                        code, wasConnected: isConnected, wasSentWhole: isSent, wasSilent: isSilent)
+                    #expect(found == clause.result, "\(code), connected \(isConnected), sent \(isSent), \(isSilent)")
                 }
             }
         }
@@ -69,11 +71,13 @@ struct AnswerClassTests {
             "DEVICE_UNVERIFIED", "FORBIDDEN", "DEVICE_NOT_FOUND", "forbidden", "SlowDown", "badDigest",
         ]
         let plain = (codes + ofStores).flatMap { code in
-            (0..<(ofStores.isEmpty ? 32 : 64)).map { bits in
-                AnswerFacts(
-                    status: status, code: code, isEdge: bits & 1 != 0, hasRetryAfter: bits & 2 != 0,
-                    wasSentWhole: bits & 4 != 0, sentToken: bits & 8 != 0, isFetchedOrExpired: bits & 16 != 0,
-                    isDateOff: bits & 32 != 0)
+            (0..<(status == 400 ? 256 : ofStores.isEmpty ? 32 : 64)).compactMap { bits -> AnswerFacts? in
+                let (isPage, hasReason) = (bits & 1 != 0, bits & 64 != 0)
+                if isPage && hasReason { return nil }
+                return AnswerFacts(
+                    status: status, code: code, isPage: isPage, hasReason: hasReason, isOfCertificate: bits & 128 != 0,
+                    hasRetryAfter: bits & 2 != 0, wasSentWhole: bits & 4 != 0, sentToken: bits & 8 != 0,
+                    isFetchedOrExpired: bits & 16 != 0, isDateOff: bits & 32 != 0)
             }
         }
         let redirected = [1, 2, 5, 6, 100].flatMap { count in
@@ -147,9 +151,16 @@ private struct StatusRow {
         case "": return { _ in true }
         case "a bearer token was sent": return { $0.sentToken }
         case "the URL is fetched, or its time is over": return { $0.isFetchedOrExpired }
-        case "no code": return { $0.code == nil }
+        case "no code, no page": return { $0.code == nil && !$0.isPage }
+        case "a code": return { $0.code != nil }
+        case "a reason": return { $0.hasReason }
+        case "no code, a reason, the URL is fetched, or its time is over":
+            return { $0.code == nil && $0.hasReason && $0.isFetchedOrExpired }
+        case "a page, and the request had a client certificate or the page names one":
+            return { $0.isPage && $0.isOfCertificate }
+        case "a page, not the whole body was sent": return { $0.isPage && !$0.wasSentWhole }
         case "Date differs": return { $0.isDateOff }
-        case "an edge": return { $0.isEdge }
+        case "a page": return { $0.isPage }
         case "Retry-After": return { $0.hasRetryAfter }
         case "the whole body was sent": return { $0.wasSentWhole }
         case "not the whole body was sent": return { !$0.wasSentWhole }
@@ -177,29 +188,32 @@ private struct CurlClause {
     let codes: [Int]?
     let isConnected: Bool?
     let isSent: Bool?
+    let isSilent: Bool?
 
-    func matches(_ code: Int, _ connected: Bool, _ sent: Bool) -> Bool {
-        codes?.contains(code) != false && isConnected != !connected && isSent != !sent
+    func matches(_ code: Int, _ connected: Bool, _ sent: Bool, _ silent: Bool) -> Bool {
+        codes?.contains(code) != false && isConnected != !connected && isSent != !sent && isSilent != !silent
     }
 
     static func clauses(_ cells: [String]) throws -> [CurlClause] {
         try #require(cells.count == 2, "\(cells)")
         let result = try QueueModelTests.result(cells[0])
         if cells[1] == "the same when not sent, and all others" {
-            return [CurlClause(result: result, codes: nil, isConnected: nil, isSent: nil)]
+            return [CurlClause(result: result, codes: nil, isConnected: nil, isSent: nil, isSilent: nil)]
         }
         return try cells[1].split(separator: "; ").map { clause in
             let match = try #require(clause.wholeMatch(of: /([0-9]+(?:(?:, | and )[0-9]+)*)(.*)/), "\(clause)")
             let codes = match.1.matches(of: /[0-9]+/).compactMap { Int($0.0) }
-            let (isConnected, isSent): (Bool?, Bool?) =
+            let (isConnected, isSent, isSilent): (Bool?, Bool?, Bool?) =
                 switch match.2 {
-                case "": (nil, nil)
-                case " before a connection was there": (false, nil)
-                case " with a connection": (true, nil)
-                case " when sent": (nil, true)
+                case "": (nil, nil, nil)
+                case " before a connection was there": (false, nil, nil)
+                case " with a connection": (true, nil, nil)
+                case " when sent": (nil, true, nil)
+                case " when closed in silence": (nil, nil, true)
                 default: throw UnknownWords(text: String(match.2))
                 }
-            return CurlClause(result: result, codes: codes, isConnected: isConnected, isSent: isSent)
+            return CurlClause(
+                result: result, codes: codes, isConnected: isConnected, isSent: isSent, isSilent: isSilent)
         }
     }
 }

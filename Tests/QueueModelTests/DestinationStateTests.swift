@@ -8,7 +8,7 @@ struct DestinationStateTests {
     private static let start = 1_700_000_000_000
     private static let landed = SendOutcome.completed(receipt: "", remoteID: nil, remoteURL: nil)
     private static let failed = SendOutcome.failed(code: "http.500", message: "no")
-    private static let outage = SendOutcome.unclear(code: "curl.56", message: "it broke")
+    private static let broken = SendOutcome.unclear(code: "curl.56", message: "it broke")
     private static let refused = SendOutcome.rejected(code: "http.400", message: "not this one")
     private static let offline = SendOutcome.blocked(Block(.offline, "nobody there"))
     private static let forbidden = SendOutcome.blocked(Block(.credentials, "403"))
@@ -102,25 +102,22 @@ struct DestinationStateTests {
         #expect(state.block == nil && state.failures.isEmpty)
     }
 
-    @Test func burnsNoAttemptForAnOutageWhileTheDestinationFails() throws {
-        var state = after(Self.outage, of: [1, 2, 3, 4])
+    @Test func burnsNoAttemptForABrokenLineWhileTheDestinationFails() throws {
+        var state = after(Self.broken, of: [1, 2, 3, 4])
         // Attempts count until it is known that all captures fail.
-        let fifth = `try`(Self.outage, 5, &state)
+        let fifth = `try`(Self.broken, 5, &state)
         #expect(fifth?.isParked == false)
         var now = Self.start
-        for (capture, outcome, isParked) in [(6, Self.outage, true), (7, Self.failed, false), (8, Self.outage, true)] {
+        for (capture, outcome, isParked) in [(6, Self.broken, true), (7, Self.failed, false), (8, Self.broken, true)] {
             now += 300_000
             let verdict = `try`(outcome, capture, &state, at: now)
             #expect(verdict?.isParked == isParked)
         }
-        let edge = SendOutcome.failed(code: "edge.503", message: "a page")
-        let verdict = `try`(edge, 9, &state, at: now + 300_000)
-        #expect(verdict?.isParked == true)
     }
 
     /// A connection that goes away during an outage does not begin a new outage.
     @Test func burnsNothingWhereItIsOfflineAmidAnOutage() throws {
-        var state = after(Self.outage, of: [1, 2, 3, 4, 5])
+        var state = after(Self.broken, of: [1, 2, 3, 4, 5])
         var now = Self.start + 15_000
         `try`(Self.offline, 6, &state, at: now)
         #expect(state.block?.reason == .offline)
@@ -130,18 +127,108 @@ struct DestinationStateTests {
         let change = state.connected(ticket, nil, at: now)
         #expect(change == nil)
         #expect(state.block?.reason == .failing && state.permission(at: now) == .go)
-        let verdict = `try`(Self.outage, 7, &state, at: now)
+        let verdict = `try`(Self.broken, 7, &state, at: now)
         #expect(verdict?.isParked == true)
     }
 
     @Test func countsAgainForACaptureThatIsAlone() {
-        var state = after(Self.outage, of: [1, 2, 3, 4, 5])
+        var state = after(Self.broken, of: [1, 2, 3, 4, 5])
         var verdicts: [Bool?] = []
         for number in 1...6 {
-            verdicts.append(`try`(Self.outage, 9, &state, at: Self.start + number * 300_000)?.isParked)
+            verdicts.append(`try`(Self.broken, 9, &state, at: Self.start + number * 300_000)?.isParked)
         }
         #expect(verdicts == [true, true, true, false, false, false])
         #expect(state.block == nil)
+    }
+
+    // MARK: - Outages
+
+    private static let outage: SendOutcome = {
+        var block = Block(.failing, "a proxy answered 502")
+        block.code = "edge.502"
+        return .blocked(block)
+    }()
+    private static let hour = 3_600_000
+
+    /// The pauses in seconds between trials, each of which ends at once.
+    private func pauses(_ state: inout DestinationState, _ count: Int, hasBody: Bool) -> [Int] {
+        var now = Self.start
+        return (0..<count).map { _ in
+            if let ticket = state.begin(at: now) {
+                _ = state.ended(ticket, Self.outage, capture: 1, hasBody: hasBody, at: now)
+            }
+            let until = state.block?.until?.milliseconds ?? now
+            defer { now = until }
+            return (until - now) / 1000
+        }
+    }
+
+    @Test func waitsInAnOutageFromTheFirstTryAndAnHourAfterAnHour() {
+        var state = DestinationState()
+        let found = pauses(&state, 19, hasBody: false)
+        #expect(found == [15, 30, 60, 120, 240] + Array(repeating: 300, count: 11) + [3600, 3600, 3600])
+        // 15 + 30 + 60 + 120 + 240 seconds, and 11 times 300, are more than an hour: then only a person can end it.
+        #expect(state.block?.reason == .failing && state.block?.needsUser == true)
+        var young = DestinationState()
+        _ = pauses(&young, 15, hasBody: false)
+        #expect(young.block?.needsUser == false)
+    }
+
+    @Test func sendsFiveBodiesAnHourIntoAnOutage() {
+        var state = DestinationState()
+        // The fifth body was sent 225 seconds after the first; an hour after that the next may follow.
+        #expect(pauses(&state, 6, hasBody: true) == [15, 30, 60, 120, 3600 - 225, 3600])
+    }
+
+    @Test func remembersAnOutageAndTriesAtOnceInTheNextRun() throws {
+        var state = after(Self.outage, of: [1])
+        let saved = try saved(&state)
+        #expect(saved.outage?.code == "edge.502" && saved.outage == saved.outage.flatMap { Outage(text: $0.text) })
+        var next = DestinationState(saved, at: Self.start + 1000)
+        #expect(next.permission(at: Self.start + 1000) == .go && next.outage == saved.outage)
+        // The outage has lasted for an hour, although most of it passed between the runs.
+        `try`(Self.outage, 1, &next, at: Self.start + Self.hour)
+        #expect(next.block?.needsUser == true)
+        // Five bodies were sent: a new run waits, too.
+        var tired = DestinationState()
+        _ = pauses(&tired, 5, hasBody: true)
+        let late = DestinationState(try self.saved(&tired), at: Self.start + 600_000)
+        #expect(late.permission(at: Self.start + 600_000) == .wait(until: Self.start + Self.hour))
+    }
+
+    @Test(arguments: [failed, landed, refused, later, .conflict(message: "other")])
+    func endsAnOutageOnceTheServerAnswers(_ outcome: SendOutcome) {
+        var state = after(Self.outage, of: [1])
+        `try`(outcome, 1, &state, at: Self.start + 15_000)
+        #expect(state.outage == nil)
+    }
+
+    @Test func keepsAnOutageWhileTheServerCannotBeReached() throws {
+        var state = after(Self.outage, of: [1])
+        let now = Self.start + 15_000
+        `try`(Self.offline, 1, &state, at: now)
+        #expect(state.block?.reason == .offline && state.outage != nil)
+        let ticket = try begun(&state, at: now + 1000)
+        _ = state.connected(ticket, nil, at: now + 1000)
+        #expect(state.block?.reason == .failing && state.permission(at: now + 1000) == .go)
+        let isTried = state.networkChanged(at: now + 1000)
+        #expect(isTried)
+    }
+
+    @Test func blocksNothingForAnOutageThatIsTheCapturesOwn() {
+        var state = DestinationState()
+        `try`(Self.outage, 1, &state, .ofCapture)
+        #expect(state.block == nil && state.outage == nil)
+    }
+
+    /// The clock is set back by a year in an outage.
+    @Test func waitsNoLongerThanAnHourAfterAClockThatWasAhead() throws {
+        var state = DestinationState()
+        _ = pauses(&state, 5, hasBody: true)
+        let now = Self.start - 365 * 24 * Self.hour
+        var next = DestinationState(.init(outage: try saved(&state).outage), at: now)
+        `try`(Self.outage, 1, &next, at: now)
+        #expect(next.permission(at: now) == .wait(until: now + 15_000))
     }
 
     // MARK: - Refusals
@@ -335,8 +422,8 @@ struct DestinationStateTests {
         var (state, now) = (DestinationState(), Self.start)
         var open: [DestinationState.Ticket] = []
         let outcomes = [
-            Self.landed, Self.failed, Self.outage, Self.refused, Self.offline, .conflict(message: "other"),
-            .parked(cause: "stopped", isInDoubt: false), .blocked(Block(.full, "no room")), Self.forbidden,
+            Self.landed, Self.failed, Self.broken, Self.refused, Self.offline, .conflict(message: "other"),
+            .parked(cause: "stopped", isInDoubt: false), .blocked(Block(.full, "no room")), Self.forbidden, Self.outage,
         ]
         for _ in 0..<(isLongRun ? 20_000 : 5000) {
             now += Int.random(in: 0...20_000, using: &generator)
@@ -345,7 +432,9 @@ struct DestinationStateTests {
                 open.append(ticket)
                 #expect(!wasBlocked || state.permission(at: now) == .wait(until: nil))
             }
-            if let until = state.block?.until?.milliseconds { #expect(until - now <= 300_000) }
+            if let until = state.block?.until?.milliseconds {
+                #expect(until - now <= (state.outage == nil ? 300_000 : Self.hour))
+            }
             guard !open.isEmpty, Bool.random(using: &generator) else { continue }
             let ticket = open.remove(at: Int.random(in: 0..<open.count, using: &generator))
             let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &generator)]
@@ -355,8 +444,8 @@ struct DestinationStateTests {
         }
         // The destination can always recover: with no transfer under way, one success ends all blocks.
         for ticket in open { state.abandoned(ticket) }
-        if let ticket = state.begin(at: now + 600_000) {
-            _ = state.ended(ticket, Self.landed, capture: 1, at: now + 600_000)
+        if let ticket = state.begin(at: now + Self.hour) {
+            _ = state.ended(ticket, Self.landed, capture: 1, at: now + Self.hour)
         }
         #expect(state.block == nil)
     }

@@ -6,7 +6,7 @@ extension DestinationState.Saved {
     init(row: Row) throws {
         self.init(
             failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"),
-            unproven: try Self.captures(row, "unproven"))
+            unproven: try Self.captures(row, "unproven"), outage: try row.text("outage").flatMap(Outage.init))
         guard let word = try row.text("blocked_reason") else { return }
         guard let reason = Block.Reason(rawValue: word) else {
             throw QueueError.corruptRecord("unknown block reason \(word)")
@@ -31,13 +31,13 @@ extension Database {
         try run(
             """
             UPDATE destinations SET blocked_reason = ?, blocked_message = ?, blocked_for = ?, blocked_until = ?,
-                failures = ?, refusals = ?, unproven = ? WHERE id = ?
+                failures = ?, refusals = ?, unproven = ?, outage = ? WHERE id = ?
             """,
             [
                 block?.reason.rawValue, block?.message, block?.pause?.milliseconds, block?.until?.milliseconds,
                 saved.failures.map(String.init).joined(separator: ","),
                 saved.refusals.map(String.init).joined(separator: ","),
-                saved.unproven.map(String.init).joined(separator: ","), number,
+                saved.unproven.map(String.init).joined(separator: ","), saved.outage?.text, number,
             ])
     }
 
@@ -52,7 +52,7 @@ extension Database {
         try run(
             """
             UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_for = NULL,
-                blocked_until = NULL, failures = '', refusals = '', unproven = '', lifts = lifts + 1 WHERE \(condition)
+                blocked_until = NULL, failures = '', refusals = '', unproven = '', outage = NULL, lifts = lifts + 1 WHERE \(condition)
             """, arguments)
     }
 }

@@ -164,7 +164,8 @@ package final class DestinationWorker {
         events.tell(.attempt, claim.capture, at: now) { $0.attempt = claim.attempt }
         var context = AttemptContext(retry: retry, startedAt: sending.time.stamp)
         let started = MonotonicClock.seconds
-        let job = SendJob(claim, now: now, layout: ahead.layout, queue)
+        var job = SendJob(claim, now: now, layout: ahead.layout, queue)
+        job.outage = sending.standing(destination).outage?.code
         let outcome = transport.send(job, control).naming(claim.capture.id)
         let sent = control.progress.sent
         let after = sending.now
@@ -172,7 +173,7 @@ package final class DestinationWorker {
         let refusal = try claims.refusal(of: claim.delivery, outcome, at: destination, due: sending.dueBefore ?? after)
         context.refusal = refusal
         context.verdict = sending.change(destination) {
-            $0.ended(ticket, outcome, capture: claim.capture.sequence, refusal, at: after)
+            $0.ended(ticket, outcome, capture: claim.capture.sequence, refusal, hasBody: sent > 0, at: after)
         }
         let (events, sending, change) = (events, sending, context.verdict.change)
         let ended = ResultWriter.Ended(claim: claim, outcome: outcome, context: context) { settled in

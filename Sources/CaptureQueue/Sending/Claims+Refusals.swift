@@ -8,9 +8,12 @@ extension Claims {
     func refusal(
         of delivery: DeliveryRecord, _ outcome: SendOutcome, at destination: Destination, due: Int
     ) throws -> DestinationState.Refusal {
-        guard case .blocked(let block) = outcome, block.isPerhapsOfCapture else { return .ofDestination }
+        guard case .blocked(let block) = outcome, block.isPerhapsOfCapture || block.code != nil
+        else { return .ofDestination }
         return try queue.store.read { db in
             if try db.hasLandedInPlace(of: delivery) { return .ofCapture }
+            // An outage blocks the destination at once.
+            if block.code != nil { return .ofDestination }
             // Members of its session are behind it.
             let other = """
                 SELECT 1 FROM deliveries INDEXED BY deliveries_waiting
@@ -24,13 +27,16 @@ extension Claims {
 }
 
 extension Database {
+    private static let isRefusal = """
+        coalesce(outcome GLOB '*blocked' AND (code IN ('credentials', 'endpoint', 'local') OR code GLOB '*.*'), 0)
+        """
+
     /// Whether another capture has landed at the destination that was sent after the first of the last refusals of this one.
     /// For a member of a session, only captures outside that session count.
     fileprivate func hasLandedInPlace(of delivery: DeliveryRecord) throws -> Bool {
         let refused = """
-            SELECT min(started_at) FROM attempts WHERE delivery = ?1 AND code IN ('credentials', 'endpoint', 'local') AND id > coalesce(
-                (SELECT max(id) FROM attempts WHERE delivery = ?1 AND ended_at IS NOT NULL
-                    AND coalesce(code, '') NOT IN ('credentials', 'endpoint', 'local')), 0)
+            SELECT min(started_at) FROM attempts WHERE delivery = ?1 AND \(Self.isRefusal) AND id > coalesce(
+                (SELECT max(id) FROM attempts WHERE delivery = ?1 AND ended_at IS NOT NULL AND NOT \(Self.isRefusal)), 0)
             """
         guard let since = try integer(refused, [delivery.number]) else { return false }
         let landed = """

@@ -154,7 +154,8 @@ extension SendOutcome {
     /// Counts a block as a failed try, for use when the server accepts other captures meanwhile.
     fileprivate var counted: SendOutcome {
         guard case .blocked(let block) = self else { return self }
-        return .failed(code: block.reason.rawValue, message: block.message)
+        let (code, message) = (block.code ?? block.reason.rawValue, block.message)
+        return block.isInDoubt ? .unclear(code: code, message: message) : .failed(code: code, message: message)
     }
 }
 

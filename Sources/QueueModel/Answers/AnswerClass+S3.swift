@@ -20,8 +20,8 @@ extension AnswerClass {
         case (400, .s3, "AuthorizationHeaderMalformed"): .endpoint
         case (400, _, let code?) where wrongBytes.contains(code): .retry
         // The line broke.
-        case (400, _, "IncompleteBody"), (400, _, "RequestTimeout"), (499, _, "ClientDisconnected"), (400, .s3, nil):
-            .retry
+        case (400, _, "IncompleteBody"), (400, _, "RequestTimeout"), (499, _, "ClientDisconnected"): .retry
+        case (400, .s3, nil) where !answer.isPage: .retry
         case (400, _, "XMinioAdminBucketQuotaExceeded"), (403, _, "QuotaExceeded"): .full
         case (429, _, let code?), (503, _, let code?): slowDown.contains(code) ? .wait : nil
         default: nil

@@ -16,6 +16,8 @@ package enum AnswerClass: String, Sendable, CaseIterable {
     case wait
     /// The server has no room.
     case full
+    /// Something on the way to the server answers, or ends the connection, in its place.
+    case outage
     /// The server refuses the token, the key, the signature or the access rights.
     case credentials
     /// The URL does not belong to a server of this kind.
@@ -31,8 +33,8 @@ package enum AnswerClass: String, Sendable, CaseIterable {
     /// The request is not over: it continues at the URL that the redirect names.
     case followed
 
-    /// The reason of the same name for which the destination is blocked; nil if this class does not block it.
-    package var reason: Block.Reason? { Block.Reason(rawValue: rawValue) }
+    /// The reason for which the destination is blocked; nil if this class does not block it.
+    package var reason: Block.Reason? { self == .outage ? .failing : Block.Reason(rawValue: rawValue) }
 }
 
 extension AnswerClass {
@@ -40,20 +42,30 @@ extension AnswerClass {
     package static func of(_ answer: AnswerFacts, kind: AnswerFacts.Kind) -> AnswerClass {
         if let known = ofStore(answer, kind) { return known }
         return switch answer.status {
-        case 200...299: answer.wasSentWhole ? ofSuccess(answer.status, kind) : .retry
+        case 200...299: ofSuccess(answer, kind)
         case 300...399: ofRedirect(answer.redirect, kind)
+        case 400: ofBadRequest(answer, kind)
         case 401, 403, 407: ofRefusal(answer, kind)
-        case 400...499: ofOurFault(answer, kind)
-        case 500...599: ofTheirFault(answer)
-        default: .retry
+        case 402, 440, 495, 496, 498: .credentials
+        case 404 where kind == .http && answer.code == "DEVICE_NOT_FOUND": .credentials
+        case 404, 405, 406, 410, 411, 414, 421, 426, 428, 431, 494, 497, 501, 505: .endpoint
+        case 409, 412: .present
+        case _ where answer.hasRetryAfter && [413, 420, 429, 503].contains(answer.status): .wait
+        case 413, 415, 422: .final
+        case 423: .retry
+        case 500 where !answer.isPage: answer.wasSentWhole ? .unclear : .retry
+        case 507, 509: .full
+        // Nobody listed it, so nothing says that it is about the capture.
+        default: .outage
         }
     }
 
-    private static func ofSuccess(_ status: Int, _ kind: AnswerFacts.Kind) -> AnswerClass {
-        switch kind {
-        case .http: status == 202 ? .landed : .unclear
-        case .put, .s3: [200, 201, 204].contains(status) ? .landed : .unclear
-        }
+    private static func ofSuccess(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass {
+        guard answer.wasSentWhole else { return answer.isPage ? .outage : .retry }
+        // What an object store says may be a page, so its proof decides.
+        if kind != .http, [200, 201, 204].contains(answer.status) { return .landed }
+        if answer.isPage { return .outage }
+        return kind == .http && answer.status == 202 ? .landed : .unclear
     }
 
     private static func ofRedirect(_ redirect: RedirectFacts?, _ kind: AnswerFacts.Kind) -> AnswerClass {
@@ -64,6 +76,15 @@ extension AnswerClass {
         return isHarmless ? .followed : .endpoint
     }
 
+    private static func ofBadRequest(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass {
+        if answer.isPage { return answer.isOfCertificate ? .credentials : .outage }
+        return switch kind {
+        case .http: answer.hasReason ? .final : .unclear
+        case .put where answer.code == nil && answer.hasReason && answer.isFetchedOrExpired: .again
+        case .put, .s3: answer.code == nil ? .unclear : .final
+        }
+    }
+
     /// Classifies 401, 403 and 407.
     private static func ofRefusal(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass {
         switch (answer.status, kind, answer.code) {
@@ -72,30 +93,10 @@ extension AnswerClass {
         case (401, _, _) where answer.sentToken: .again
         case (403, .put, _) where answer.isFetchedOrExpired: .again
         case (401, _, _), (407, _, _): .credentials
-        case _ where answer.isEdge: .retry
+        case _ where answer.isPage: .outage
         case (_, .put, _), (_, .s3, _): .credentials
         case (_, .http, "DEVICE_UNVERIFIED"), (_, .http, "FORBIDDEN"), (_, .http, nil): .credentials
         default: .final
-        }
-    }
-
-    private static func ofOurFault(_ answer: AnswerFacts, _ kind: AnswerFacts.Kind) -> AnswerClass {
-        switch answer.status {
-        case 404 where kind == .http && answer.code == "DEVICE_NOT_FOUND": .credentials
-        case 404, 405, 410: .endpoint
-        case 408, 423, 425: .retry
-        case 409, 412: .present
-        case 429: answer.hasRetryAfter ? .wait : .retry
-        default: .final
-        }
-    }
-
-    private static func ofTheirFault(_ answer: AnswerFacts) -> AnswerClass {
-        switch answer.status {
-        case 501, 505: .final
-        case 503 where answer.hasRetryAfter: .wait
-        case 507, 509: .full
-        default: answer.wasSentWhole ? .unclear : .retry
         }
     }
 }

@@ -8,8 +8,12 @@ package struct AnswerFacts: Hashable, Sendable {
     package var status: Int
     /// The `error.code` of a JSON body, or the `<Code>` of an S3 error.
     package var code: String?
-    /// Whether the answer is `text/html`: a proxy or gateway sent it, and not the server itself.
-    package var isEdge: Bool
+    /// Whether the answer is a page for people: a proxy, a gateway or a login page sent it, and not the server itself.
+    package var isPage: Bool
+    /// Whether the answer has a body that is not a page.
+    package var hasReason: Bool
+    /// Whether a client certificate was sent, or the page names one.
+    package var isOfCertificate: Bool
     /// Whether the answer has a Retry-After that counts (`RetryAfter.milliseconds`).
     package var hasRetryAfter: Bool
     /// Whether the last byte of the body was handed to the connection.
@@ -24,13 +28,15 @@ package struct AnswerFacts: Hashable, Sendable {
     package var redirect: RedirectFacts?
 
     package init(
-        status: Int, code: String? = nil, isEdge: Bool = false, hasRetryAfter: Bool = false, wasSentWhole: Bool = false,
-        sentToken: Bool = false, isFetchedOrExpired: Bool = false, isDateOff: Bool = false,
-        redirect: RedirectFacts? = nil
+        status: Int, code: String? = nil, isPage: Bool = false, hasReason: Bool = false, isOfCertificate: Bool = false,
+        hasRetryAfter: Bool = false, wasSentWhole: Bool = false, sentToken: Bool = false,
+        isFetchedOrExpired: Bool = false, isDateOff: Bool = false, redirect: RedirectFacts? = nil
     ) {
         self.status = status
         self.code = code
-        self.isEdge = isEdge
+        self.isPage = isPage
+        self.hasReason = hasReason
+        self.isOfCertificate = isOfCertificate
         self.hasRetryAfter = hasRetryAfter
         self.wasSentWhole = wasSentWhole
         self.sentToken = sentToken

@@ -4,12 +4,17 @@ extension AnswerClass {
     /// - Parameter code: libcurl's code (`CURLE_…`).
     /// - Parameter wasConnected: whether there was a connection before the failure.
     /// - Parameter wasSentWhole: whether the last byte of the body was handed to the connection.
-    package static func ofCurl(_ code: Int, wasConnected: Bool, wasSentWhole: Bool) -> AnswerClass {
+    /// - Parameter wasSilent: whether the other side closed the connection before it said anything.
+    package static func ofCurl(
+        _ code: Int, wasConnected: Bool, wasSentWhole: Bool, wasSilent: Bool = false
+    ) -> AnswerClass {
         switch code {
         // The name does not resolve, there is no route, or QUIC fails: the server cannot be reached.
         case 5, 6, 7, 45, 89, 96, 97: .offline
         // The time ran out, or the handshake broke off, before there was a connection.
         case 28 where !wasConnected, 35 where !wasConnected: .offline
+        // Nobody is behind the port.
+        case 35 where wasSilent: .outage
         // The TLS handshake failed, or a certificate or key of either side was refused.
         case 35, 53, 54, 58, 59, 60, 64, 66, 77, 80, 82, 83, 90, 91, 98: .tls
         // The URL cannot be used, or the redirects do not end.

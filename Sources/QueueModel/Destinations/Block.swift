@@ -17,7 +17,7 @@ public struct Block: Hashable, Sendable {
         case offline
         /// Our own settings or files are wrong.
         case local
-        /// The last tries failed, with several captures.
+        /// The last tries failed, with several captures, or something on the way answers in the server's place.
         case failing
         /// The last answers were final refusals, with several captures.
         case refusing
@@ -57,6 +57,10 @@ public struct Block: Hashable, Sendable {
     package var isOfRate = false
     /// The id of that capture.
     package var capture: String?
+    /// The code of an outage, such as `edge.502`; nil for any other block.
+    package var code: String?
+    /// Whether the bytes may have arrived.
+    package var isInDoubt = false
 
     public init(_ reason: Reason, _ message: String, pause: Duration? = nil, until: CaptureTime? = nil) {
         self.reason = reason
@@ -81,7 +85,9 @@ public struct Block: Hashable, Sendable {
     public var needsUser: Bool {
         switch reason {
         case .credentials, .endpoint, .tls, .local, .refusing, .unproven, .address: true
-        case .wait, .full, .offline, .failing: false
+        // An outage of more than an hour does not end by itself.
+        case .failing: pause.map { $0 >= Outage.long } ?? false
+        case .wait, .full, .offline: false
         }
     }
 }

@@ -63,6 +63,8 @@ package struct DestinationState: Hashable, Sendable {
     package private(set) var refusals: [Int] = []
     /// The captures that the server accepted but does not show, since the last one that landed; at most 3.
     package private(set) var unproven: [Int] = []
+    /// What is known of the outage; nil if there is none.
+    package private(set) var outage: Outage?
     /// Whether nothing has landed since a refusal that may be the capture's own.
     private var isDoubted = false
     /// How often the user has lifted blocks.
@@ -120,11 +122,14 @@ package struct DestinationState: Hashable, Sendable {
     /// - Parameters:
     ///   - capture: the number of the capture (`seq`).
     ///   - refusal: what it says if the server refused.
+    ///   - hasBody: whether a body was sent.
     package mutating func ended(
-        _ ticket: Ticket, _ outcome: SendOutcome, capture: Int, _ refusal: Refusal = .ofDestination, at now: Int
+        _ ticket: Ticket, _ outcome: SendOutcome, capture: Int, _ refusal: Refusal = .ofDestination,
+        hasBody: Bool = true, at now: Int
     ) -> Verdict {
-        guard ticket.turn == turn else { return endedLate(outcome, at: now) }
+        guard ticket.turn == turn else { return endedLate(outcome, hasBody: hasBody, at: now) }
         isOnTrial = false
+        if outcome.endsOutage, outage != nil { (outage, isUnsaved) = (nil, true) }
         switch outcome {
         case .completed:
             forgetStreaks()
@@ -141,12 +146,25 @@ package struct DestinationState: Hashable, Sendable {
                 let block = Block(.unproven, "\(Self.leastCaptures) captures in a row: \(message)")
                 return Verdict(change: put(block, at: now), isParked: true)
             }
-            return failed(capture, message, isOutage: outcome.isOutage, at: now)
-        case .blocked(let found):
-            if doubts(refusal) { return Verdict() }
+            return failed(capture, message, isBrokenLine: outcome.isBrokenLine, at: now)
+        case .blocked(var found):
+            if let code = found.code {
+                if refusal == .ofCapture, !isRefusing { return Verdict() }
+                found = goesOn(found, code, hasBody: hasBody, at: now)
+            } else if doubts(refusal) {
+                return Verdict()
+            }
             return Verdict(change: put(found, at: now), isParked: isRefusing)
         case .parked, .damaged: return Verdict()
         }
+    }
+
+    /// Records an outage, and how long nothing is sent because of it.
+    private mutating func goesOn(_ found: Block, _ code: String, hasBody: Bool, at now: Int) -> Block {
+        var known = outage ?? Outage(code, at: now)
+        known.goesOn(code, hasBody: hasBody, at: now)
+        (outage, isUnsaved) = (known, true)
+        return Block(.failing, found.message, pause: known.pause(at: now))
     }
 
     /// Whether a refusal blocks nothing: it is the capture's own, or another capture is tried first.
@@ -161,11 +179,16 @@ package struct DestinationState: Hashable, Sendable {
         switch outcome {
         case .completed, .accepted, .parked, .damaged: false
         case .rejected, .conflict, .blocked: isRefusing
-        case .failed, .unclear: isRefusing || isFailing && outcome.isOutage || isUnproven && outcome.isUnproven
+        case .failed, .unclear: isRefusing || isFailing && outcome.isBrokenLine || isUnproven && outcome.isUnproven
         }
     }
 
-    private mutating func endedLate(_ outcome: SendOutcome, at now: Int) -> Verdict {
+    private mutating func endedLate(_ outcome: SendOutcome, hasBody: Bool, at now: Int) -> Verdict {
+        // Its bytes count although it began before the block.
+        if let code = outcome.outage?.code, outage != nil, hasBody {
+            outage?.goesOn(code, hasBody: true, at: now)
+            isUnsaved = true
+        }
         // Even a late answer counts if its server asks for a longer wait.
         if case .blocked(let found) = outcome, found.reason == .wait, let block {
             let longer = found.begun(after: nil, at: now)
@@ -218,13 +241,13 @@ package struct DestinationState: Hashable, Sendable {
             change: put(Self.refusing(message), at: now), isParked: true, takenBack: wasRefusing ? [] : others.sorted())
     }
 
-    private mutating func failed(_ capture: Int, _ message: String, isOutage: Bool, at now: Int) -> Verdict {
+    private mutating func failed(_ capture: Int, _ message: String, isBrokenLine: Bool, at now: Int) -> Verdict {
         let wasFailing = isFailing
         failures = Self.added(capture, to: failures)
         isUnsaved = true
         guard isFailing else { return Verdict(change: unblock()) }
         let change = put(Block(.failing, "the last attempts failed: \(message)"), at: now)
-        return Verdict(change: change, isParked: wasFailing && isOutage)
+        return Verdict(change: change, isParked: wasFailing && isBrokenLine)
     }
 
     /// Records another capture that the server accepted but does not show.
@@ -244,7 +267,7 @@ package struct DestinationState: Hashable, Sendable {
         isOnTrial = false
         if let trouble { return put(trouble, at: now) }
         // The server can be reached, but the earlier failures or refusals still count.
-        let before = isRefusing ? Block.Reason.refusing : isFailing ? .failing : nil
+        let before = isRefusing ? Block.Reason.refusing : isFailing || outage != nil ? .failing : nil
         guard let before, let block else { return unblock() }
         self.block = Block(
             before, block.message, pause: before.pauses.first, until: CaptureTime(clamping: now))
@@ -258,12 +281,17 @@ package struct DestinationState: Hashable, Sendable {
     // MARK: - What others say
 
     /// Handles a change of the network: an offline destination is connected to at once, and its delays start again from
-    /// the first.
+    /// the first. An outage may be over: its trial is due at once.
     ///
-    /// - Returns: whether the destination is offline.
+    /// - Returns: whether the destination is tried at once.
     package mutating func networkChanged(at now: Int) -> Bool {
-        guard let block, block.reason == .offline else { return false }
-        self.block = Block(.offline, block.message, pause: .zero, until: CaptureTime(clamping: now))
+        guard let block else { return false }
+        if block.reason == .offline {
+            self.block = Block(.offline, block.message, pause: .zero, until: CaptureTime(clamping: now))
+            return true
+        }
+        guard let outage, block.reason == .failing, outage.nextBody <= now else { return false }
+        self.block = block.lasting(until: CaptureTime(clamping: now))
         return true
     }
 
@@ -305,31 +333,38 @@ extension DestinationState {
         package var failures: [Int] = []
         package var refusals: [Int] = []
         package var unproven: [Int] = []
+        package var outage: Outage?
 
-        package init(block: Block? = nil, failures: [Int] = [], refusals: [Int] = [], unproven: [Int] = []) {
+        package init(
+            block: Block? = nil, failures: [Int] = [], refusals: [Int] = [], unproven: [Int] = [], outage: Outage? = nil
+        ) {
             self.block = block
             self.failures = failures
             self.refusals = refusals
             self.unproven = unproven
+            self.outage = outage
         }
     }
 
-    /// Restores the state that an earlier run stored. Only blocks with `outlivesRun` last; the others are over at once.
+    /// Restores the state that an earlier run stored. Only blocks with `outlivesRun` last; the others are over at once, and
+    /// so is that of an outage into which another body may go: its trial has none.
     ///
     /// - Parameter lifts: how often the user has lifted blocks.
     package init(_ saved: Saved, lifts: Int = 0, isPaused: Bool = false, at now: Int) {
         self.lifts = lifts
         self.isPaused = isPaused
         (failures, refusals, unproven) = (saved.failures, saved.refusals, saved.unproven)
+        outage = saved.outage
         let start = CaptureTime(clamping: now)
-        block = saved.block.map { $0.reason.outlivesRun && $0.until != nil ? $0 : $0.lasting(until: start) }
+        let mayTry = saved.outage.map { $0.nextBody <= now } ?? false
+        block = saved.block.map { $0.reason.outlivesRun && $0.until != nil && !mayTry ? $0 : $0.lasting(until: start) }
     }
 
     /// Returns what must be stored now; nil if nothing has changed since the last call.
     package mutating func takeUnsaved() -> Saved? {
         guard isUnsaved else { return nil }
         isUnsaved = false
-        return Saved(block: block, failures: failures, refusals: refusals, unproven: unproven)
+        return Saved(block: block, failures: failures, refusals: refusals, unproven: unproven, outage: outage)
     }
 
     /// Takes over what the database says now: the user may have paused or resumed the destination, or lifted its block.
@@ -337,7 +372,7 @@ extension DestinationState {
         self.isPaused = isPaused
         guard lifts != self.lifts else { return nil }
         self.lifts = lifts
-        (failures, refusals, unproven) = ([], [], [])
+        (failures, refusals, unproven, outage) = ([], [], [], nil)
         (isOnTrial, isDoubted, isUnsaved) = (false, false, true)
         turn += 1
         return unblock()

@@ -29,7 +29,7 @@ extension SendOutcome {
         case .rejected(let code, let message): ("rejected", code, message)
         case .conflict(let message): ("conflict", nil, message)
         case .parked(let cause, _): ("parked", nil, cause)
-        case .blocked(let block): ("blocked", block.reason.rawValue, block.message)
+        case .blocked(let block): ("blocked", block.code ?? block.reason.rawValue, block.message)
         case .damaged(let message): ("damaged", nil, message)
         }
     }
@@ -40,8 +40,8 @@ extension SendOutcome {
         case .unclear: true
         case .parked(_, let isInDoubt): isInDoubt ? true : nil
         case .completed, .accepted, .rejected, .conflict: false
-        // The server accepted the bytes, without a proof.
-        case .blocked(let block): block.reason == .unproven ? true : nil
+        // The server accepted the bytes, without a proof, or may have got them in an outage.
+        case .blocked(let block): block.reason == .unproven || block.isInDoubt ? true : nil
         case .failed, .damaged: nil
         }
     }
@@ -61,7 +61,7 @@ extension SendOutcome {
 
     public var code: String? { words.code }
 
-    /// The first word of the code for an answer that came from a proxy or gateway instead of the server.
+    /// The first word of the code for an answer that did not come from the server itself.
     package static let edge = "edge"
 
     /// The code of a try that the server accepted, without showing that it has the bytes.
@@ -69,12 +69,27 @@ extension SendOutcome {
 
     package var isUnproven: Bool { code == Self.unproven }
 
-    /// Whether the server itself did not answer: the connection failed, or a proxy or gateway answered instead.
-    package var isOutage: Bool {
+    /// Whether the server itself answered, so that an outage is over.
+    package var endsOutage: Bool {
         switch self {
-        case .failed(let code, _), .unclear(let code, _):
-            code.hasPrefix("curl.") || code.hasPrefix("\(Self.edge).")
+        case .completed, .accepted, .rejected, .conflict: true
+        case .failed, .unclear: !isBrokenLine
+        case .blocked(let block): ![.failing, .offline, .tls, .local].contains(block.reason)
+        case .parked, .damaged: false
+        }
+    }
+
+    /// Whether the connection broke.
+    package var isBrokenLine: Bool {
+        switch self {
+        case .failed(let code, _), .unclear(let code, _): code.hasPrefix("curl.")
         default: false
         }
+    }
+
+    /// The outage that was found; nil for any other outcome.
+    package var outage: Block? {
+        guard case .blocked(let block) = self, block.code != nil else { return nil }
+        return block
     }
 }

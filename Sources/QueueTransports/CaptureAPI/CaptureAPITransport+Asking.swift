@@ -46,7 +46,7 @@ extension CaptureAPITransport {
             }
             if status == "no_record" { return .absent }
             // After a server error, ask again later; a server that does not know the service is not asked again.
-            return answer.status >= 500 || answer.status == 429
+            return answer.status >= 500 || end.kind == .outage || end.kind == .wait
                 ? .outcome(Self.stillUnclear(end)) : .unknown(end.message)
         }
         switch end.kind {
@@ -79,7 +79,7 @@ extension CaptureAPITransport {
 
     private static func stillUnclear(_ end: HTTPEnd) -> SendOutcome {
         if case .wait = end.kind { return end.outcome }
-        return .unclear(code: end.code, message: end.message)
+        return end.unproven(end.message)
     }
 
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome {
@@ -88,7 +88,7 @@ extension CaptureAPITransport {
         else { return .unclear(code: "poll", message: "the server's id for the capture is unknown") }
         let end: HTTPEnd
         do throws(SendTrouble) {
-            end = try asked(address, job.token, control)
+            end = try asked(.get, address, job.token, control)
         } catch {
             return error.outcome(control)
         }
@@ -97,7 +97,7 @@ extension CaptureAPITransport {
         }
         let json = end.answer.flatMap { AnswerWords($0).json }
         guard end.answer?.status == 200, let data = json?["data"], data.members != nil else {
-            if case .blocked = end.outcome { return end.outcome }
+            if end.kind != .outage, case .blocked = end.outcome { return end.outcome }
             // Nothing is decided.
             return .parked(cause: end.message, isInDoubt: false)
         }
@@ -107,11 +107,11 @@ extension CaptureAPITransport {
     }
 
     /// Makes a signed request without a body.
-    private func asked(
-        _ address: WebAddress, _ token: [UInt8], _ control: SendControl
+    func asked(
+        _ method: HTTPRequest.Method, _ address: WebAddress, _ token: [UInt8], _ control: SendControl
     ) throws(SendTrouble) -> HTTPEnd {
         guard let empty = try? Digest.of([]) else { throw SendTrouble(message: "no hash") }
-        return try authorized(HTTPRequest(.get, address), empty, token, control)
+        return try authorized(HTTPRequest(method, address), empty, token, control)
     }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
@@ -193,6 +193,6 @@ extension CaptureAPITransport {
             let address = WebAddress(origin.description + path + "/" + nobody),
             let token = try? RandomBytes.make(16)
         else { return nil }
-        return try? asked(address, token, control)
+        return try? asked(.get, address, token, control)
     }
 }

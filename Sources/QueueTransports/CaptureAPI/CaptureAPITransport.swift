@@ -29,6 +29,12 @@ final class CaptureAPITransport: UploadTransport {
             guard let endpoint = template.address(of: job.capture) else {
                 throw SendTrouble(message: "the URL cannot be used")
             }
+            if let outage = job.outage,
+                let outcome = try asked(.head, endpoint, job.token, control).named(template, settings.connection)
+                    .remains(of: outage)
+            {
+                return outcome
+            }
             if job.delivery.isInDoubt, let outcome = found(job, control) { return outcome }
             if let profile = settings.realityCam { return try sendToRealityCam(job, to: endpoint, profile, control) }
             return try send(job, to: endpoint, control)
@@ -126,8 +132,9 @@ final class CaptureAPITransport: UploadTransport {
             if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
             return completed(job, id, url, by: "answer", data, body)
-        case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present:
-            // The connection works, so the server can be asked at once.
+        case .unclear where end.answer.map({ $0.status >= 500 }) ?? false, .present,
+            .outage where end.wasSentWhole && job.outage == nil && 502...504 ~= end.answer?.status ?? 0:
+            // The connection works, so the server can be asked at once. In a trial of an outage, that sends too much.
             if case .outcome(let outcome) = landed(job, control), case .completed = outcome { return outcome }
             return end.kind == .present ? .failed(code: end.code, message: end.message) : end.outcome
         case .unclear where end.answer.map({ 200...299 ~= $0.status }) ?? false:

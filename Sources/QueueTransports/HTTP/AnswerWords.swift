@@ -5,22 +5,25 @@ import QueueModel
 /// The code and the text of an answer.
 struct AnswerWords {
     let code: String?
-    let isEdge: Bool
+    /// Whether the body is a page for people, whatever its type says. The answer to HEAD has no body, so its type counts.
+    let isPage: Bool
     /// The text for a message, ` (CODE: message)`, or an empty string.
     let detail: String
     let json: JSONValue?
 
     /// - Parameter secrets: secrets of the request, which an answer may repeat.
-    init(_ answer: HTTPAnswer, hiding secrets: [String] = []) {
+    init(_ answer: HTTPAnswer, hiding secrets: [String] = [], isOfHead: Bool = false) {
         let type = answer["content-type"]?.lowercased() ?? ""
-        isEdge = type.hasPrefix("text/html")
+        isPage = isOfHead ? type.hasPrefix("text/html") : Self.isPage(answer.body)
         let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
         self.json = json
         let fault = json?["error"]
         var code = fault?["code"]?.text
         var text =
             fault?["message"]?.text ?? json?["detail"]?.text ?? json?["description"]?.text ?? json?["title"]?.text
-        if json == nil, type.contains("xml") || answer.body.starts(with: Array("<?xml".utf8)) {
+        if isPage {
+            text = Self.title(answer.body)
+        } else if json == nil, type.contains("xml") || answer.body.starts(with: Array("<?xml".utf8)) {
             let body = String(decoding: answer.body.prefix(4096), as: UTF8.self)
             code = Self.element("Code", body)
             text = Self.element("Message", body)
@@ -35,6 +38,21 @@ struct AnswerWords {
         ].compactMap(\.self)
             .filter { !$0.isEmpty }
         detail = parts.isEmpty ? "" : " (\(parts.joined(separator: ": ")))"
+    }
+
+    /// Whether bytes begin like HTML.
+    static func isPage(_ bytes: [UInt8]) -> Bool {
+        let start = String(decoding: bytes.prefix(1024), as: UTF8.self).lowercased()
+        let text = (start.rest(after: "\u{feff}") ?? start).trimmed
+        guard text.hasPrefix("<") else { return false }
+        return ["<html", "<!doctype html"].contains { text.pieces(around: $0).count > 1 }
+            || ["<head", "<body", "<title", "<h1", "<center"].contains { text.hasPrefix($0) }
+    }
+
+    /// The title of a page.
+    static func title(_ page: [UInt8]) -> String? {
+        let text = String(decoding: page.prefix(8192), as: UTF8.self)
+        return element("title", text) ?? element("TITLE", text)
     }
 
     static func shown(_ text: String, hiding secrets: [String], limit: Int) -> String {

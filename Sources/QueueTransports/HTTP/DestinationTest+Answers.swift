@@ -34,7 +34,7 @@ extension DestinationTest {
         case .again: block = Block(.credentials, end.message)
         case .final, .present, .followed: block = Block(.endpoint, end.message)
         case .retry, .unclear, .stopped, .landed: block = Block(.offline, end.message)
-        case .wait, .full, .credentials, .endpoint, .tls, .offline, .local:
+        case .wait, .full, .outage, .credentials, .endpoint, .tls, .offline, .local:
             block = Block(end.kind.reason ?? .offline, end.message)
         }
     }

@@ -22,6 +22,10 @@ struct HTTPEnd {
     var word: String?
     /// The secrets of the request, which must not appear in messages.
     var secrets: [String] = []
+    /// Whether the answer is a page for people.
+    var isPage = false
+    /// Whether the other side closed the connection.
+    var isClosed = false
 
     /// The message for people. It never contains a query or a header.
     var message: String { place + words }
@@ -58,7 +62,41 @@ struct HTTPEnd {
         case .again: .blocked(refusal(.credentials))
         case .credentials, .endpoint: .blocked(refusal(kind.reason ?? .endpoint))
         case .wait, .full, .tls, .offline, .local: .blocked(pausing)
+        case .outage: .blocked(outage(message, isInDoubt: wasSentWhole))
         }
+    }
+
+    /// The block of an outage.
+    func outage(_ message: String, isInDoubt: Bool) -> Block {
+        var block = Block(.failing, message)
+        block.code = answer.map { "\(SendOutcome.edge).\($0.status)" } ?? code
+        block.isInDoubt = isInDoubt
+        return block
+    }
+
+    /// The block for a page that answers a question about an upload, with the status of a success.
+    static func page(_ words: String) -> SendOutcome {
+        var block = Block(.failing, words)
+        block.code = "\(SendOutcome.edge).200"
+        block.isInDoubt = true
+        return .blocked(block)
+    }
+
+    /// The outcome for which a trial of an outage ends without a body; nil if the body may follow.
+    ///
+    /// - Parameter code: what the outage answered before.
+    func remains(of code: String) -> SendOutcome? {
+        // A portal answers everything with a page. That is no failure, so only the outage's own code tells.
+        let isSamePage = isPage && code.hasPrefix("\(SendOutcome.edge).2") && 200...299 ~= answer?.status ?? 0
+        if kind == .outage || isSamePage { return .blocked(outage(message, isInDoubt: false)) }
+        return [.offline, .tls, .wait, .full, .local, .stopped].contains(kind) ? outcome : nil
+    }
+
+    /// The outcome after a question about bytes that were sent.
+    ///
+    /// - Parameter words: what the message says in place of its own.
+    func unproven(_ words: String) -> SendOutcome {
+        kind == .outage ? .blocked(outage(words, isInDoubt: true)) : .unclear(code: code, message: words)
     }
 
     private var pausing: Block {
@@ -70,8 +108,20 @@ struct HTTPEnd {
     private func refusal(_ reason: Block.Reason) -> Block {
         var block = Block(reason, message)
         // 401, 407 and the codes of a store with 400 are about us, and not about what is sent.
-        block.isPerhapsOfCapture = answer.map { ![400, 401, 407].contains($0.status) } ?? false
+        block.isPerhapsOfCapture =
+            answer.map { ![400, 401, 407].contains($0.status) || kind == .again && word == nil } ?? false
         return block
+    }
+}
+
+extension HTTPEnd {
+    /// The end of an upload whose connection was closed: an outage if a request without a body ends so, too.
+    fileprivate func explained(by asked: HTTPEnd) -> HTTPEnd {
+        guard asked.isClosed else { return self }
+        return HTTPEnd(
+            kind: .outage, code: code,
+            words: "\(words); a request without a body ends so, too: nobody is behind the port",
+            wasSentWhole: wasSentWhole)
     }
 }
 
@@ -118,6 +168,10 @@ final class HTTPExchange {
         var redirects = 0
         while true {
             let end = once(request, redirects, carriesCredentials, sentToken, isFetched, control)
+            // A kept connection proves nothing: the request is repeated on a fresh one.
+            if end.isClosed, !end.isOfKeptConnection {
+                return end.explained(by: request.body == nil ? end : anybody(at: request.address, control))
+            }
             guard end.kind == .followed, let target = end.answer?.redirect.flatMap(WebAddress.init),
                 request.body?.rewind() ?? true
             else { return end }
@@ -158,6 +212,11 @@ final class HTTPExchange {
         }
     }
 
+    /// Asks whether anybody is behind a port, after a connection that was closed without an answer.
+    private func anybody(at address: WebAddress, _ control: SendControl) -> HTTPEnd {
+        once(HTTPRequest(.head, address), 0, false, false, false, control)
+    }
+
     private func once(
         _ request: HTTPRequest, _ redirects: Int, _ carriesCredentials: Bool, _ sentToken: Bool, _ isFetched: Bool,
         _ control: SendControl
@@ -169,7 +228,7 @@ final class HTTPExchange {
             return end(error, request.address, control)
         }
         let secrets = request.secrets(hidesPath: hidesPaths)
-        let words = AnswerWords(answer, hiding: secrets)
+        let words = AnswerWords(answer, hiding: secrets, isOfHead: request.method == .head)
         let now = WallClock.milliseconds
         let retryAfter = answer["retry-after"].flatMap {
             RetryAfter.milliseconds($0, answeredAt: answer["date"], now: now)
@@ -183,8 +242,11 @@ final class HTTPExchange {
                 carriesCredentials: carriesCredentials || options.certificate != nil, count: redirects + 1)
         }
         let facts = AnswerFacts(
-            status: answer.status, code: words.code, isEdge: words.isEdge, hasRetryAfter: retryAfter != nil,
-            wasSentWhole: answer.wasSentWhole, sentToken: sentToken, isFetchedOrExpired: isFetched,
+            status: answer.status, code: words.code, isPage: words.isPage,
+            hasReason: !words.isPage && answer.body.contains { $0 > 0x20 },
+            isOfCertificate: options.certificate != nil || words.isPage && answer.names("certificate"),
+            hasRetryAfter: retryAfter != nil, wasSentWhole: answer.wasSentWhole, sentToken: sentToken,
+            isFetchedOrExpired: isFetched,
             isDateOff: isOff(answer["date"], now: now), redirect: redirect)
         var message = " answered \(answer.status)\(words.detail.isEmpty ? Self.meaning(answer.status) : words.detail)"
         let kind = AnswerClass.of(facts, kind: self.kind)
@@ -195,15 +257,13 @@ final class HTTPExchange {
                 target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
                 ?? ", a redirect without a usable Location"
         }
-        // The answer is a page for people, or comes from a gateway that cannot reach the server.
-        let isOutage =
-            (kind == .retry || kind == .unclear)
-            && (words.isEdge || (502...504).contains(answer.status) && words.code == nil)
+        if kind == .outage, words.isPage, words.detail.isEmpty { message += " with a page of HTML" }
+        if answer.status == 511 { message += ": this network wants a login" }
         return HTTPEnd(
-            kind: kind, answer: answer, code: "\(isOutage ? SendOutcome.edge : "http").\(answer.status)",
+            kind: kind, answer: answer, code: "\(kind == .outage ? SendOutcome.edge : "http").\(answer.status)",
             place: request.address.origin.description, words: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
-            secrets: secrets)
+            secrets: secrets, isPage: words.isPage)
     }
 
     private func isOff(_ date: String?, now: Int) -> Bool {
@@ -224,7 +284,8 @@ final class HTTPExchange {
         // A connection that broke is not used again.
         sessions[address.origin] = nil
         var kind = AnswerClass.ofCurl(
-            failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole)
+            failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole,
+            wasSilent: failure.wasSilent && address.origin.scheme == "https" && options.proxy == nil)
         let stopped = control.stopped
         if let status = failure.proxyStatus {
             // Nothing was sent beyond the proxy.
@@ -235,13 +296,16 @@ final class HTTPExchange {
         }
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, code: "curl.\(failure.code)",
-            words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure.message, address))",
-            wasSentWhole: failure.wasSentWhole, isOfKeptConnection: stopped == nil && failure.isOfKeptConnection)
+            words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure, kind, address))",
+            wasSentWhole: failure.wasSentWhole, isOfKeptConnection: stopped == nil && failure.isOfKeptConnection,
+            isClosed: stopped == nil && [52, 55, 56].contains(failure.code))
     }
 
     /// libcurl's message. We say ourselves what is wrong if the server has no TLS or another name, because libcurl only
     /// gives OpenSSL's words for it.
-    private static func words(_ message: String, _ address: WebAddress) -> String {
+    private static func words(_ failure: TransferFailure, _ kind: AnswerClass, _ address: WebAddress) -> String {
+        let message = failure.message
+        if kind == .outage { return "the port is open, but closed the connection before TLS began" }
         if message.contains("certificate subject name") {
             return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
         }

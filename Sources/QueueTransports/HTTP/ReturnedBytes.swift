@@ -9,6 +9,8 @@ final class ReturnedBytes {
         case same
         /// Other bytes; `beginning` is nil if they are more than were sent.
         case different(beginning: Beginning?)
+        /// A page answers in the place of the server, with this title as words for a message.
+        case page(String)
         /// The bytes could not be read, for this reason.
         case unread(String)
     }
@@ -24,6 +26,7 @@ final class ReturnedBytes {
     private let target: FileHandle?
     private let hasher: SHA256Hasher
     private var count = 0
+    private var head: [UInt8] = []
     private var fault: String?
 
     init(_ byteCount: Int?, _ sha256: Digest, into target: FileHandle? = nil) throws(SendTrouble) {
@@ -34,6 +37,7 @@ final class ReturnedBytes {
     /// The sink for `HTTPRequest.sink`. It ends the transfer if more bytes come than were sent.
     func take(_ piece: Span<UInt8>) -> Bool {
         count += piece.count
+        head.append(copying: piece.extracting(first: min(piece.count, 1024 - head.count)))
         guard count <= byteCount else { return false }
         do throws(NativeError) {
             try hasher.update(piece)
@@ -48,6 +52,7 @@ final class ReturnedBytes {
     /// - Parameter end: the end of the request that returned the bytes.
     func verdict(_ end: HTTPEnd) -> Verdict {
         if let fault { return .unread(fault) }
+        if AnswerWords.isPage(head) { return .page(AnswerWords.title(head).map { " (\($0))" } ?? "") }
         if count > byteCount { return .different(beginning: nil) }
         guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }
         guard let digest = (try? hasher.finish()).flatMap({ Digest(bytes: $0) }) else {
@@ -60,6 +65,7 @@ final class ReturnedBytes {
     func trouble(_ end: HTTPEnd) -> String? {
         switch verdict(end) {
         case .same: nil
+        case .page(let title): "it returned a page\(title) and not the upload"
         case .different where count > byteCount: "it returned more than the expected \(byteCount) bytes"
         case .unread(let text) where fault != nil || end.answer?.status != 200: text
         case .unread: "it returned \(count) of \(byteCount) bytes"

@@ -168,6 +168,9 @@ final class PutAddresses {
                 let fault = (200...299).contains(end.answer?.status ?? 0) ? Self.withoutURL(end) : ""
                 throw SendTrouble(.failed(code: code, message: "url-endpoint: \(message)\(fault)"))
             }
+            if end.kind == .outage {
+                throw SendTrouble(.blocked(end.outage("url-endpoint: \(end.message)", isInDoubt: false)))
+            }
             throw SendTrouble(end.outcome)
         }
         let headers = (json["headers"]?.members ?? []).compactMap { member in
@@ -185,7 +188,7 @@ final class PutAddresses {
 
     /// What is wrong with a successful answer that has no URL.
     private static func withoutURL(_ end: HTTPEnd) -> String {
-        let isPage = end.answer.map { AnswerWords($0).isEdge } ?? false
+        let isPage = end.answer.map { AnswerWords($0).isPage } ?? false
         return isPage
             ? " with a page of HTML, such as a login page; expected JSON with a url"
             : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"

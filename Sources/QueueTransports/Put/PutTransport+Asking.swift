@@ -31,6 +31,7 @@ extension PutTransport {
         switch verdict {
         case .same: return .there
         case .different: return .lost("\(place.address.origin) holds other bytes")
+        case .page(let title): return .unknown("\(place.address.origin) answers with a page\(title)")
         case .unread where read?.isOfAbsence ?? false: return absent(job, place, read?.answer?.status ?? 404)
         case .unread(let text): return .unknown(text)
         }

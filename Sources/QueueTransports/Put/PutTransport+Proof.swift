@@ -43,15 +43,17 @@ extension PutTransport {
             head = self.head(place, control)
         }
         if let cause = control.stopped { return .parked(cause: cause, isInDoubt: true) }
-        guard let told = head.answer else { return .unclear(code: head.code, message: head.message) }
+        guard let told = head.answer else { return head.unproven(head.message) }
         switch told.status {
         case 200, 204:
             // A portal or a catch-all page answers every request, but without the Content-Length of our object.
             guard let length = told.length ?? (told.coding == nil ? nil : content.byteCount) else {
+                if head.isPage, let outcome = page(upload, taken) { return outcome }
                 return .unclear(
                     code: "put.length", message: "\(taken.message), and its answer to HEAD has no Content-Length")
             }
             guard length == content.byteCount else {
+                if head.isPage, let outcome = page(upload, taken) { return outcome }
                 return .unclear(
                     code: "put.length",
                     message:
@@ -78,8 +80,18 @@ extension PutTransport {
             return proven(upload, taken)
         // The server does not allow HEAD.
         case 401, 403, 405, 501: return completed(upload, taken.status, "status", taken.etag)
-        default: return .unclear(code: head.code, message: "\(head.message) to HEAD")
+        default: return head.unproven("\(head.message) to HEAD")
         }
+    }
+
+    /// Asks with GET whether a page answers in place of the server, as that of a network that wants a login.
+    private func page(_ upload: Upload, _ taken: Acceptance) -> SendOutcome? {
+        guard case .page(let title) = readBack(upload).verdict else { return nil }
+        return Self.page(title, taken)
+    }
+
+    private static func page(_ title: String, _ taken: Acceptance) -> SendOutcome {
+        HTTPEnd.page("\(taken.message) to PUT, and GET returns a page\(title) and not the upload")
     }
 
     private func notShown(_ taken: Acceptance, _ answer: String) -> SendOutcome {
@@ -96,6 +108,7 @@ extension PutTransport {
         case (.same, _):
             if taken.isDoubted { known.hasOtherETags(upload.job.keepDigests) }
             return completed(upload, taken.status, "bytes", end?.answer?["etag"])
+        case (.page(let title), _): return Self.page(title, taken)
         case (.different, _):
             if upload.isNamed, settings.pace.retry.isLast(upload.job.delivery.attempts) {
                 return .conflict(message: "\(taken.message) to PUT, and holds other bytes: delete what is there")
@@ -163,6 +176,7 @@ extension PutTransport {
         case .different(let start?) where isBeginning(start, of: upload):
             return try replaced(upload, start.byteCount, read?.answer?["etag"], end)
         case .different: return .conflict(message: "\(end.message), and holds other bytes\(words)")
+        case .page(let title): return HTTPEnd.page("\(end.message), and GET returns a page\(title)")
         case .unread where read?.isOfAbsence ?? false:
             return nowhere(upload, end)
         case .unread(let text):

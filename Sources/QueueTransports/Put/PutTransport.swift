@@ -73,6 +73,7 @@ final class PutTransport: UploadTransport {
             var upload = Upload(job: job, content: content, place: place, control: control)
             let turn = decided(&upload)
             if case .done(let outcome) = turn { return outcome }
+            if let outage = job.outage, let outcome = named(head(place, control)).remains(of: outage) { return outcome }
             let sent = (content.byteCount, content.sha256, Optional(content.handle))
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, sent, place, control) { return receipt }
             let (end, isConditional) = try put(upload, replaces: turn == .replace)

@@ -45,7 +45,7 @@ extension S3Transport {
         guard answer.status == 200 else {
             return .unknown(
                 end.kind == .credentials || end.kind == .wait
-                    ? end.outcome : .unclear(code: end.code, message: "\(end.message) to HEAD"))
+                    ? end.outcome : end.unproven("\(end.message) to HEAD"))
         }
         if answer.coding != nil { known.readsBack(because: answer, warn) }
         guard let length = answer.length, length == job.sentByteCount ?? length else {
@@ -89,6 +89,8 @@ extension S3Transport {
             if isDoubted { known.hasOtherETags { if mayTry { job.keepDigests($0) } } }
             return .ours(completed(job, address, "bytes", etag))
         case .different: return .damaged(etag: etag)
+        case .page(let title):
+            return .unknown(HTTPEnd.page("\(address.origin) answers GET with a page\(title) and not the object"))
         case .unread where Self.isHidden(end): return .hidden(end)
         case .unread where end.answer?.status == 404: return .absent
         case .unread(let text):

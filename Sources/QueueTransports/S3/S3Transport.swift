@@ -66,6 +66,12 @@ final class S3Transport: UploadTransport {
     }
 
     private func send(_ upload: Upload) throws(SendTrouble) -> SendOutcome {
+        if let outage = upload.job.outage,
+            let outcome = try exchange.perform(.head, upload.address, [], upload.control)
+                .named(template, settings.connection).remains(of: outage)
+        {
+            return outcome
+        }
         let usual = settings.isConditional ? Condition.absent : .none
         guard upload.job.delivery.isInDoubt || !settings.isConditional else { return try put(upload, usual) }
         switch try stored(upload) {

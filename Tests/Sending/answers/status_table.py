@@ -36,14 +36,14 @@ class Scenario:
 # What both kinds understand in the same way. The short form of the tests uses the first ones, and only for http.
 SCENARIOS = [made for kind in some(["http", "put"], 1) for made in some([
     Scenario(kind, "followed", 307, to="same"), Scenario(kind, "endpoint", 302, to="same"),
-    Scenario(kind, "again", 401, token=True), Scenario(kind, "credentials", 401), Scenario(kind, "retry", 429),
+    Scenario(kind, "again", 401, token=True), Scenario(kind, "credentials", 401), Scenario(kind, "outage", 429),
     Scenario(kind, "final", 413), Scenario(kind, "wait", 503, after="120"), Scenario(kind, "full", 507),
-    Scenario(kind, "endpoint", 404), Scenario(kind, "retry", 408), Scenario(kind, "wait", 429, after="120"),
-    Scenario(kind, "final", 501), Scenario(kind, "retry", 999)], 8)]
+    Scenario(kind, "endpoint", 404), Scenario(kind, "outage", 408), Scenario(kind, "wait", 429, after="120"),
+    Scenario(kind, "endpoint", 505), Scenario(kind, "outage", 999)], 8)]
 SCENARIOS += [
-    Scenario("http", "retry", 403, is_edge=True), Scenario("http", "present", 409), Scenario("http", "unclear", 500),
-    Scenario("put", "retry", 403, is_edge=True), Scenario("put", "present", 412), Scenario("put", "unclear", 500),
-    Scenario("put", "final", 505),
+    Scenario("http", "outage", 403, is_edge=True), Scenario("http", "present", 409), Scenario("http", "unclear", 500),
+    Scenario("put", "outage", 403, is_edge=True), Scenario("put", "present", 412), Scenario("put", "unclear", 500),
+    Scenario("put", "endpoint", 505), Scenario("put", "outage", 502), Scenario("http", "outage", 511),
     Scenario("http", "landed", 202), Scenario("http", "unclear", 200), Scenario("http", "endpoint", 307, to="other"),
     Scenario("http", "again", 401, "TIMESTAMP_INVALID"), Scenario("http", "credentials", 403, "FORBIDDEN"),
     Scenario("http", "final", 403, "NOT_THIS_ONE"), Scenario("http", "credentials", 404, "DEVICE_NOT_FOUND"),
@@ -89,16 +89,18 @@ def judge(it, row, destination, log):
         expect(row.in_doubt or asked, f"{about}: is not in doubt, and no question was sent")
     elif it.name == "present":
         expect(asked, f"{about}: the server is not asked")
+    elif it.name == "outage":
+        expect(row.in_doubt and row.error_code == f"edge.{it.status}", f"{about}: {row.in_doubt} {row.error_code}")
     elif state != "completed":
         expect(not row.in_doubt, f"{about}: is in doubt")
     sends = len(log) - asked
     expect(sends == (2 if it.name in ("again", "followed") else 1), f"{about}: {sends} requests: {log}")
     held = destination.blocked_reason if destination.blocked_until else None
-    wanted = it.name if it.name in ("wait", "full", "credentials", "endpoint") else None
+    wanted = "failing" if it.name == "outage" else it.name if it.name in ("wait", "full", "credentials", "endpoint") else None
     expect(held == wanted, f"{about}: the destination is blocked as {held}")
     if wanted:
         seconds = destination.blocked_until / 1000 - time.time()
-        low, high = (60, 120) if it.name == "wait" else (240, 300)
+        low, high = {"wait": (60, 120), "outage": (0, 15)}.get(it.name, (240, 300))
         expect(low <= seconds <= high, f"{about}: it is blocked for {seconds:.0f} s")
         expect(destination.blocked_message, f"{about}: no reason is kept")
     if state in ("failed", "permanently_failed"):

@@ -45,9 +45,9 @@ def add(rig, name, kind, base, options):
                            "s3": ("--url", base + "/bucket")}[kind], *options)
 
 
-def held_for_tls(rig, name="it"):
+def held_for_tls(rig, name="it", reason="tls"):
     place = rig.destination(name)
-    expect(place.blocked_reason == "tls", f"blocked as {place.blocked_reason}: {place.blocked_message!r}")
+    expect(place.blocked_reason == reason, f"blocked as {place.blocked_reason}: {place.blocked_message!r}")
     rows = {(row.state, row.attempts) for row in rig.deliveries() if row.destination_name == name}
     expect(rows == {("pending", 0)}, f"{rows}")
 
@@ -115,8 +115,11 @@ def plain_server(bench):
         rig.push(bench.stock[0], options=[word for name in cases for word in ("--dest", name)])
         rig.send(code=15)
 
-        def judge(name, _):
-            held_for_tls(rig, name)
+        def judge(name, case):
+            held_for_tls(rig, name, reason="failing" if case[0] == "silence" else "tls")
+            if case[0] == "silence":
+                said = rig.destination(name).blocked_message
+                expect("closed the connection before TLS began" in said, f"says {said!r}")
             heard = listeners[name].heard
             expect(heard[:2] == b"\x16\x03", f"it began with {heard[:8]!r}")
             for word in (TOKEN.encode(), b"HTTP/1.", DEVICE.encode(), b"AWS4-HMAC", bench.stock[0].data[512:1024]):
@@ -138,7 +141,7 @@ def cut_in_the_handshake(bench):
             rig.dest(name, "put", "--url", url, *trust.options)
             rig.push(bundles[name], options=("--dest", name))
         rig.send(code=15)
-        every(faults, lambda name, _: held_for_tls(rig, name))
+        every(faults, lambda name, _: held_for_tls(rig, name, reason="failing" if name == "closed" else "tls"))
         expect(not server.log(method="PUT"), "a request arrived")
         for proxy in proxies.values():
             proxy.plan()

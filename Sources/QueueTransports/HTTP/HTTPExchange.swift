@@ -166,11 +166,18 @@ final class HTTPExchange {
     ) -> HTTPEnd {
         var request = request
         var redirects = 0
+        var isElsewhere = false
         while true {
             let end = once(request, redirects, carriesCredentials, sentToken, isFetched, control)
             // A kept connection proves nothing: the request is repeated on a fresh one.
             if end.isClosed, !end.isOfKeptConnection {
                 return end.explained(by: request.body == nil ? end : anybody(at: request.address, control))
+            }
+            // RFC 9110 section 15.5.20: another connection may lead to the right server.
+            if end.answer?.status == 421, !isElsewhere, request.body?.rewind() ?? true {
+                isElsewhere = true
+                sessions[request.address.origin] = nil
+                continue
             }
             guard end.kind == .followed, let target = end.answer?.redirect.flatMap(WebAddress.init),
                 request.body?.rewind() ?? true

@@ -265,6 +265,9 @@ final class HTTPExchange {
                 ?? ", a redirect without a usable Location"
         }
         if kind == .outage, words.isPage, words.detail.isEmpty { message += " with a page of HTML" }
+        if answer.status == 400, kind == .credentials, words.isPage {
+            message += ": it does not accept the client certificate"
+        }
         if answer.status == 511 { message += ": this network wants a login" }
         return HTTPEnd(
             kind: kind, answer: answer, code: "\(kind == .outage ? SendOutcome.edge : "http").\(answer.status)",

@@ -57,6 +57,9 @@ enum NextSteps {
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
     private static func ofRefusal(_ block: Block, _ set: String, _ kind: String?) -> String {
         if block.cause == .refusedByProxy { return "give the user and password for the proxy with: \(set) --proxy URL" }
+        if block.message.lowercased().contains("certificate") {
+            return "give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE"
+        }
         if kind == "put" { return "change the token with: \(set) --token-file FILE" }
         if kind == "s3" { return "change the access keys in the AWS files, or use others with: \(set) --profile NAME" }
         let byCode = [

@@ -34,8 +34,8 @@ class Authority:
         """The files of the authority's own certificate, which it signed itself."""
         return self.path, self._write(f"{self.name}.key", _pem(self.key))
 
-    def client(self, label="client"):
-        return self._pair(label, 30, ExtendedKeyUsageOID.CLIENT_AUTH, ELSEWHERE)
+    def client(self, label="client", days=30):
+        return self._pair(label, days, ExtendedKeyUsageOID.CLIENT_AUTH, ELSEWHERE)
 
     def _pair(self, label, days, usage, names, begins=-100):
         key = ec.generate_private_key(ec.SECP256R1())

@@ -180,6 +180,9 @@ def client_certificates(bench):
     cases = {"none": trust.options, "empty": ("--ca", empty),
              "another": ("--ca", trust.authority.path, "--cert", certificate, "--cert-key", trust.pairs["good"][1]),
              "right": (*trust.options, "--cert", certificate, "--cert-key", key)}
+    foreign = Authority(bench.folder / f"ca{next(bench.numbers)}").client("foreign")
+    refused = {"expired": trust.authority.client("old", days=0), "foreign": foreign}
+    cases |= {name: (*trust.options, "--cert", one, "--cert-key", own) for name, (one, own) in refused.items()}
     with trust.server(bench) as server:
         url = f"{server.secure('clients')}/store/{{sha256}}.bundle"
         taken = [name for name, options in cases.items() if rig.run(
@@ -189,7 +192,15 @@ def client_certificates(bench):
         rig.push(bundle, options=[word for name in wrong for word in ("--dest", name)])
         rig.send(code=(14, 15))
         expect(not server.holds(), "stored without a certificate")
-        for name in set(wrong) - {"none"}:
+        for name in ("none", *refused):
+            # nginx ends the handshake well, and answers 400 with a page whose title names the certificate.
+            held_for_tls(rig, name, reason="credentials")
+            said = rig.destination(name).blocked_message
+            expect("certificate" in said.lower(), f"{name}: says {said!r}")
+        for name in refused:
+            hint = rig.run("dest", "test", name)
+            expect(f"dest set {name} --cert" in hint.text, f"{name}: {hint.text!r}")
+        for name in set(wrong) - {"none", *refused}:
             expect(rig.destination(name).blocked_reason in ("local", "tls"), f"{name}: not blocked")
             expect(rig.delivery(bundle, name).attempts == 0, f"{name}: an attempt was used")
         rig.push(bench.stock[1], options=("--dest", "right"))

@@ -80,7 +80,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "CapturePages", dependencies: ["PictureClient", "CaptureBundle", "CaptureNative", system],
+            name: "CapturePages",
+            dependencies: ["PictureClient", "PictureMessages", "CaptureBundle", "CaptureNative", system],
             swiftSettings: strict),
         .target(name: "CurlClient", dependencies: ["CCurl", "CaptureNative", system], swiftSettings: strict),
         // QueueModel has values and pure decisions, QueueTransports sends bytes to a destination, QueueFiles has the
@@ -110,7 +111,8 @@ let package = Package(
         .executableTarget(
             name: "capbundle",
             dependencies: [
-                "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient", "CaptureNative",
+                "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient", "PictureMessages",
+                "CaptureNative",
                 "CommandSupport", system, argumentParser,
             ],
             swiftSettings: strict),
@@ -134,7 +136,8 @@ let package = Package(
         .testTarget(
             name: "CaptureBundleTests",
             dependencies: [
-                "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient", "CaptureNative",
+                "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient", "PictureMessages",
+                "CaptureNative",
                 "CaptureTestSupport", "CLibArchive", "capbundle-decode", system,
             ],
             swiftSettings: strict),
@@ -185,7 +188,8 @@ if Context.environment["CAPBUNDLE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "CSanitizers", "CaptureBundle", "CaptureDevice", "CaptureImport", "PictureClient", "CaptureNative",
+                "CSanitizers", "CaptureBundle", "CaptureDevice", "CaptureImport", "PictureClient", "PictureMessages",
+                "CaptureNative",
                 "CaptureTestSupport", system,
             ],
             path: "Tests/Fuzz/Fuzz", swiftSettings: strict),

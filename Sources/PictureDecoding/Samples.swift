@@ -25,32 +25,23 @@ struct Samples {
 
     /// Makes samples of one number 0. The number is first rounded to their type.
     mutating func remove(_ number: Double, _ which: String) {
-        guard number != 0 else { return }
-        let count =
+        let most = type.isFloat ? .infinity : Double(type.highest)
+        guard number != 0, (type.isSigned ? -most - 1...most : 0...most).contains(number) else { return }
+        let bits: UInt64 =
             switch type {
-            case .uint8: replace(UInt8(exactly: number.rounded()))
-            case .uint16: replace(UInt16(exactly: number.rounded()))
-            case .uint32: replace(UInt32(exactly: number.rounded()))
-            case .int16: replace(Int16(exactly: number.rounded()))
-            case .int32: replace(Int32(exactly: number.rounded()))
-            case .float16: replace(Float16(number))
-            case .float32: replace(Float(number))
-            case .float64: replace(number)
+            case .float16: UInt64(Float16(number).bitPattern)
+            case .float32: UInt64(Float(number).bitPattern)
+            case .float64: number.bitPattern
+            default: UInt64(bitPattern: Int64(number.rounded()))
             }
-        note(count, which)
-    }
-
-    private mutating func replace<Number: Numeric & BitwiseCopyable>(_ number: Number?) -> Int {
-        guard let number else { return 0 }
-        return unsafe bytes.withUnsafeMutableBytes { bytes in
-            var count = 0
-            for offset in stride(from: 0, to: bytes.count, by: MemoryLayout<Number>.size)
-            where unsafe bytes.loadUnaligned(fromByteOffset: offset, as: Number.self) == number {
-                unsafe bytes.storeBytes(of: .zero, toByteOffset: offset, as: Number.self)
-                count += 1
-            }
-            return count
+        let pattern = (0..<type.byteCount).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
+        var count = 0
+        for start in stride(from: 0, to: bytes.count, by: pattern.count)
+        where bytes[start..<(start + pattern.count)].elementsEqual(pattern) {
+            for index in pattern.indices { bytes[start + index] = 0 }
+            count += 1
         }
+        note(count, which)
     }
 }
 

@@ -10,6 +10,7 @@ package enum SampleType: String, Sendable, CaseIterable {
     package var byteCount: Int { bits / 8 }
 
     package var isFloat: Bool { letter == "f" }
+    package var isSigned: Bool { letter != "u" }
 
     /// NumPy's name, with the number of bytes, such as `u2`.
     package var numpyName: String { "\(letter)\(byteCount)" }

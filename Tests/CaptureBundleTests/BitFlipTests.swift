@@ -3,6 +3,7 @@ import CaptureNative
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import Testing
 
 /// A changed bit of a form that has a check is refused, or what is read is what the undamaged file gives

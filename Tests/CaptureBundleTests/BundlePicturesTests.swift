@@ -5,6 +5,7 @@ import CapturePages
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import SystemPackage
 import Testing
 

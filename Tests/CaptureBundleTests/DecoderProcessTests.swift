@@ -3,6 +3,7 @@ import CaptureNative
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import SystemPackage
 import Testing
 

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import Testing
 
 /// Pictures that the tools of Debian's libtiff-tools and openexr have written again, in other forms.

@@ -4,6 +4,7 @@ import CaptureNative
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import SystemPackage
 import Testing
 

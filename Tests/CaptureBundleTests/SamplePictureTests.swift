@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import SystemPackage
 import Testing
 

@@ -14,7 +14,7 @@ struct DepthScaleTests {
         _ scale: String, _ values: SampleGrid.Values, _ type: SampleType, count: Int
     ) throws -> [Float] {
         let size = try #require(DepthSize(width: count / 256, height: 256))
-        return try #require(DepthScale(scale)).metres(try #require(SampleGrid(size: size, values: values, type: type)))
+        return try #require(DepthScale(scale)).metres(SampleGrid(size: size, values: values, type: type))
     }
 
     /// Scales that divide a metre into whole units: the result is the code divided by their number.
@@ -38,7 +38,7 @@ struct DepthScaleTests {
         let patterns: [UInt32] = [0, 0x8000_0000, 0x7fc0_1234, 0x7f80_0000, 1, 0x3f80_0001]
         let size = try #require(DepthSize(width: 3, height: 2))
         let values = SampleGrid.Values.float32(patterns.map { Float(bitPattern: $0) })
-        let grid = try #require(SampleGrid(size: size, values: values, type: .float32))
+        let grid = SampleGrid(size: size, values: values, type: .float32)
         #expect(DepthScale.metres.metres(grid).map(\.bitPattern) == patterns)
         #expect(try #require(DepthScale("1.0")).metres(grid).map(\.bitPattern) == patterns)
         let thousandth = DepthScale.millimetres.metres(grid)

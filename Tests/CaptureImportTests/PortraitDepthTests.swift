@@ -3,6 +3,7 @@ import CaptureImport
 import CaptureTestSupport
 import Foundation
 import PictureClient
+import PictureMessages
 import SystemPackage
 import Testing
 

@@ -40,6 +40,9 @@ package struct DepthSurvey {
     /// Half or more of the measured samples are below 0.05 m.
     private var isMostlyBelow: Bool { 2 * below >= measured }
 
+    /// Whether nothing was measured.
+    package var isEmpty: Bool { measured == 0 }
+
     /// What is found where the depth map is not plausible, with its number.
     package var finding: String {
         guard let median else { return "it has no measured sample" }

@@ -42,6 +42,15 @@ package struct FileKind: Equatable, Sendable {
         (1, [0x2a, 0x4d, 0x18], .compressed, "a zstd-compressed file"),
         (0, Array("BZh".utf8), .compressed, "a bzip2-compressed file"),
         (0, [0xfd, 0x37, 0x7a, 0x58, 0x5a], .compressed, "an xz-compressed file"),
+        (0, Array("7z".utf8) + [0xbc, 0xaf, 0x27, 0x1c], .document, "a 7z archive"),
+        (0, [0x04, 0x22, 0x4d, 0x18], .document, "an lz4-compressed file"),
+        (0, Array("#ROSBAG V".utf8), .document, "a ROS bag"),
+        (0, [0x89] + Array("MCAP0".utf8), .document, "a ROS bag (MCAP)"),
+        (0, Array("SQLite format 3\0".utf8), .document, "a SQLite database, such as a ROS bag"),
+        (0, [0x1a, 0x45, 0xdf, 0xa3], .movie, "a Matroska recording"),
+        (0, Array("MATLAB 5.0 MAT-file".utf8), .document, "a MATLAB file"),
+        (0, [0x89] + Array("HDF\r\n".utf8), .document, "an HDF5 file, such as one of MATLAB 7.3"),
+        (12, [0x89, 0x50, 0x4e, 0x47], .document, "compressedDepth of ROS, with 12 bytes before its PNG"),
         (0, [0x7f, 0x45, 0x4c, 0x46], .program, "a program"),
         (0, Array("-----BEGIN ".utf8), .text, "a PEM file"),
         (0, Array("--capture-bundle-".utf8), .uploadBody, "an upload body"),
@@ -63,6 +72,8 @@ package struct FileKind: Equatable, Sendable {
             self = picture
         } else if let row = Self.table.first(where: { holds($0.mark, at: $0.offset) }) {
             self.init(row.family, row.words)
+        } else if Self.isOldTar(start) {
+            self.init(.tar, "a tar archive")
         } else if let text = Self.text(start) {
             self = text
         } else {
@@ -76,6 +87,14 @@ package struct FileKind: Equatable, Sendable {
         guard let handle = (try? FileHandle.readingPlainFile(path)) ?? nil, let count = try? handle.read(into: &bytes)
         else { return nil }
         self.init(Array(bytes[..<count]))
+    }
+
+    /// The old form of tar, and a volume label of GNU tar, have only the checksum of their first header.
+    private static func isOldTar(_ start: [UInt8]) -> Bool {
+        guard start.count >= 512, start[0] != 0 else { return false }
+        let digits = start[148..<156].filter { (48...55).contains($0) }
+        let others = start[..<148].reduce(0) { $0 + Int($1) } + start[156..<512].reduce(0) { $0 + Int($1) }
+        return Int(String(decoding: digits, as: UTF8.self), radix: 8) == others + 8 * 32
     }
 
     /// Signature, IHDR length and type, width, height, bit depth, colour type (PNG section 11.2.1).

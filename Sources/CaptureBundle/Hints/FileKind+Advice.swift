@@ -32,7 +32,17 @@ extension FileKind {
         case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
         case .bundle: return [.verify(path, .isPacked)]
         case .uploadBody: return [.restore(path)]
-        default: return FolderContents(path.folder)?.packing ?? [.raw(.forms)]
+        default:
+            let word = ShellWord.quote(path)
+            let ways: [(String, Hint)] = [
+                ("ROS", "Samples/rosbag of capture-bundle makes raw folders of a ROS bag"),
+                ("7z", "unpack it first: 7z x \(word)"), ("lz4", "unpack it first: lz4 -d \(word)"),
+                ("Matroska", "take its pictures and depth maps out, with ffmpeg or the tools of the camera"),
+                ("MATLAB", "save its depth map as an array of NumPy, beside photo.jpg"),
+            ]
+            if let way = ways.first(where: { kind?.words.contains($0.0) == true }) { return [way.1] }
+            if ["svo", "svo2"].contains(path.extension) { return ["export its frames as files with the ZED SDK"] }
+            return FolderContents(path.folder)?.packing ?? [.raw(.forms)]
         }
     }
 

@@ -4,7 +4,7 @@ package import PictureClient
 /// The number of metres in one unit of depth samples, as a positive decimal number such as `0.001`.
 public struct DepthScale: Hashable, Sendable, LosslessStringConvertible {
     public let description: String
-    private let metres: Double
+    let metres: Double
     /// The number of units in a metre, if that is a whole number.
     private let unitsPerMetre: Double?
 
@@ -37,12 +37,6 @@ public struct DepthScale: Hashable, Sendable, LosslessStringConvertible {
 
     /// A number for a message.
     static func text(_ number: Double) -> String { "\(number)".rest(before: ".0") ?? "\(number)" }
-
-    /// Whether one unit is more than a metre. Of integers, such a number is mostly how many units a metre has.
-    var isAboveOne: Bool { metres > 1 }
-
-    /// The scale if the number is how many units a metre has.
-    var inverse: DepthScale? { DepthScale("\(1 / metres)") }
 
     private init(known text: String, _ metres: Double) {
         (description, self.metres) = (text, metres)

@@ -76,7 +76,11 @@ enum DepthAdvice {
         case .zip where file.ending == "npz": return unpacking(file)
         case .depthPicture:
             ending = ["PNG", "TIFF", "OpenEXR", "PGM"].first { kind.words.contains($0) }?.lowercased() ?? "pfm"
+        case .compressed where file.stem?.contains(".") == true:
+            return ["unpack it first: gzip -d \(ShellWord.quote(file))"]
         case .compressed where kind.words.contains("gzip"): ending = "gz"
+        case .document where kind.words.contains("compressedDepth"):
+            return ["to take its PNG out: tail -c +13 \(ShellWord.quote(file)) > FILE"]
         case .picture, .jpeg, .heif:
             return ["a picture does not hold the measured metres; export the depth map itself"]
         default: return []

@@ -57,7 +57,8 @@ enum DepthRemarks {
             let mending: Wording =
                 isPlain ? "divide each sample by 1000 and pack again" : "pack again with \(.depthUnit) mm"
             let advice: Wording = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
-            remarks.add(.warning, "raw.plausible", file, wording: "may not be in metres: \(survey.finding)\(advice)")
+            let doubt = survey.isEmpty ? "" : "may not be in metres: "
+            remarks.add(.warning, "raw.plausible", file, wording: "\(doubt)\(survey.finding)\(advice)")
         }
         if survey.meaningless > 0 {
             let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"

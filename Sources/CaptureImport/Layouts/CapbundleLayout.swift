@@ -21,6 +21,9 @@ package enum CapbundleLayout: RawLayout {
         "f32", "bin", "raw", "f32.gz", "gz", "zlib", "deflate", "npy", "pfm", "pgm", "png", "tif", "tiff", "exr",
     ].map { FilePath("depth.\($0)") }
 
+    /// Endings of arrays that are not read. A depth map with one is named, with the endings that are.
+    private static let others = ["mat", "h5", "hdf5", "csv", "txt", "safetensors", "pt", "f16", "f64", "dat"]
+
     static func evidence(in tree: RawTree) -> String? { ([photo] + otherPhotos).first(where: tree.holds)?.string }
 
     static func export(_ tree: RawTree) -> RawExport {
@@ -38,7 +41,10 @@ package enum CapbundleLayout: RawLayout {
     /// The depth file. In this layout floats are metres and the samples of a PNG are millimetres. For other integers the
     /// layout does not define a unit.
     private static func depth(_ found: [FilePath], in tree: RawTree) -> RawFrame.DepthFile? {
-        guard let path = found.first else { return nil }
+        guard let path = found.first else {
+            let other = others.map { FilePath("depth.\($0)") }.first(where: tree.holds)
+            return other.map { RawFrame.DepthFile(path: $0) }
+        }
         let isPNG = path == "depth.png"
         var depth = RawFrame.DepthFile(
             path: path, scale: isPNG ? .millimetres : nil, floatScale: .metres, isUnitAssumed: isPNG)

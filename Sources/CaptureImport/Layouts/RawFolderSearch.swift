@@ -76,6 +76,9 @@ struct RawFolderSearch {
             return missing(
                 name, "\(other.name) is \(other.kind.words), expected a JPEG", several.isEmpty ? advice : several)
         }
+        if let cloud = names.first(where: { $0.hasPrefix(".photo.") && $0.hasSuffix(".icloud") }) {
+            return missing(name, "\(cloud) is a placeholder of a cloud drive", ["download the photo first"])
+        }
         return missing(name, "a raw folder must hold the photo under this name", [])
     }
 
@@ -89,7 +92,8 @@ struct RawFolderSearch {
             #"{"captured_at":"2026-03-14T15:09:26+01:00","device_model":"NAME","#
             + #""depth_map_dimensions":{"width":256,"height":192}}"#
         return missing(
-            name, "it must give the time of the capture and the model of the device", ["it needs at least: \(example)"])
+            name, "it must give the time of the capture and the model of the device",
+            ["it needs at least: \(example)", .set(.capturedAt)])
     }
 
     func missingDepth(_ size: DepthSize?) -> BundleError {
@@ -116,12 +120,22 @@ struct RawFolderSearch {
         return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
     }
 
-    /// The error for a `depth.f32` whose first bytes show another kind of file; nil if they do not.
-    func notFloats(_ path: FilePath, _ size: DepthSize?) -> BundleError? {
-        guard path == CapbundleLayout.floats, let kind = FileKind(file: tree.label(path)) else { return nil }
+    private static let kinds = [
+        "npy": "NumPy", "pfm": "PFM", "pgm": "PGM", "png": "PNG,", "tif": "TIFF", "tiff": "TIFF", "exr": "OpenEXR",
+        "gz": "gzip", "f32": "?", "bin": "?", "raw": "?", "zlib": "?", "deflate": "?",
+    ]
+
+    /// The error for a depth file whose first bytes show another kind of file than its name; nil if they do not.
+    func otherKind(_ path: FilePath, _ size: DepthSize?) -> BundleError? {
+        let file = tree.label(path)
+        guard let own = path.ending.flatMap({ Self.kinds[$0] }), let kind = FileKind(file: file),
+            !kind.words.contains(own)
+        else { return nil }
+        let isFloats = path == CapbundleLayout.floats
+        let expected = isFloats ? DepthAdvice.expected(size, insteadOf: kind) : "what its ending says"
         return BundleError(
-            .rawCapture, "looks like \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
-            file: tree.label(path), hints: DepthAdvice.hints(at: tree.label(path), kind, to: tree.label(path)))
+            isFloats ? .rawCapture : .rawDepth, "looks like \(kind.words); expected \(expected)", file: file,
+            hints: DepthAdvice.hints(at: file, kind, to: file))
     }
 
     /// For a folder that is not a capture, but holds some.

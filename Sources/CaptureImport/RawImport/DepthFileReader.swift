@@ -175,10 +175,12 @@ struct DepthFileReader {
     private func scale(of samples: Samples, _ label: FilePath) throws(BundleError) -> DepthScale {
         let isFloat = samples.grid.type.isFloat
         if let given = options.depthScale {
-            guard !isFloat, given.isAboveOne else { return given }
+            guard !isFloat, given.metres > 1 else { return given }
+            // It probably is how many units a metre has.
+            let meant = DepthScale("\(1 / given.metres)")?.description
             throw BundleError(
                 .rawUnit, wording: "has integers, of which \(.depthScale) \(given) makes one unit \(given) m",
-                file: label.string, hints: [.raw(.scaleMeant(given.inverse?.description))])
+                file: label.string, hints: [.raw(.scaleMeant(meant))])
         }
         var message = "has samples in an unknown unit"
         if samples.factor != 1 {

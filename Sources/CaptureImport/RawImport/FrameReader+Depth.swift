@@ -59,14 +59,14 @@ extension FrameReader {
             // Without a size, it can still be seen that it is something else.
             _ = faults.attempt { () throws(BundleError) in
                 _ = try tree.handle(depth.path)
-                if let error = export.search?.notFloats(depth.path, nil) { throw error }
+                if let error = export.search?.otherKind(depth.path, nil) { throw error }
             }
             if faults.faults.isEmpty { return nil }
         }
         guard faults.faults.isEmpty else { throw faults.joined }
         let made: DepthFloats
         do throws(BundleError) { made = try DepthFileReader(depth, said: size, options, decoder).read(tree) } catch {
-            throw export.search?.notFloats(depth.path, size) ?? error
+            throw export.search?.otherKind(depth.path, size) ?? error
         }
         // The bundle has the samples of a depth.f32 anyway.
         if options.keepsSource, depth.path != CapbundleLayout.floats {

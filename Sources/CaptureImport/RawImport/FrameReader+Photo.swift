@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureDevice
 import CaptureNative
 import PictureClient
+import PictureMessages
 import SystemPackage
 
 struct FramePhoto {

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
 import PictureClient
+import PictureMessages
 import SystemPackage
 
 /// Reads a depth map inside the photo (Spec/raw-captures.md section 6).

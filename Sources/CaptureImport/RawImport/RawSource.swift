@@ -120,7 +120,8 @@ extension RawSource {
     private static let shownFrames = 16
 
     private static let endings = [
-        ".tar.gz", ".tar.zst", ".tar.bz2", ".tar.xz", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic", ".heif", ".png",
+        ".tar.gz", ".tar.zst", ".tar.bz2", ".tar.xz", ".tar", ".tgz", ".tzst", ".zip", ".r3d", ".jpg", ".jpeg", ".heic",
+        ".heif", ".png",
     ]
 }
 

@@ -34,8 +34,8 @@ final class ArchiveStorage: RawTreeStorage {
                 }
             }
         } catch {
-            guard error.code == .rawCapture else { throw error }
             // A compressed file can be something else than an archive.
+            guard error.message.hasPrefix("is not a zip or tar archive") else { throw error }
             let kind = FileKind(file: path).flatMap { $0.family == .compressed ? $0 : nil }
             let hints = kind.map { FileKind.hints(insteadOfARawFolder: path, $0) } ?? []
             throw BundleError(.rawArchive, error.message, file: path, hints: error.hints + hints)

@@ -1,5 +1,6 @@
 import CaptureBundle
 public import PictureClient
+import PictureMessages
 import Synchronization
 
 /// A picture of a bundle's contents for a page: a JPEG file without metadata, upright.

@@ -1,5 +1,6 @@
 package import CaptureBundle
 package import PictureClient
+import PictureMessages
 import SystemPackage
 
 extension CaptureView {

@@ -137,7 +137,7 @@ final class DecoderProcess: Sendable {
         guard let type = SampleType(code: head.detail),
             let size = DepthSize(width: head.width, height: head.height)
         else { throw Broken() }
-        var grid: SampleGrid?
+        var grid: SampleGrid
         switch type {
         case .uint16:
             let values = try process.receive(count, as: UInt16.self, deadline: deadline)
@@ -149,7 +149,6 @@ final class DecoderProcess: Sendable {
             let bytes = try process.receive(head.byteCount, deadline: deadline)
             grid = try SampleGrid(bytes[...], type, isLittleEndian: 1.littleEndian == 1, size: size)
         }
-        guard var grid else { throw Broken() }
         if head.bits > 0 && !type.isFloat { grid.highest = UInt32(1) << UInt32(head.bits) - 1 }
         return .samples(grid)
     }

@@ -1,27 +1,9 @@
 import CaptureBundle
-import PictureMessages
+package import PictureMessages
 
 extension PictureDecoder {
-    /// The file formats of pictures with one channel.
-    package enum SampleFormat: Sendable, CaseIterable {
-        case png, tiff, openEXR, jpeg
-
-        fileprivate var asked: PictureRequest.SampleFormat {
-            switch self {
-            case .png: .png
-            case .tiff: .tiff
-            case .openEXR: .openEXR
-            case .jpeg: .jpeg
-            }
-        }
-    }
-
-    /// The file formats of colour pictures.
-    package enum PixelFormat: Sendable, CaseIterable {
-        case jpeg, png
-
-        fileprivate var asked: PictureRequest.PixelFormat { self == .jpeg ? .jpeg : .png }
-    }
+    package typealias SampleFormat = PictureRequest.SampleFormat
+    package typealias PixelFormat = PictureRequest.PixelFormat
 
     /// Decodes a picture with one channel. The samples keep the values of the file.
     ///
@@ -37,7 +19,7 @@ extension PictureDecoder {
             throw PictureFailure(.unsupported, "has no channel with a name of \(name.count) bytes")
         }
         let parts = try ask(
-            .samples(format.asked, nameCount: name.count), name + file, library: format == .tiff ? .tiff : nil)
+            .samples(format, nameCount: name.count), name + file, library: format == .tiff ? .tiff : nil)
         guard case .samples(var grid)? = parts.first else { throw .misunderstood }
         for part in parts.dropFirst() {
             guard case .bytes(let head, let text) = part, head.kind == .note else { throw .misunderstood }
@@ -53,7 +35,7 @@ extension PictureDecoder {
     package func pixels(
         _ file: [UInt8], _ format: PixelFormat, eighths: Int = 8
     ) throws(PictureFailure) -> PixelImage {
-        guard case .bytes(let head, let rgb)? = try ask(.pixels(format.asked, eighths: eighths), file).first,
+        guard case .bytes(let head, let rgb)? = try ask(.pixels(format, eighths: eighths), file).first,
             head.kind == .pixels, let image = PixelImage(width: head.width, height: head.height, rgb: rgb)
         else { throw .misunderstood }
         return image

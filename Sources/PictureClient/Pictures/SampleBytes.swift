@@ -21,8 +21,7 @@ extension SampleGrid {
             }
             return values
         }
-        let failure = DepthFormatFailure.length(bytes.count, size, sample: each)
-        guard bytes.count == each * size.width * size.height else { throw failure }
+        guard bytes.count == each * size.width * size.height else { throw .length(bytes.count, size, sample: each) }
         let values: Values =
             switch type {
             case .float16: .float32(numbers { Float(Float16(bitPattern: UInt16(truncatingIfNeeded: $0))) })
@@ -32,11 +31,10 @@ extension SampleGrid {
             case .uint16, .int16: .uint16(numbers { UInt16(truncatingIfNeeded: $0) })
             case .uint8: .uint8(Array(bytes))
             }
-        guard let grid = SampleGrid(size: size, values: values, type: type) else { throw failure }
+        self.init(size: size, values: values, type: type)
         // The bits of a negative number are those of one above the highest.
-        guard type.isFloat || grid.count(above: Double(grid.highest)) == 0 else {
+        guard type.isFloat || count(above: Double(highest)) == 0 else {
             throw DepthFormatFailure("has negative samples, which a depth map of integers cannot have")
         }
-        self = grid
     }
 }

@@ -9,15 +9,6 @@ package struct SampleGrid: Sendable {
         case uint16([UInt16])
         case uint32([UInt32])
         case float32([Float])
-
-        var count: Int {
-            switch self {
-            case .uint8(let values): values.count
-            case .uint16(let values): values.count
-            case .uint32(let values): values.count
-            case .float32(let values): values.count
-            }
-        }
     }
 
     package let size: DepthSize
@@ -29,9 +20,8 @@ package struct SampleGrid: Sendable {
     /// What a user must know about how the samples were read. Each continues a sentence that begins with the file's name.
     package var notes: [String] = []
 
-    /// Creates a grid; nil if the number of values is not the number of samples.
-    package init?(size: DepthSize, values: Values, type: SampleType) {
-        guard values.count == size.width * size.height else { return nil }
+    /// Creates a grid of `size.width * size.height` values.
+    package init(size: DepthSize, values: Values, type: SampleType) {
         (self.size, self.values, self.type, highest) = (size, values, type, type.highest)
     }
 

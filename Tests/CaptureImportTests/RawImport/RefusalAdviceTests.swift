@@ -1,0 +1,97 @@
+import CaptureBundle
+import CaptureDevice
+import CaptureImport
+import CaptureTestSupport
+import Foundation
+import Testing
+
+/// A refusal says what the file is, and what leads on.
+struct RefusalAdviceTests {
+    private let room: ImportRoom
+
+    init() throws {
+        room = try ImportRoom()
+        try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
+    }
+
+    private func words(_ hints: [Hint]) -> String { hints.compactMap(\.words).joined(separator: "; ") }
+
+    /// A depth file of another kind than its name says, words of the message, and of the hint.
+    private static let others: [(String, [UInt8], String, String)] = [
+        ("depth.exr", PictureFiles.tiff(width: 1, height: 1, [1]), "looks like a TIFF picture", "depth.tiff"),
+        ("depth.tif", PictureFiles.png(width: 1, height: 1, [1]), "looks like a 16-bit greyscale PNG", "depth.png"),
+        ("depth.npy", Array("Pf\n1 1\n-1\n".utf8), "looks like a PFM picture", "depth.pfm"),
+        (
+            "depth.png", [UInt8](repeating: 0, count: 12) + PictureFiles.png(width: 1, height: 1, [1]),
+            "looks like compressedDepth of ROS, with 12 bytes before its PNG", "tail -c +13"
+        ),
+        ("depth.mat", Array("MATLAB 5.0 MAT-file".utf8), "has an unknown ending, expected .f32, .bin, .raw", ""),
+        ("depth.csv", Array("1,2".utf8), "has an unknown ending, expected .f32", ""),
+        ("depth.safetensors", [1], "has an unknown ending, expected .f32", ""),
+    ]
+
+    @Test(arguments: others.indices)
+    func namesWhatADepthFileIs(_ index: Int) throws {
+        let (name, file, message, hint) = Self.others[index]
+        try room.folder.write(file, to: "raw/\(name)")
+        let error = try room.refusal("raw")
+        #expect(error.code == .rawDepth && error.each.count == 1)
+        #expect(error.message.hasPrefix(message) && (hint.isEmpty || words(error.hints).contains(hint)), "\(error)")
+    }
+
+    /// A RAW that is not a folder, its first bytes, what it is called, and words of the hint.
+    private static let recordings: [(String, [UInt8], String, String)] = [
+        ("a.bag", Array("#ROSBAG V2.0\n".utf8), "is a ROS bag", "Samples/rosbag"),
+        ("a.mcap", [0x89] + Array("MCAP0\r\n".utf8), "is a ROS bag (MCAP)", "Samples/rosbag"),
+        ("a.db3", Array("SQLite format 3\0".utf8), "is a SQLite database, such as a ROS bag", "Samples/rosbag"),
+        ("a.mkv", [0x1a, 0x45, 0xdf, 0xa3], "is a Matroska recording", "ffmpeg"),
+        ("a.mat", Array("MATLAB 5.0 MAT-file".utf8), "is a MATLAB file", "NumPy"),
+        ("a.h5", [0x89] + Array("HDF\r\n".utf8), "is an HDF5 file, such as one of MATLAB 7.3", "NumPy"),
+        ("a.7z", Array("7z".utf8) + [0xbc, 0xaf, 0x27, 0x1c], "is a 7z archive", "7z x"),
+        ("a.lz4", [0x04, 0x22, 0x4d, 0x18], "is an lz4-compressed file", "lz4 -d"),
+        ("a.svo", [0xff], "is not a folder", "ZED SDK"),
+    ]
+
+    @Test(arguments: recordings.indices)
+    func namesWhatARecordingIs(_ index: Int) throws {
+        let (name, file, message, hint) = Self.recordings[index]
+        try room.folder.write(file, to: name)
+        let error = try room.refusal(name)
+        #expect(error.code == .inputUnreadable && error.message == "\(message), expected a raw folder")
+        #expect(words(error.hints).contains(hint), "\(words(error.hints))")
+    }
+
+    @Test func saysHowToUnpackWhatIsNoArchive() throws {
+        try room.folder.shell("gzip -c raw/photo.jpg > photo.jpg.gz")
+        let error = try room.refusal("photo.jpg.gz")
+        #expect(error.code == .rawArchive && words(error.hints).hasPrefix("unpack it first: gzip -dc "))
+        try room.folder.write(PictureFiles.npy("<f4", RawFolder.depth), to: "raw/depth.npy")
+        try room.folder.shell("gzip raw/depth.npy")
+        #expect(try room.refusal("raw").each.contains { words($0.hints).hasPrefix("unpack it first: gzip -d ") })
+    }
+
+    /// The old form of tar, and one with a volume label, have no mark in their first header.
+    @Test(arguments: ["--format=v7", "-V label"]) func takesATarWithoutAMark(_ option: String) throws {
+        try RawFolder.write(to: room.folder)
+        try room.folder.shell("tar \(option) -cf made.tar raw")
+        #expect(try room.pack("made.tar").packed.id == room.pack("raw").packed.id)
+    }
+
+    @Test func namesThePlaceholderOfACloudDrive() throws {
+        try room.folder.shell("mv raw/photo.jpg raw/.photo.jpg.icloud")
+        let error = try room.refusal("raw")
+        #expect(error.each.contains { $0.message == "missing; .photo.jpg.icloud is a placeholder of a cloud drive" })
+    }
+
+    @Test func namesTheOptionForTheTime() throws {
+        try room.folder.shell("rm raw/metadata.json")
+        try room.folder.write(PictureFiles.npy("<f4", RawFolder.depth), to: "raw/depth.npy")
+        #expect(try room.refusal("raw").hints.contains(.set(.capturedAt)))
+    }
+
+    @Test func saysThatNothingWasMeasured() throws {
+        try room.folder.write(PictureFiles.npy("<f4", [UInt8](repeating: 0, count: 48)), to: "raw/depth.npy")
+        let remarks = try room.pack("raw").packed.remarks
+        #expect(remarks.map(\.message) == ["it has no measured sample"])
+    }
+}

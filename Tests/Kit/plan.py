@@ -50,6 +50,7 @@ def everything():
         suite("packages in Debian", "Packages", needs=("build of the packages",)),
         environment("Spark"),
         environment("C2PA"),
+        environment("Writers"),
         environment("Bench"),
         swift_tests("Swift tests"),
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
@@ -62,7 +63,7 @@ def everything():
         suite("PowerCut", "PowerCut", build=RELEASE, needs=("release build",)),
         suite("Service", "Service", build=RELEASE, needs=("release build",)),
         program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA")),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA", "Writers")),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),
         suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
@@ -123,7 +124,7 @@ def swift_tests(name, only=None, needs=("build",), **environment):
 
 
 # Suites that need no capqueue.
-WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Phone", "Python")
+WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Writers", "Phone", "Python")
 
 
 def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):

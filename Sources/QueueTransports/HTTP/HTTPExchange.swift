@@ -92,11 +92,19 @@ struct HTTPEnd {
         return [.offline, .tls, .wait, .full, .local, .stopped].contains(kind) ? outcome : nil
     }
 
-    /// The outcome after a question about bytes that were sent.
+    /// The outcome after a question about bytes that were sent. What blocks the destination does so here, too: it is about
+    /// the login, the load or the room, and not about the bytes.
     ///
     /// - Parameter words: what the message says in place of its own.
     func unproven(_ words: String) -> SendOutcome {
-        kind == .outage ? .blocked(outage(words, isInDoubt: true)) : .unclear(code: code, message: words)
+        switch kind {
+        case .outage: return .blocked(outage(words, isInDoubt: true))
+        case .wait, .full, .again, .credentials:
+            guard case .blocked(var block) = outcome else { return outcome }
+            block.isInDoubt = true
+            return .blocked(block)
+        default: return .unclear(code: code, message: words)
+        }
     }
 
     private var pausing: Block {

@@ -129,9 +129,9 @@ extension PutTransport {
                     .unproven,
                     "\(taken.message) to PUT and \(status) to GET, so nothing proves that it has the bytes; allow GET"))
         case (.unread(let text), _):
-            return .unclear(
-                code: taken.isDoubted ? "put.digest" : end?.code ?? "put.digest",
-                message: "\(taken.message) to PUT, and the object there cannot be read back: \(text)")
+            let words = "\(taken.message) to PUT, and the object there cannot be read back: \(text)"
+            if let outcome = end?.unproven(words), case .blocked = outcome { return outcome }
+            return .unclear(code: taken.isDoubted ? "put.digest" : end?.code ?? "put.digest", message: words)
         }
     }
 
@@ -180,8 +180,9 @@ extension PutTransport {
         case .unread where read?.isOfAbsence ?? false:
             return nowhere(upload, end)
         case .unread(let text):
-            return .unclear(
-                code: end.code, message: "\(end.message), and the object there cannot be read back: \(text)")
+            let words = "\(end.message), and the object there cannot be read back: \(text)"
+            if let outcome = read?.unproven(words), case .blocked = outcome { return outcome }
+            return .unclear(code: end.code, message: words)
         }
     }
 

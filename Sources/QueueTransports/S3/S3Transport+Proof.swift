@@ -41,12 +41,11 @@ extension S3Transport {
         let end = try exchange.perform(.head, address, asking, control)
         guard let answer = end.answer else { return .unknown(Self.unanswered(end)) }
         if answer.status == 404 { return .absent }
-        if Self.isHidden(end) { return try readBack(job, address, isDoubted: false, mayTry: mayTry, control) }
-        guard answer.status == 200 else {
-            return .unknown(
-                end.kind == .credentials || end.kind == .wait
-                    ? end.outcome : end.unproven("\(end.message) to HEAD"))
+        // The answer to HEAD has no body, which would say why: an expired key, or too many requests.
+        if Self.isHidden(end) || [400, 429, 503].contains(answer.status) && end.retryAfter == nil {
+            return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
         }
+        guard answer.status == 200 else { return .unknown(end.unproven("\(end.message) to HEAD")) }
         if answer.coding != nil { known.readsBack(because: answer, warn) }
         guard let length = answer.length, length == job.sentByteCount ?? length else {
             return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
@@ -94,7 +93,7 @@ extension S3Transport {
         case .unread where Self.isHidden(end): return .hidden(end)
         case .unread where end.answer?.status == 404: return .absent
         case .unread(let text):
-            return .unknown(.unclear(code: end.code, message: "the upload cannot be read back: \(text)"))
+            return .unknown(end.unproven("the upload cannot be read back: \(text)"))
         }
     }
 

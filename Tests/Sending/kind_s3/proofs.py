@@ -2,7 +2,7 @@
 import base64
 import hashlib
 
-from Kit.outcomes import every, expect
+from Kit.outcomes import IS_LONG, every, expect
 from Kit.sending import AT_ONCE
 from Kit.servers.scripted import Reply, Scripted
 from Sending.answers.tries import added, confirmed_by, is_left
@@ -210,6 +210,36 @@ def content_md5(bench):
         scene.holds()
 
 
+def questions(bench):
+    """What the store answers to HEAD and GET about the load, the room or the login burns no attempt, and is asked again."""
+    slow = Reply(503, {"Content-Type": "application/xml"}, XML.format("SlowDown").encode())
+    expired = Reply(400, {"Content-Type": "application/xml"}, XML.format("ExpiredToken").encode())
+    cases = {"SlowDown": (slow, "wait"), "Retry-After": (Reply(503, {"Retry-After": "60"}), "wait"), "no room": (Reply(507), "full"),
+             "login": (Reply(401), "credentials"), "an expired key": (expired, "credentials")}
+
+    def judge(name, case):
+        wrong, reason = case
+        for methods in (("HEAD", "GET"), ("GET",)) if IS_LONG else (("GET",),):
+            bucket, is_ill = Bucket(etag=no_md5), True
+
+            def answer(request):
+                if is_ill and request.method in methods:
+                    return Reply(wrong.status, wrong.headers, b"" if request.method == "HEAD" else wrong.body)
+                return bucket(request)
+
+            with Scene(bench, answer, retry="0") as scene:
+                for _ in range(2):
+                    scene.rig.send("--once", code=15)
+                    is_left(scene.rig, "pending", 0, reason)
+                    scene.rig.run("resume").must(0, about="resume")
+                is_ill = False
+                scene.rig.send("--once", code=0)
+                confirmed_by(scene.rig, "bytes")
+                expect(scene.count("PUT") == 1, f"{name}: sent {scene.count('PUT')} times")
+
+    every(cases if IS_LONG else {"SlowDown": cases["SlowDown"]}, judge)
+
+
 def write_only(bench):
     """Keys that may only write: the bundle is sent once. The answer to PUT proves it, or the user decides."""
     hides = ("HEAD", "GET")
@@ -259,6 +289,7 @@ TESTS = [
     ("a probe that cannot be deleted is named", left_behind),
     ("ETags that are not MD5s", other_etags),
     ("Content-MD5 is not proven by its echo", content_md5),
+    ("answers to questions about the load, the room and the login", questions),
     ("keys that may only write: sent once", write_only),
     ("keys that may only write, and the MD5 of other bytes", write_only_changed),
 ]

@@ -34,9 +34,10 @@ def played(bench, kind):
                 kept = store.client().get(f"{prefix}/{bundle.sha256}.bundle")
                 expect(kept == bundle.data, f"the store has other bytes: {rig.receipt(bundle)}")
             # A changed bit or a broken line must have met an upload. After a reset libcurl may send again by itself, if the
-            # connection had carried the HEAD before.
+            # connection had carried the HEAD before. moto answers an upload that was cut behind the proxy with a page: an
+            # outage, which burns no attempt.
             met = any(one.fault in faults and one.up >= AT for one in proxy.connections)
-            again = max(row.attempts for row in rig.deliveries()) > 1 or "reset" in name
+            again = max(row.attempts for row in rig.deliveries()) > 1 or "reset" in name or "behind" in name
             expect("again" not in name or met and again, "no fault met an upload")
             proxy.plan()
             rig.run("check", "--remote").must(0, about="check --remote")

@@ -10,7 +10,7 @@ enum NumpyTarget: FuzzTarget {
 
     static func seeds(_ samples: Samples) -> [[UInt8]] {
         ["<f4", ">f4", "<f2", "<f8", "<u2", "|u1", "<i2", ">i4"].map { type in
-            let sample = Int(type.suffix(1)) ?? 1
+            let sample = Int(type.utf8.last ?? 0) - 48
             let header = "{'descr': '\(type)', 'fortran_order': False, 'shape': (3, 4), }"
             let padded = header + String(repeating: " ", count: 117 - header.utf8.count) + "\n"
             return [0x93] + Array("NUMPY\u{1}\0".utf8) + [118, 0] + Array(padded.utf8)
@@ -25,13 +25,13 @@ enum NumpyTarget: FuzzTarget {
     }
 }
 
-/// Portable float maps.
+/// Portable maps of floats and of grey.
 enum PortableFloatMapTarget: FuzzTarget {
     static let name = "pfm"
 
     static func seeds(_ samples: Samples) -> [[UInt8]] {
-        ["Pf\n4 3\n-1.0\n", "Pf\n4 3\n1\n", "P5 4 # a\n3 999\n"].map {
-            Array($0.utf8) + [UInt8](repeating: 0x3f, count: $0.utf8.first == 0x50 && $0.contains("999") ? 24 : 48)
+        [("Pf\n4 3\n-1.0\n", 48), ("Pf\n4 3\n1\n", 48), ("P5 4 # a\n3 999\n", 24)].map { header, count in
+            Array(header.utf8) + [UInt8](repeating: 0x3f, count: count)
         }
     }
 

@@ -7,8 +7,7 @@ public enum Setting: String, Sendable {
     // What is known about a capture, or about the app for which a request is signed.
     case capturedAt = "captured-at", deviceModel = "device-model", sharesTime = "same-time", timeZone = "time-zone"
     case depthInvalid = "depth-invalid", depthScale = "depth-scale", depthSize = "depth-size", depthUnit = "depth-unit"
-    case depthChannel = "depth-channel"
-    case rpID = "rpid"
+    case depthChannel = "depth-channel", rpID = "rpid"
     // What is written into the bundle, and how.
     case chain, location, withholdable
     case convertsPhoto = "convert-photo", rewritesPhoto = "rewrite-photo", keepsSource = "keep-source"

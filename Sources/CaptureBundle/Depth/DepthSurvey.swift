@@ -3,7 +3,7 @@ package struct DepthSurvey {
     /// Samples below 0 or infinite.
     package private(set) var meaningless = 0
     /// Samples above 0 and finite.
-    private(set) var measured = 0
+    package private(set) var measured = 0
     private var below = 0
     private var above = 0
     /// How many measured samples begin with the same 16 bits: enough to know the median to less than 1 %.
@@ -39,9 +39,6 @@ package struct DepthSurvey {
 
     /// Half or more of the measured samples are below 0.05 m.
     private var isMostlyBelow: Bool { 2 * below >= measured }
-
-    /// Whether nothing was measured.
-    package var isEmpty: Bool { measured == 0 }
 
     /// What is found where the depth map is not plausible, with its number.
     package var finding: String {

@@ -93,7 +93,7 @@ package struct FileKind: Equatable, Sendable {
     private static func isOldTar(_ start: [UInt8]) -> Bool {
         guard start.count >= 512, start[0] != 0 else { return false }
         let digits = start[148..<156].filter { (48...55).contains($0) }
-        let others = start[..<148].reduce(0) { $0 + Int($1) } + start[156..<512].reduce(0) { $0 + Int($1) }
+        let others = (start[..<148] + start[156..<512]).reduce(0) { $0 + Int($1) }
         return Int(String(decoding: digits, as: UTF8.self), radix: 8) == others + 8 * 32
     }
 

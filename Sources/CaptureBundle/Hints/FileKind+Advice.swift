@@ -33,10 +33,10 @@ extension FileKind {
         case .bundle: return [.verify(path, .isPacked)]
         case .uploadBody: return [.restore(path)]
         default:
-            let word = ShellWord.quote(path)
             let ways: [(String, Hint)] = [
                 ("ROS", "Samples/rosbag of capture-bundle makes raw folders of a ROS bag"),
-                ("7z", "unpack it first: 7z x \(word)"), ("lz4", "unpack it first: lz4 -d \(word)"),
+                ("7z", "unpack it first: 7z x \(ShellWord.quote(path))"),
+                ("lz4", "unpack it first: lz4 -d \(ShellWord.quote(path))"),
                 ("Matroska", "take its pictures and depth maps out, with ffmpeg or the tools of the camera"),
                 ("MATLAB", "save its depth map as an array of NumPy, beside photo.jpg"),
             ]

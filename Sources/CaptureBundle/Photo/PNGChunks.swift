@@ -32,7 +32,6 @@ package struct PNGChunks: Sequence, IteratorProtocol {
 
     /// EXIF before the picture; only that counts (PNG section 11.3.4.5).
     package var exif: [UInt8]? { prefix { $0.type != "IDAT" }.first { $0.type == "eXIf" }.map { Array($0.data) } }
-
     /// - Returns: nil at the end, and for a chunk that the file cuts off.
     package mutating func next() -> Chunk? {
         guard position + 12 <= png.count else { return nil }

@@ -57,7 +57,7 @@ enum DepthRemarks {
             let mending: Wording =
                 isPlain ? "divide each sample by 1000 and pack again" : "pack again with \(.depthUnit) mm"
             let advice: Wording = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
-            let doubt = survey.isEmpty ? "" : "may not be in metres: "
+            let doubt = survey.measured == 0 ? "" : "may not be in metres: "
             remarks.add(.warning, "raw.plausible", file, wording: "\(doubt)\(survey.finding)\(advice)")
         }
         if survey.meaningless > 0 {

@@ -33,6 +33,8 @@ extension DestinationTest {
         case _ where isFine: findings.append(end.message)
         case .again: block = Block(.credentials, end.message)
         case .final, .present, .followed: block = Block(.endpoint, end.message)
+        // Nobody answered.
+        case .outage where end.answer == nil: block = Block(.offline, end.message)
         case .retry, .unclear, .stopped, .landed: block = Block(.offline, end.message)
         case .wait, .full, .outage, .credentials, .endpoint, .tls, .offline, .local:
             block = Block(end.kind.reason ?? .offline, end.message)

@@ -20,7 +20,7 @@ def taking(request):
 def wrong_url(bench):
     """With a mistake in the URL nothing fails for good and the run ends; all captures land once the URL is right."""
     bundles = bench.stock[:12]
-    with Scripted(lambda request: Reply(400) if "/wrong/" in request.path else taking(request)) as server:
+    with Scripted(lambda request: Reply(415) if "/wrong/" in request.path else taking(request)) as server:
         rig = bench.rig()
         rig.dest("web", "put", "--url", server.url + "/wrong/{sha256}", "--concurrency", "4")
         rig.push(*bundles)
@@ -30,7 +30,7 @@ def wrong_url(bench):
         expect({(row.state, row.attempts) for row in rig.deliveries()} == {("pending", 0)}, f"{rig.states()}")
         expect(len(sent(server)) < 10, f"{len(sent(server))} transfers to a server that refuses all")
         place = rig.destination("web")
-        expect(place.blocked_reason == "refusing" and "400" in place.blocked_message, f"{place.blocked_message!r}")
+        expect(place.blocked_reason == "refusing" and "415" in place.blocked_message, f"{place.blocked_message!r}")
         expect("web: the destination refused all" in result.text, f"the run does not say why it sends nothing: {result.text!r}")
         result = rig.run("status", "--check").must(15, about="status --check")
         says = b"12 captures cannot be sent, because web is blocked (refusing): "

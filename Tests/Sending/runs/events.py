@@ -51,7 +51,7 @@ def of_a_run(bench):
     """Everything that happens has an event, in order, with its members."""
     rig = bench.rig()
     with CaptureAPI(bench.public) as api:
-        api.answer(Answer(503), Answer(400, "VALIDATION_ERROR"))
+        api.answer(Answer(500), Answer(400, "VALIDATION_ERROR"))
         rig.http(api.url)  # a failed try has the event `failed`, however soon the next one follows
         one, two, three = bench.stock[:3]
         rig.push(one)

@@ -1,3 +1,4 @@
+import QueueFiles
 public import QueueModel
 public import SystemPackage
 

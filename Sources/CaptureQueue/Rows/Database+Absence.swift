@@ -55,8 +55,9 @@ extension QueueStore {
     func requireSpool() throws {
         let files = try read { try $0.integer("SELECT files FROM usage") } ?? 0
         guard files > 0, try Spool(folder: folder).shards().isEmpty else { return }
+        let what = files == 1 ? "1 bundle is" : "\(files) bundles are"
         throw QueueError(
-            .spoolMissing, "is missing or empty, but \(files) \(files == 1 ? "bundle is" : "bundles are") stored in it: is its disk mounted?",
+            .spoolMissing, "is missing or empty, but \(what) stored in it: is its disk mounted?",
             of: folder.spool, hints: [.checkRepair])
     }
 }

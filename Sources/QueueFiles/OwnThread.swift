@@ -3,15 +3,15 @@ import QueueModel
 import Synchronization
 
 /// Runs blocking calls on a thread of their own, so that they do not occupy the threads that Swift's tasks share.
-enum OwnThread {
+package enum OwnThread {
     /// Whether the waiting task was cancelled.
-    final class Cancellation: Sendable {
+    package final class Cancellation: Sendable {
         private let flag = Mutex(false)
 
         fileprivate func cancel() { flag.withLock { $0 = true } }
 
         /// - Throws: `CancellationError` if the task was cancelled.
-        func check() throws { if flag.withLock(\.self) { throw CancellationError() } }
+        package func check() throws { if flag.withLock(\.self) { throw CancellationError() } }
     }
 
     /// Runs `body` on a new thread.
@@ -20,7 +20,7 @@ enum OwnThread {
     ///   - onCancel: called at once, on any thread, when the task is cancelled.
     ///   - body: the blocking call, which checks the cancellation from time to time.
     /// - Throws: any error of `body`; `CancellationError` if the task was cancelled before the thread starts.
-    static func run<Value: Sendable>(
+    package static func run<Value: Sendable>(
         onCancel: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable (Cancellation) throws -> Value
     ) async throws -> Value {
         try Task.checkCancellation()

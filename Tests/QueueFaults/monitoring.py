@@ -179,7 +179,7 @@ def alerts(bench):
     rig.run("run").must(0)
     series = metrics(rig)
     rules = (SAMPLES / "alerts.yml").read_text()
-    expressions = " ".join(re.findall(r"expr: (.*)", rules))
+    expressions = " ".join(re.findall(r"expr: (.*(?:\n {10}.*)*)", rules))
     named = set(re.findall(r"capqueue_\w+", expressions))
     expect(len(named) > 4 and named <= {key[0] for key in series}, f"alerts name {sorted(named)}")
     values = {value for key in series for _, value in key[1:]}

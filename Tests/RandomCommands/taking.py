@@ -163,7 +163,7 @@ def _killed(world, request, sources, after, ended):
 
 
 def adopt(world, dice):
-    """Adopts a folder of bundles: each unknown one is stored once, but not the target of a link."""
+    """Adopts a folder of bundles: each unknown one is stored once, but not the target of a link, which is named."""
     folder = f"found{dice.randrange(10 ** 6)}"
     bundles = dice.sample(world.pool.sound, dice.randint(1, 4))
     for place, bundle in enumerate(bundles):
@@ -181,7 +181,7 @@ def adopt(world, dice):
     if ended.killed:
         settle(world, after, whole=True)
         return
-    ended.must(64 if refused else 0)
+    ended.must(64 if refused else 66)  # the link
     ended.printing([name for name, _ in told])
     world.model = after
 

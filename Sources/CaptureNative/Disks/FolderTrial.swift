@@ -29,13 +29,17 @@ package final class FolderTrial {
     /// - Returns: what is missing; nothing if the file system has it all.
     /// - Throws: if the folder takes no file, or the disk is full.
     package static func lacks(of path: FilePath, movingTo target: FilePath) throws(NativeError) -> [Lack] {
-        let (folder, target) = (
+        let (folder, there) = (
             try FolderHandle(path, followsLinks: false), try FolderHandle(target, followsLinks: false)
         )
+        // A trial that was killed has left its file in one of them.
+        for (place, handle) in [(path, folder), (target, there)] {
+            for name in try Folders.names(in: place) where FolderHandle.isOfTrial(name) { handle.remove(name) }
+        }
         let name = FolderHandle.trialName()
         // The file is closed by then: some mounts store a file when it is closed, also after its name was removed.
-        defer { for folder in [folder, target] { folder.remove(name) } }
-        return try lacks(of: name, folder, target)
+        defer { for folder in [folder, there] { folder.remove(name) } }
+        return try lacks(of: name, folder, there)
     }
 
     private static func lacks(
@@ -110,7 +114,8 @@ package final class FolderTrial {
     }
 
     private func move(to target: FolderHandle) throws(NativeError) -> String? {
-        try folder.rename(name, to: target, as: name)
+        // Another trial may take it for a leftover.
+        do throws(NativeError) { try folder.rename(name, to: target, as: name) } catch  where error.isMissing {}
         return nil
     }
 }

@@ -143,6 +143,10 @@ package final class FolderHandle: Sendable {
 
     static func trialName() -> FilePath.Component { AtomicFile.hiddenName(for: "capqueue-trial", .random) }
 
+    static func isOfTrial(_ name: FilePath.Component) -> Bool {
+        name.bytes.starts(with: Array(".capqueue-trial.".utf8))
+    }
+
     /// The status of the file with this name, without following a link; nil if the name does not exist.
     package func status(of name: FilePath.Component) throws(NativeError) -> FileStatus? {
         var raw = stat()

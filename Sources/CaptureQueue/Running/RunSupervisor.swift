@@ -98,7 +98,9 @@ final class RunSupervisor {
     /// Shortens stored times after the wall clock jumped. The run itself goes on by the boot clock.
     private func seeToClock() throws {
         let offset = queue.clock.wall() - sending.now
-        guard abs(offset - clockOffset) > 1000 else { return }
+        let jump = abs(offset - clockOffset)
+        guard jump > 1000 else { return }
+        if jump > 60_000 { sending.clockWasSet() }
         clockOffset = offset
         try limitWaits()
         for threads in byDestination.values { threads.wake() }

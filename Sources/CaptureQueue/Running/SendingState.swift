@@ -146,6 +146,12 @@ package final class SendingState: Sendable {
         }
     }
 
+    func clockWasSet() {
+        state.withLock { state in
+            for number in state.destinations.keys { state.destinations[number]?.clockWasSet(at: now) }
+        }
+    }
+
     /// Reports what other threads wait for: a member of a session has landed, or a destination is no longer blocked.
     func moved() {
         state.withLock { $0.hasMoved = true }

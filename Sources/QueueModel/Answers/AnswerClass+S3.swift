@@ -2,6 +2,11 @@ extension AnswerClass {
     /// The codes with which a store asks for fewer requests.
     package static let slowDown: Set<String> = ["SlowDown", "SlowDownRead", "SlowDownWrite"]
 
+    /// The codes about keys, tokens and signatures, and not about what they allow.
+    package static let loginCodes: Set<String> = [
+        "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "RequestTimeTooSkewed", "SignatureDoesNotMatch",
+    ]
+
     /// The codes for bytes or a digest that are not those that were sent.
     package static let wrongBytes: Set<String> = [
         "BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch",

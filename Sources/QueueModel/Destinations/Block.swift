@@ -42,6 +42,7 @@ public struct Block: Hashable, Sendable {
         case sharedPlaces = "the path of the URL has no {sha256}"
         case refusedByProxy = "the proxy answered 407"
         case unwritable = "cannot be written"
+        case mayNotRead = "HEAD and GET need s3:GetObject"
     }
 
     public let reason: Reason

@@ -295,6 +295,12 @@ package struct DestinationState: Hashable, Sendable {
         return true
     }
 
+    /// Handles a clock that was set: a certificate may be valid now, so the trial of what TLS blocked is due at once.
+    package mutating func clockWasSet(at now: Int) {
+        guard let block, block.reason == .tls else { return }
+        self.block = block.lasting(until: CaptureTime(clamping: now))
+    }
+
     // MARK: - Blocks
 
     private mutating func forgetStreaks() {

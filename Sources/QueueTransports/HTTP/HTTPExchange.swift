@@ -92,6 +92,8 @@ struct HTTPEnd {
         return [.offline, .tls, .wait, .full, .local, .stopped].contains(kind) ? outcome : nil
     }
 
+    private var mayOnlyHide: Bool { answer?.status == 403 && !AnswerClass.loginCodes.contains(word ?? "") }
+
     /// The outcome after a question about bytes that were sent. What blocks the destination does so here, too: it is about
     /// the login, the load or the room, and not about the bytes.
     ///
@@ -99,6 +101,8 @@ struct HTTPEnd {
     func unproven(_ words: String) -> SendOutcome {
         switch kind {
         case .outage: return .blocked(outage(words, isInDoubt: true))
+        // A plain 403 may only mean that nobody may look.
+        case .credentials where mayOnlyHide, .again where mayOnlyHide: return .unclear(code: code, message: words)
         case .wait, .full, .again, .credentials:
             guard case .blocked(var block) = outcome else { return outcome }
             block.isInDoubt = true

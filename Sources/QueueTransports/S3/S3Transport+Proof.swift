@@ -27,8 +27,7 @@ extension S3Transport {
 
     /// Whether the store shows nothing. Codes such as `ExpiredToken` are about the login, and not about what it allows.
     private static func isHidden(_ end: HTTPEnd) -> Bool {
-        [403, 405, 501].contains(end.answer?.status)
-            && [nil, "AccessDenied", "MethodNotAllowed", "NotImplemented"].contains(end.word)
+        [403, 405, 501].contains(end.answer?.status) && !AnswerClass.loginCodes.contains(end.word ?? "")
     }
 
     /// Asks what the store has under the key.
@@ -125,7 +124,7 @@ extension S3Transport {
         return .blocked(
             Block(
                 .unproven,
-                "\(seen), so nothing proves that it has the bytes; HEAD and GET need s3:GetObject"))
+                "\(seen), so nothing proves that it has the bytes; \(Block.Cause.mayNotRead.rawValue)"))
     }
 
     /// How an earlier try ended after which the store did not show the object; nil if it was not sent, or if the queue

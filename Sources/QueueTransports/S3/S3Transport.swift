@@ -232,8 +232,7 @@ final class S3Transport: UploadTransport {
             default:
                 found.judge(end, allowing: [])
                 if end.word == "AccessDenied", let block = found.block {
-                    let more = "HEAD and GET need s3:GetObject; keys that may only write need --proof status"
-                    found.block = Block(block.reason, "\(block.message); \(more)")
+                    found.block = Block(block.reason, "\(block.message); \(Block.Cause.mayNotRead.rawValue)")
                 }
             }
         } catch {

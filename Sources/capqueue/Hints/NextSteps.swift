@@ -40,6 +40,7 @@ enum NextSteps {
         case (.endpoint, nil) where !placeOfBucket(block).isEmpty:
             ("use the bucket's own place with", ([set] + placeOfBucket(block)).joined(separator: " "))
         case (.address, .sharedPlaces): ("change the URL with", "\(set) --url URL")
+        case (.credentials, .mayNotRead): ("if these keys may only write", "\(set) --proof status")
         case (.unproven, _): ("if the server never shows stored objects", "\(set) --proof status")
         case (.local, .unusable): ("change them with", set)
         case (.local, .unwritable):

@@ -1,13 +1,14 @@
 """TLS: without a trusted connection no body, token or signature is sent, and the destination is not called offline."""
 import contextlib
+import pathlib
 import socket
 import ssl
 
-from Kit.outcomes import IS_LONG, every, expect
+from Kit.outcomes import IS_LONG, Skipped, every, expect
 from Kit.sending import AT_ONCE, DEVICE, wait_until
 from Kit.servers.certificates import Authority
 from Kit.servers.fault_proxy import Fault, FaultProxy
-from Kit.servers.raw_server import Bare, received
+from Kit.servers.raw_server import Bare, answer, received
 from Kit.servers.sockets import SocketServer
 from Kit.servers.tls_servers import Trust
 from Sending.secrecy import TOKEN, token_of
@@ -101,6 +102,35 @@ def named_faults(bench):
             expect(text in said, f"{text!r} is not in {said!r}")
 
     every(cases, judge)
+
+
+def clock_set(bench):
+    """A certificate is not yet valid because this machine's clock is in the past. Once it is set, a run tries at once."""
+    library = next(iter(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
+    if not library:
+        raise Skipped("faketime is not installed (Debian's package of that name)")
+    known = Authority(bench.folder / f"ca{next(bench.numbers)}", "known")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*known.server())
+
+    def reply(client, _):
+        while heard := received(client):
+            client.sendall(answer(201 if heard.method == "PUT" else 405))
+
+    with Bare(reply, context) as server:
+        rig = bench.rig()
+        clock = rig.folder / "clock"
+        clock.write_text("-400d")
+        rig.env |= {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(clock), "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+                    "FAKETIME_CACHE_DURATION": "1"}
+        rig.dest("it", "put", "--url", server.url + "/{sha256}", "--ca", known.path, "--proof", "status")
+        rig.push(bench.stock[0])
+        with rig.start("run", "--watch") as running:
+            wait_until(lambda: rig.destination("it").blocked_reason == "tls", "the block")
+            clock.write_text("+0")
+            # The run looks at the clock once a minute. The block alone would last five.
+            wait_until(lambda: rig.states() == {"completed"}, "the capture to land", seconds=90)
+            running.stop()
 
 
 def plain_server(bench):
@@ -235,6 +265,7 @@ def old_versions(bench):
 
 
 TESTS = [
+    ("a clock that is set while TLS blocks: tried at once", clock_set),
     ("expired, not yet valid, foreign, self-signed: each in its own words", named_faults),
     ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),

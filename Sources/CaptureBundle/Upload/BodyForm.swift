@@ -86,19 +86,19 @@ struct CaptureForm: BodyForm {
     func header(of entry: ManifestEntry) -> [UInt8]? { BodyPart(entry).header }
 
     func remarks(_ facts: BodyFacts, bodyBytes: Int) -> [String] {
-        var remarks: [String] = []
-        if bodyBytes > UploadAdvice.bodyBytes {
-            remarks.append("has \(bodyBytes) bytes; servers refuse more than \(UploadAdvice.bodyBytes)")
-        }
-        for (path, part) in [(EntryPath.depth, "depth_map"), (.photo, "photo")] where facts.manifest.entry(path) == nil
-        {
-            remarks.append("has no part \(part), which servers require")
-        }
-        let parts = facts.entries.filter { header(of: $0) != nil }.count + 3
-        if parts > 40 { remarks.append("has \(parts) parts; some servers take only 50, 64 or 100") }
-        if let empty = facts.entries.first(where: { $0.size == 0 }) {
-            remarks.append("has the empty part \(empty.path), at which some servers fail")
-        }
-        return remarks
+        let limit = UploadAdvice.bodyBytes
+        let size = bodyBytes > limit ? ["has \(bodyBytes) bytes; servers refuse more than \(limit)"] : []
+        let missing = [(EntryPath.depth, "depth_map"), (.photo, "photo")].filter { facts.manifest.entry($0.0) == nil }
+            .map { "has no part \($0.1), which servers require" }
+        return size + missing + BodyLayout.remarks(on: facts.entries)
+    }
+}
+
+extension BodyLayout {
+    /// Warnings about the parts of a body with these entries.
+    package static func remarks(on entries: [ManifestEntry]) -> [String] {
+        let (parts, empty) = (entries.count + 3, entries.first { $0.size == 0 })
+        return (parts > 40 ? ["has \(parts) parts; some servers take only 50, 64 or 100"] : [])
+            + (empty.map { ["has the empty part \($0.path), at which some servers fail"] } ?? [])
     }
 }

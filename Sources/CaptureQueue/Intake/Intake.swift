@@ -34,7 +34,7 @@ struct Intake: Sendable {
                 try need(arrival.facts.identity)
             }
             arrival.isReserved = reserved + late > 0
-            arrival.notes = [push.limits.takeNote()].compactMap(\.self)
+            arrival.notes += [push.limits.takeNote()].compactMap(\.self)
             return arrival
         } catch {
             push.limits.giveBack(reserved)
@@ -52,6 +52,7 @@ struct Intake: Sendable {
         if let file, let tag, push.signs {
             arrival.body = body ?? .of(file.handle, name: name, byteCount: arrival.facts.byteCount, .tag(tag))
         }
+        arrival.notes = push.remarks(report)
         // A user without a trust file knows that all devices are unknown.
         if report.verdict == .unknownDevice && options.trust.devices.isEmpty { arrival.trustFault = nil }
         if case .file(let path) = place {

@@ -13,6 +13,8 @@ struct Push: Sendable {
     let limits: PushLimits
     /// Whether a destination of this push signs its requests, so that the hash of the body will be needed.
     let signs: Bool
+    /// Whether a destination of this push gets a form with a part for each entry.
+    private let postsEntries: Bool
     /// The default destination, used if none is named.
     let fallback: String?
     private let memory: QueueClock.Memory
@@ -28,7 +30,7 @@ struct Push: Sendable {
         var options = asked
         self.queue = queue
         let settings: QueueSettings
-        (settings, memory, limits, signs, fallback) = try queue.store.read { db in
+        (settings, memory, limits, signs, postsEntries, fallback) = try queue.store.read { db in
             for name in asked.destinations { _ = try db.activeDestination(name) }
             if let session = asked.session, !asked.reopensSession { try db.requireOpen(session) }
             let settings = try QueueSettings(db)
@@ -36,7 +38,9 @@ struct Push: Sendable {
             return (
                 settings, try queue.clock.read(db).memory,
                 PushLimits(queue, settings, used: try db.usedBytes(queue.spool)),
-                destinations.contains { $0.signs && asked.names($0) }, destinations.first(where: \.isDefault)?.name
+                destinations.contains { $0.signs && asked.names($0) },
+                destinations.contains { $0.postsEntries && asked.names($0) },
+                destinations.first(where: \.isDefault)?.name
             )
         }
         if settings.requiresEncryption { try queue.requireEncryption() }
@@ -47,6 +51,13 @@ struct Push: Sendable {
     /// Whether the bytes of a known capture are not stored again.
     func skips(_ record: CaptureRecord) -> Bool {
         limits.evictsUploaded && !options.isFromInbox && record.isUploaded(for: options)
+    }
+
+    /// Warnings about the upload body of a bundle. In the inbox, a note means that the file was left there.
+    func remarks(_ report: VerificationReport) -> [String] {
+        guard postsEntries, !options.isFromInbox, let manifest = report.manifest else { return [] }
+        let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0)
+        return BodyLayout.remarks(on: present).map { "its upload body \($0)" }
     }
 
     /// Writes the sidecar of a bundle.

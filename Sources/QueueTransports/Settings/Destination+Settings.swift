@@ -11,6 +11,13 @@ extension Destination {
     /// Whether requests carry a signature over the hash of a body, and the body is the same in every attempt.
     package var signs: Bool { if case .http(let http) = settings { http.device != nil } else { false } }
 
+    /// Whether a bundle is posted as a form with a part for each entry (Spec/upload.md section 1).
+    package var postsEntries: Bool {
+        guard case .http(let http) = settings else { return false }
+        if case .realityCam = http.signer { return false }
+        return true
+    }
+
     /// Whether the destination is notified when a session has ended and all its members have landed.
     package var isToldOfSessions: Bool { settings.texts["session-end-url"] != nil }
 

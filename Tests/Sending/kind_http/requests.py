@@ -7,6 +7,7 @@ from Kit.outcomes import expect
 from Kit.sending import DEVICE, completed
 from Kit.servers.capture_api import Answer, CaptureAPI
 from Sending.answers.tries import added, is_left, some
+from cases.base import Draft
 
 
 def landed(bench):
@@ -81,8 +82,26 @@ def lost_files(bench):
             expect(not api.seen() and rig.destination("it").blocked_message, f"{option}: is sent, or no reason")
 
 
+def warned_of_parts(bench):
+    """Many parts and an empty one, at which some servers fail, are named at push to a server that gets them as a form."""
+    draft, rig = Draft(), bench.rig()
+    draft.payload |= {f"source/{number:02d}": b"x" if number else b"" for number in range(40)}
+    many = rig.folder / "many.bundle"
+    many.write_bytes(draft.bytes())
+    rig.dest("other", "put", "--url", "http://127.0.0.1:1/{sha256}")
+    rig.dest("api", "http", "--url", "http://127.0.0.1:1")
+    said = rig.run("push", many, "--dest", "other").must(0, about="push to put").text
+    expect("upload body" not in said, f"says {said!r}")
+    for words in ("its upload body has 46 parts", "its upload body has the empty part source/00"):
+        said = rig.run("push", many, "--dest", "api").must(0, about="push to http").text
+        expect(words in said, f"{words!r} is not in {said!r}")
+    said = rig.run("push", bench.stock[0].path, "--dest", "api").must(0, about="push of a usual bundle").text
+    expect("upload body" not in said, f"says {said!r} of a usual bundle")
+
+
 TESTS = [
     ("202 with an id is a success: id, URL and receipt are stored", landed),
     ("the body is that of capbundle multipart, the headers are made for each attempt", request),
     ("unreadable key and token files", lost_files),
+    ("push warns of many parts and of an empty one", warned_of_parts),
 ]

@@ -32,6 +32,7 @@ public struct Block: Hashable, Sendable {
     public enum Cause: String, Sendable, CaseIterable {
         case unusable = "its settings cannot be used"
         case noTLS = "does not speak TLS, so its URL begins with http://"
+        case onlyTLS = "the port speaks TLS, so its URL begins with https://"
         case otherName = "the server's certificate is for another name"
         case expired = "the server's certificate has expired"
         case notYetValid = "the server's certificate is not yet valid, or the clock of this computer is in the past"

@@ -85,6 +85,12 @@ struct AnswerWords {
 }
 
 extension HTTPAnswer {
+    /// What nginx, Go, Apache and Tomcat say to a request over http on a port of https.
+    static let wordsAboutTLS = [
+        "plain HTTP request was sent to HTTPS port", "HTTP request to an HTTPS server",
+        "plain HTTP to an SSL-enabled server port", "combination of host and port requires TLS",
+    ]
+
     /// Whether the first 8192 bytes of the body name a header.
     func names(_ header: String) -> Bool {
         String(decoding: body.prefix(8192), as: UTF8.self).lowercased().contains(header.lowercased())

@@ -27,6 +27,9 @@ struct HTTPEnd {
     /// Whether the other side closed the connection.
     var isClosed = false
 
+    /// Whether the answer was not HTTP (libcurl: "Received HTTP/0.9 when not allowed").
+    fileprivate var isNoHTTP: Bool { code == "curl.1" && [.retry, .unclear].contains(kind) }
+
     /// The message for people. It never contains a query or a header.
     var message: String { place + words }
 
@@ -182,8 +185,13 @@ final class HTTPExchange {
         while true {
             let end = once(request, redirects, carriesCredentials, sentToken, isFetched, control)
             // A kept connection proves nothing: the request is repeated on a fresh one.
-            if end.isClosed, !end.isOfKeptConnection {
-                return end.explained(by: request.body == nil ? end : anybody(at: request.address, control))
+            if end.isClosed || end.isNoHTTP, !end.isOfKeptConnection {
+                let asked = request.body == nil || end.isNoHTTP ? end : anybody(at: request.address, control)
+                if asked.isClosed || asked.isNoHTTP, speaksTLS(request.address, control) {
+                    let words = "\(request.address.origin): \(Block.Cause.onlyTLS.rawValue)"
+                    return HTTPEnd(kind: .endpoint, code: end.code, words: words)
+                }
+                return end.explained(by: asked)
             }
             // RFC 9110 section 15.5.20: another connection may lead to the right server.
             if end.answer?.status == 421, !isElsewhere, request.body?.rewind() ?? true {
@@ -236,6 +244,23 @@ final class HTTPExchange {
         once(HTTPRequest(.head, address), 0, false, false, false, control)
     }
 
+    /// Whether the port of a URL with http:// speaks TLS. Such a server closes the connection, or answers with an alert.
+    private func speaksTLS(_ address: WebAddress, _ control: SendControl) -> Bool {
+        let origin = address.origin
+        guard origin.scheme == "http", options.proxy == nil,
+            let secure = WebAddress("https://\(origin.host):\(origin.port)/")
+        else { return false }
+        var options = options
+        options.times.connect = 5
+        do throws(TransferFailure) {
+            try CurlSession(options).connect(secure) { control.stopped != nil }
+            return true
+        } catch {
+            let end = end(error, secure, control)
+            return end.kind == .tls && !end.words.contains(Block.Cause.noTLS.rawValue)
+        }
+    }
+
     private func once(
         _ request: HTTPRequest, _ redirects: Int, _ carriesCredentials: Bool, _ sentToken: Bool, _ isFetched: Bool,
         _ control: SendControl
@@ -268,7 +293,11 @@ final class HTTPExchange {
             isFetchedOrExpired: isFetched,
             isDateOff: isOff(answer["date"], now: now), redirect: redirect)
         var message = " answered \(answer.status)\(words.detail.isEmpty ? Self.meaning(answer.status) : words.detail)"
-        let kind = AnswerClass.of(facts, kind: self.kind)
+        let isOfTLS =
+            answer.status == 400 && request.address.origin.scheme == "http"
+            && (HTTPAnswer.wordsAboutTLS.contains(where: answer.names)
+                || request.method == .head && speaksTLS(request.address, control))
+        let kind = isOfTLS ? .endpoint : AnswerClass.of(facts, kind: self.kind)
         if self.kind == .s3, [301, 307, 308, 400].contains(answer.status), let place = answer.bucketPlace {
             message += ": \(place)"
         } else if (300...399).contains(answer.status) {
@@ -276,6 +305,7 @@ final class HTTPExchange {
                 target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
                 ?? ", a redirect without a usable Location"
         }
+        if isOfTLS { message += ": \(Block.Cause.onlyTLS.rawValue)" }
         if kind == .outage, words.isPage, words.detail.isEmpty { message += " with a page of HTML" }
         if answer.status == 400, kind == .credentials, words.isPage {
             message += ": it does not accept the client certificate"

@@ -160,7 +160,7 @@ struct DestinationCommand: ParsableCommand {
             guard let block = found.block else { return }
             diagnostic.warning(
                 "\(name): \(block.message)",
-                hints: NextSteps.ofTest(block, name, kind: kind, isReached: !found.findings.isEmpty))
+                hints: NextSteps.ofTest(block, name, kind: kind))
             throw status
         }
     }

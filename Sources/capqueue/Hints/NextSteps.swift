@@ -13,6 +13,7 @@ enum NextSteps {
         let run = "then send the waiting captures with: capqueue run"
         if let change = change(after: block, name, kind: kind) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
+        case .endpoint where block.cause == .onlyTLS: return ["change the URL with: \(set) --url https://...", run]
         case .tls where block.cause == .noTLS, .endpoint:
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
@@ -82,16 +83,9 @@ enum NextSteps {
     }
 
     /// Hints after `dest test`. Unlike a run, a test of an unreachable server suggests to check the URL.
-    ///
-    /// - Parameter isReached: whether a connection was made.
-    static func ofTest(_ block: Block, _ name: String, kind: String, isReached: Bool) -> [String] {
+    static func ofTest(_ block: Block, _ name: String, kind: String) -> [String] {
         guard block.reason == .offline else { return of(block, name, kind: kind) }
         if kind == Destination.Kind.folder.rawValue { return [] }
-        if isReached && block.message.hasPrefix("http://") && !block.message.contains(" answered ") {
-            return [
-                "if the server speaks TLS, its URL begins with https://; change it with: capqueue dest set \(name) --url URL"
-            ]
-        }
         return ["if the server is up, correct its host, port or http:// with: capqueue dest set \(name) --url URL"]
     }
 

@@ -158,6 +158,45 @@ def plain_server(bench):
         every(cases, judge)
 
 
+def http_to_tls(bench):
+    """http:// on the port of https: the URL is at fault, whatever such a server does with a request without TLS."""
+    trust = Trust(bench)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*trust.pairs["good"])
+
+    def go(client, _):
+        if received(client):
+            client.sendall(b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+
+    def alerting(client, _):
+        if client.recv(1, socket.MSG_PEEK) == b"\x16":
+            with context.wrap_socket(client, server_side=True):
+                return
+        received(client)
+        client.sendall(b"\x15\x03\x03\x00\x02\x02\x46")
+
+    rig = bench.rig()
+    with trust.server(bench) as nginx, Bare(go) as plain, Bare(alerting) as alert, \
+            Bare(lambda client, _: received(client), context) as closing:
+        ports = {"nginx": nginx.ports["tls"]["good"], "go": plain.port, "alert": alert.port, "closing": closing.port}
+        cases = {f"{name}-{kind}": (name, kind) for name, kind in crossed(ports)}
+        for name, (server, kind) in cases.items():
+            add(rig, name, kind, f"http://127.0.0.1:{ports[server]}", ("--retry", AT_ONCE))
+        rig.push(bench.stock[0], options=[word for name in cases for word in ("--dest", name)])
+        result = rig.send(code=15)
+
+        def judge(name, case):
+            held_for_tls(rig, name, reason="endpoint")
+            said = rig.destination(name).blocked_message
+            expect("the port speaks TLS, so its URL begins with https://" in said, f"says {said!r}")
+            # Without a body, Go's words do not come.
+            tested = [] if case[0] == "go" else [rig.run("dest", "test", name).must(78, about="dest test")]
+            for text in (result.text, *(one.text for one in tested)):
+                expect(f"dest set {name} --url https://" in text, f"says {text!r}")
+
+        every(cases, judge)
+
+
 def cut_in_the_handshake(bench):
     """After an interrupted or garbled handshake nothing has landed and nothing was sent; the next run delivers."""
     trust, rig = Trust(bench), bench.rig()
@@ -269,6 +308,7 @@ TESTS = [
     ("expired, not yet valid, foreign, self-signed: each in its own words", named_faults),
     ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),
     ("a plain server on the port of https: nothing but a greeting", plain_server),
+    ("http:// on the port of https: the message says so", http_to_tls),
     ("a handshake that breaks off", cut_in_the_handshake),
     ("--ca", own_authority),
     ("client certificates, and unusable files", client_certificates),

@@ -59,7 +59,8 @@ def ten_mistakes(bench):
         person.types("dest", "test", "api", code=15).sees("http://127.0.0.1:1: couldn't connect to server")
         person.types("dest", "set", "api", "--url", f"http://127.0.0.1:{tls.port}", named=set_url)
         person.types("dest", "test", "api", code=(15, 78)).sees("its URL begins with https://")
-        person.types("dest", "set", "api", "--url", api.url.replace("http:", "https:"), named=set_url)
+        person.types("dest", "set", "api", "--url", api.url.replace("http:", "https:"),
+                     named="capqueue dest set api --url https://")
         person.types("dest", "test", "api", code=78).sees("does not speak TLS, so its URL begins with http://")
         person.types("dest", "set", "api", "--url", api.url + "/captures", named=set_url)
         person.types("dest", "test", "api", code=78).sees(f"{api.url}/captures answered 404")

@@ -17,12 +17,15 @@ struct GenericLayout {
         let depths = try matches(.depthPattern, patterns.depth, tree)
         let confidences = try matches(.confidencePattern, patterns.confidence, tree)
         let nearest = nearest(photos, depths)
-        if patterns.depth != nil, !options.withoutDepth, nearest?.isEmpty ?? photos.isDisjoint(with: depths) {
+        let lookalikes = nearest == nil ? lookalikes(photos, depths) : [:]
+        if patterns.depth != nil, !options.withoutDepth, lookalikes.isEmpty,
+            nearest?.isEmpty ?? photos.isDisjoint(with: depths)
+        {
             throw noPair(tree)
         }
         let others = nearest.map { depths.subtracting($0.values.map(\.depth)) } ?? depths
         // A depth map that no photo has is a frame without a photo, and is counted.
-        let alone = others.subtracting(photos)
+        let alone = others.subtracting(photos).subtracting(lookalikes.values)
         let names = photos.union(alone).sorted { $0.lexicographicallyPrecedes($1) }
         try FrameCount.check(names.count, in: tree)
         var frames = names.map { name in
@@ -33,7 +36,11 @@ struct GenericLayout {
             }
             frame.photo = photos.contains(name) ? patterns.photo.path(name) : nil
             let depth = nearest == nil ? name : nearest?[name]?.depth
-            frame.depth = depth.flatMap { patterns.depth?.path($0) }.map { RawFrame.DepthFile(path: $0) }
+            frame.depth = (lookalikes[name] ?? depth).flatMap { patterns.depth?.path($0) }
+                .map { RawFrame.DepthFile(path: $0) }
+            if let other = lookalikes[name], let path = frame.depth?.path {
+                frame.depth?.problem = otherForm(other, than: name, tree.label(path))
+            }
             frame.confidence = depth.flatMap { confidences.contains($0) ? patterns.confidence?.path($0) : nil }
             frame.facts.depthOffset = nearest?[name]?.offset
             return frame
@@ -69,6 +76,29 @@ struct GenericLayout {
             patterns.depth != nil
         else { return nil }
         return NearestNames(form, zone: options.timeZone, within: limit).match(Array(photos), Array(depths))
+    }
+
+    /// The depth map of each photo whose name looks the same and has other bytes: letters with accents have two Unicode
+    /// forms.
+    private func lookalikes(_ photos: Set<[UInt8]>, _ depths: Set<[UInt8]>) -> [[UInt8]: [UInt8]] {
+        // Here, and only here, texts are the same if Unicode says so.
+        func looks(_ name: [UInt8]) -> AnyHashable? { String(validating: name, as: UTF8.self).map(AnyHashable.init) }
+        let alone = photos.subtracting(depths).filter { name in name.contains { $0 >= 0x80 } }
+        if alone.isEmpty { return [:] }
+        let known = depths.subtracting(photos).reduce(into: [AnyHashable: [UInt8]]()) { known, name in
+            if let look = looks(name) { known[look] = name }
+        }
+        return alone.reduce(into: [:]) { found, name in found[name] = looks(name).flatMap { known[$0] } }
+    }
+
+    private func otherForm(
+        _ depth: [UInt8], than photo: [UInt8], _ file: FilePath
+    ) -> BundleError {
+        // The decomposed form is longer.
+        let (own, others) = depth.count > photo.count ? ("NFD", "NFC") : ("NFC", "NFD")
+        return BundleError(
+            .rawCapture, "has the name of its photo in another Unicode form: \(own), the photo has \(others)",
+            file: file, hints: ["give both names the same form, for example with convmv"])
     }
 
     private func noPair(_ tree: RawTree) -> BundleError {

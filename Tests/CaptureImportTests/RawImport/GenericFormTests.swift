@@ -85,6 +85,22 @@ struct GenericFormTests {
         #expect(made.depth == [UInt32](repeating: (4 as Float).bitPattern, count: 12))
     }
 
+    @Test func namesTheUnicodeFormsOfNamesThatLookAlike() throws {
+        let depth = PictureFiles.png(width: 4, height: 3, [UInt16](repeating: 1000, count: 12))
+        for (photo, other, forms) in [
+            ("caf\u{e9}", "cafe\u{301}", "NFD, the photo has NFC"),
+            ("cafe\u{301}", "caf\u{e9}", "NFC, the photo has NFD"),
+        ] {
+            let name = "two-\(other.utf8.count)"
+            try room.folder.write(RawFolder.photo, to: "\(name)/rgb/frame-\(photo).jpg")
+            try room.folder.write(depth, to: "\(name)/depth/frame-\(other).depth.png")
+            let error = try room.refusal(name) { choose(&$0) }
+            #expect(error.code == .rawCapture && error.hints.count == 1)
+            #expect(error.file?.utf8.reversed().starts(with: "depth/frame-\(other).depth.png".utf8.reversed()) == true)
+            #expect(error.message == "has the name of its photo in another Unicode form: \(forms)")
+        }
+    }
+
     @Test func takesFactsOfAMetadataFileForAllFrames() throws {
         try room.folder.write(ImportRoom.metadata, to: "scan/metadata.json")
         let made = try room.pack("scan") {

@@ -3,6 +3,7 @@ import functools
 import os
 import resource
 import signal
+import zipfile
 
 from Faults.chains import Chain
 from Faults.crash_commands import COMMANDS, Scene
@@ -37,6 +38,21 @@ def full_target(bench):
         expect(not scene.packs or rig.state() > before, "the counter does not count as used")
 
     every(COMMANDS, judge)
+
+
+def full_temporary_folder(bench):
+    """An archive that does not fit into the temporary folder: the message names this folder and TMPDIR."""
+    rig = bench.rig()
+    raw = write_raw(rig.folder / "large", LARGE)
+    with zipfile.ZipFile(rig.folder / "scan.zip", "w") as archive:
+        for path in sorted(raw.iterdir()):
+            archive.write(path, path.name)
+    with mounted(rig, rig.folder / "small", small("64k")) as disk:
+        rig.env |= {"TMPDIR": str(disk.place), "CAPBUNDLE_DECODE": str(bench.decoder)}
+        result = disk.run("pack", rig.folder / "scan.zip", "-o", rig.out / "x.bundle").must(74)
+        result.naming(disk.place, "full temporary folder")
+        expect("no space left on device" in result.text and "export TMPDIR=" in result.text, f"says {result.text!r}")
+    expect(not list(rig.out.iterdir()), f"leaves {list(rig.out.iterdir())}")
 
 
 def no_inode(bench):
@@ -186,5 +202,6 @@ TESTS = [
     ("a limit on the temporary file of chain: 74", long(temporary_file_limit)),
     ("an unusable TMPDIR: a message, but only if it is needed", no_temporary_place),
     ("a full place for temporary files: 74, no output", full_temporary_place),
+    ("an archive that does not fit into the temporary folder: the message names it and TMPDIR", full_temporary_folder),
     ("few file descriptors: an error with a message, or a complete bundle", few_descriptors),
 ]

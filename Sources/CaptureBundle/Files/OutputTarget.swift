@@ -55,7 +55,7 @@ package final class OutputTarget {
         handle = file.handle
     }
 
-    static func temporary() throws(BundleError) -> FileHandle {
+    package static func temporary() throws(BundleError) -> FileHandle {
         do {
             return try TemporaryFile.open()
         } catch {
@@ -68,7 +68,7 @@ package final class OutputTarget {
 
     private static let temporaryHint: Hint = "choose another folder for temporary files: export TMPDIR=FOLDER"
 
-    static func temporaryFailure(_ error: NativeError) -> BundleError {
+    package static func temporaryFailure(_ error: NativeError) -> BundleError {
         BundleError(
             .inputOutput, "a temporary file in this folder cannot be written: \(error.text)",
             file: TemporaryFile.folder,

@@ -17,9 +17,7 @@ final class ArchiveStorage: RawTreeStorage {
     /// - Throws: `raw.archive` for an archive that is broken, hostile or above the limits; `input.unreadable`.
     init(_ path: FilePath, _ decoder: PictureDecoder) throws(BundleError) {
         let archive = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileHandle.reading(path) }
-        let temporary = try native({ .writing(TemporaryFile.folder, $0) }) { () throws(NativeError) in
-            try TemporaryFile.open()
-        }
+        let temporary = try OutputTarget.temporary()
         var listing = ArchiveListing()
         do throws(BundleError) {
             try decoder.unpack(archive, named: path) { event throws(BundleError) in
@@ -28,7 +26,7 @@ final class ArchiveStorage: RawTreeStorage {
                     listing.add(name.split(separator: UInt8(ascii: "/")).filter { $0 != [UInt8(ascii: ".")] })
                 case .bytes(let bytes):
                     guard listing.extend(by: bytes.count) else { return }
-                    try native({ .writing(TemporaryFile.folder, $0) }) { () throws(NativeError) in
+                    try native(OutputTarget.temporaryFailure) { () throws(NativeError) in
                         try temporary.write(bytes)
                     }
                 }

@@ -34,7 +34,7 @@ def float_maps(bench):
     def doubled(path):
         with open(path, "wb") as file:
             file.write(b"Pf\n48 64\n-2.0\n" + METRES[::-1].tobytes())
-    bench.refused("depth.pfm", doubled, "with the scale factor 2.0")
+    bench.refused("depth.pfm", doubled, "with the scale factor 2,")
     bench.gives("depth.pfm", doubled, METRES, "--depth-scale", "1")
     bench.gives("depth.pfm", doubled, metres(METRES, 2), "--depth-scale", "0.5")
 

@@ -30,7 +30,8 @@
     CALL(archive_, entry_hardlink) \
     CALL(archive_, entry_symlink) \
     CALL(archive_, entry_size) \
-    CALL(archive_, entry_size_is_set)
+    CALL(archive_, entry_size_is_set) \
+    CALL(archive_, entry_sparse_count)
 
 CAPTURE_TABLE(capture_archive_reader, CAPTURE_READ_CALLS)
 

@@ -3,7 +3,7 @@ import Glibc
 import PictureMessages
 
 /// Unpacks the archive on standard input: zip, or tar that is plain or compressed by gzip, Zstandard, bzip2 or xz. The
-/// first bytes decide which of them it is.
+/// first bytes tell which.
 final class ArchiveUnpacker {
     private var calls = capture_archive_reader()
 

@@ -26,7 +26,7 @@ final class PlainTar: TarSource {
     }
 }
 
-/// A tar archive that is compressed by gzip: one or more members, and nothing after them but zeros (RFC 1952).
+/// A tar archive that is compressed by gzip: one or more members (RFC 1952), after which only zeros may follow.
 @safe
 final class GzipTar: TarSource {
     private let inflater: ZlibInflater

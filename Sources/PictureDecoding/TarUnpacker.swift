@@ -94,8 +94,14 @@ final class TarUnpacker {
             guard Channel.send([AnswerPart(.archiveBytes, Array(piece[..<count]))]) else { return false }
         }
         // libarchive leaves out a hole at the end of a sparse file.
-        guard unsafe calls.entry_size_is_set(entry) == 0 || calls.entry_size(entry) == sent else {
-            throw DecodingRefusal(.unsupported, "is an archive with a sparse file, which has holes")
+        let size = unsafe calls.entry_size_is_set(entry) == 0 ? sent : Int(calls.entry_size(entry))
+        guard unsafe size == sent || size > sent && calls.entry_sparse_count(entry) > 0 else {
+            throw DecodingRefusal(.malformed, "is a damaged archive: a file has \(sent) bytes, expected \(size)")
+        }
+        while sent < size {
+            let zeros = [UInt8](repeating: 0, count: min(size - sent, PictureLimits.pieceBytes))
+            guard Channel.send([AnswerPart(.archiveBytes, zeros)]) else { return false }
+            sent += zeros.count
         }
         return true
     }

@@ -74,12 +74,14 @@ final class PNGContext {
 
     deinit { unsafe spng_ctx_free(context) }
 
-    /// The number of the colour that is transparent (chunk tRNS); nil if there is none, or it is not grey.
+    /// The number of the colour that is transparent (chunk tRNS); nil if there is none, or it is not grey. Only its low
+    /// bits count (PNG section 11.3.2.1).
     var transparentNumber: Int? {
         var found = spng_trns()
         guard unsafe spng_get_trns(context, &found) == 0 else { return nil }
-        if header.color_type == UInt8(SPNG_COLOR_TYPE_GRAYSCALE.rawValue) { return Int(found.gray) }
-        return found.red == found.green && found.red == found.blue ? Int(found.red) : nil
+        let isGrey = header.color_type == UInt8(SPNG_COLOR_TYPE_GRAYSCALE.rawValue)
+        let numbers = Set(isGrey ? [found.gray] : [found.red, found.green, found.blue])
+        return numbers.count == 1 ? numbers.first.map { Int($0) & (1 << Int(header.bit_depth) - 1) } : nil
     }
 
     /// The number of bits that the writer had (chunk sBIT): the lowest of all colours; 0 if the file does not say it.

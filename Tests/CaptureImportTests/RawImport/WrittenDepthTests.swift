@@ -154,6 +154,11 @@ struct WrittenDepthTests {
             png(colour: 0, rows: rows(grey), between: PictureFiles.chunk("tRNS", PictureFiles.big(9999, 2))))
         #expect(keyed.depth == Self.bits(Self.metres))
         #expect(Self.notes(keyed).contains("has 1 sample of 9999, which its tRNS makes transparent"))
+        let low = PictureFiles.png(
+            width: 4, height: 3, bits: 8, colour: 0, rows: [[5, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]],
+            between: PictureFiles.chunk("tRNS", [1, 5]))
+        let codes = try pack("depth.png", low, Self.inMillimetres).depth
+        #expect(codes.indices.filter { codes[$0] == 0 } == [0, 5])
         let opaque = { (code: UInt16) -> [UInt8] in code == 0 ? [0, 0] : [0xff, 0xff] }
         for (colour, count) in [(4, 1), (6, 3)] as [(UInt8, Int)] {
             let made = try pack(

@@ -83,7 +83,7 @@ final class FilteredTar: TarSource {
     private let block = unsafe UnsafeMutableRawBufferPointer.archiveBlock()
     private var isOpen = false
 
-    /// nil unless the archive begins as one that is compressed so.
+    /// nil if the archive is not compressed in one of these ways.
     init?(_ calls: capture_archive_reader, _ start: [UInt8]) throws(DecodingRefusal) {
         let marks: [(Filter, [UInt8])] = [
             (.zstandard, [0x28, 0xb5, 0x2f, 0xfd]), (.bzip2, Array("BZh".utf8)), (.xz, [0xfd, 0x37, 0x7a, 0x58]),

@@ -261,9 +261,7 @@ final class RunSupervisor {
         let standing = sending.standing(threads.destination)
         if threads.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
         // Those that ended because the system has too few threads wait for nothing.
-        let isWaiting = threads.states.allSatisfy { state in
-            if case nil = state { true } else if case .waiting = state { true } else { false }
-        }
+        let isWaiting = threads.states.allSatisfy { if case .waiting? = $0 { true } else { $0 == nil } }
         guard isWaiting, try !Claims(queue).hasWork(for: threads.destination) else { return false }
         return try !SessionOutbox(queue: queue).isWorthWaiting(for: threads.destination)
     }

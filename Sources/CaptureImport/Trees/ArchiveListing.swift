@@ -15,6 +15,8 @@ struct ArchiveListing {
     private var names: [UInt8] = []
     private var files: [File] = []
 
+    var isEmpty: Bool { files.isEmpty }
+
     /// Adds a file, whose bytes begin where those of the file before it end.
     mutating func add(_ parts: [ArraySlice<UInt8>]) {
         let (start, end) = (names.count, files.last?.place.upperBound ?? 0)

@@ -32,11 +32,11 @@ final class ArchiveStorage: RawTreeStorage {
                 }
             }
         } catch {
-            // A compressed file can be something else than an archive.
-            guard error.message.hasPrefix("is not a zip or tar archive") else { throw error }
-            let kind = FileKind(file: path).flatMap { $0.family == .compressed ? $0 : nil }
-            let hints = kind.map { FileKind.hints(insteadOfARawFolder: path, $0) } ?? []
-            throw BundleError(.rawArchive, error.message, file: path, hints: error.hints + hints)
+            // A compressed file without a single file in it may be something else than an archive.
+            guard listing.isEmpty, let kind = FileKind(file: path), kind.family == .compressed else { throw error }
+            throw BundleError(
+                error.code, error.message, file: path,
+                hints: error.hints + FileKind.hints(insteadOfARawFolder: path, kind))
         }
         listing.finish()
         (self.temporary, self.listing) = (temporary, listing)

@@ -20,10 +20,6 @@ final class FileBody: RequestBody {
     private let known: [(offset: Int, bytes: [UInt8])]
     private let control: SendControl
     private var comparison: ExpectedBytesCheck?
-    private let takesMD5: Bool
-    private var md5Hasher: MD5Hasher?
-    /// The MD5 of the file, once it was sent whole and if it was asked for.
-    private(set) var md5: [UInt8]?
     private var scanner: BoundaryScanner
     private var buffer: [UInt8] = []
     /// The number of body bytes that were handed out.
@@ -41,14 +37,11 @@ final class FileBody: RequestBody {
     ///   - layout: the layout of an upload body that is made from a bundle.
     ///   - pieces: nil for the pieces of the layout, or else for the file itself.
     ///   - file: the size of the file, and how to check its bytes.
-    ///   - takesMD5: whether to compute the MD5 of the file while it is read.
     ///   - isSearched: whether an earlier pass over the same bytes has shown that the boundary does not occur in them.
     init(
         _ handle: FileHandle, _ layout: BodyLayout? = nil, pieces: [BodyLayout.Piece]? = nil,
-        of file: (byteCount: Int, expected: ExpectedBytes), takesMD5: Bool = false, isSearched: Bool = false,
-        _ control: SendControl
+        of file: (byteCount: Int, expected: ExpectedBytes), isSearched: Bool = false, _ control: SendControl
     ) {
-        self.takesMD5 = takesMD5
         self.handle = handle
         self.pieces = pieces ?? layout?.pieces ?? [.copied(offset: 0, count: file.byteCount)]
         byteCount = self.pieces.reduce(0) { $0 + $1.count }
@@ -65,7 +58,6 @@ final class FileBody: RequestBody {
         control.began(bytes: byteCount)
         do throws(NativeError) {
             comparison = try ExpectedBytesCheck(expected)
-            md5Hasher = takesMD5 ? try MD5Hasher() : nil
             try handle.seekToStart()
             return true
         } catch {
@@ -144,7 +136,6 @@ final class FileBody: RequestBody {
             guard try handle.read(into: &buffer) == count else { return refuse() }
             let bytes = buffer
             try comparison?.update(bytes.span)
-            try md5Hasher?.update(bytes.span)
             guard isKnown(bytes.span) else { return refuse() }
             place.file += count
             if isSent, boundary != nil {
@@ -185,7 +176,6 @@ final class FileBody: RequestBody {
                 return nil
             }
             tail = bytes
-            md5 = try md5Hasher?.finish()
             return bytes
         } catch {
             _ = fail(error)

@@ -69,6 +69,5 @@ func encodeDER(_ call: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> I
 @safe
 enum Algorithm {
     nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
-    nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
     nonisolated(unsafe) static let poly1305 = unsafe EVP_MAC_fetch(nil, "POLY1305", nil)
 }

@@ -1,15 +1,13 @@
 import COpenSSL
 
-/// Computes a hash piece by piece.
+/// Computes SHA-256 (FIPS 180-4) piece by piece.
 @safe
-package class PieceHasher {
+package final class SHA256Hasher {
     private let context: OpaquePointer
-    private let algorithm: OpaquePointer?
 
-    fileprivate init(_ algorithm: OpaquePointer?) throws(NativeError) {
+    package init() throws(NativeError) {
         guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSLErrorQueue.drain("EVP_MD_CTX_new") }
         unsafe self.context = context
-        unsafe self.algorithm = algorithm
         try start()
     }
 
@@ -20,48 +18,27 @@ package class PieceHasher {
         try OpenSSLErrorQueue.require(status == 1, "EVP_DigestUpdate")
     }
 
-    /// Returns the bytes of the digest and resets the hasher.
+    /// Returns the 32 bytes of the digest and resets the hasher.
     package func finish() throws(NativeError) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var digest = [UInt8](repeating: 0, count: 32)
         var length: UInt32 = 0
-        let status = unsafe EVP_DigestFinal_ex(context, &digest, &length)
-        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestFinal_ex")
+        let status = unsafe digest.withUnsafeMutableBufferPointer {
+            unsafe EVP_DigestFinal_ex(context, $0.baseAddress, &length)
+        }
+        try OpenSSLErrorQueue.require(status == 1 && length == 32, "EVP_DigestFinal_ex")
         try start()
-        return Array(digest.prefix(Int(length)))
+        return digest
     }
-
-    private func start() throws(NativeError) {
-        let status = unsafe EVP_DigestInit_ex(context, algorithm, nil)
-        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestInit_ex")
-    }
-}
-
-/// Computes SHA-256 (FIPS 180-4).
-@safe
-package final class SHA256Hasher: PieceHasher {
-    package init() throws(NativeError) { try unsafe super.init(Algorithm.sha256) }
 
     package static func hash(_ bytes: [UInt8]) throws(NativeError) -> [UInt8] {
         let hasher = try SHA256Hasher()
         try hasher.update(bytes.span)
         return try hasher.finish()
     }
-}
 
-/// Computes an MD5, for comparing with servers that report no better digest. It is never the only evidence.
-@safe
-package final class MD5Hasher: PieceHasher {
-    package init() throws(NativeError) { try unsafe super.init(Algorithm.md5) }
-
-    /// - Returns: The digest of the whole file, from its start.
-    package static func hash(_ handle: FileHandle) throws(NativeError) -> [UInt8] {
-        let hasher = try MD5Hasher()
-        try handle.seekToStart()
-        var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while case let count = try handle.readSome(into: &buffer), count > 0 {
-            try hasher.update(buffer.span.extracting(0..<count))
-        }
-        return try hasher.finish()
+    private func start() throws(NativeError) {
+        let status = unsafe EVP_DigestInit_ex(context, Algorithm.sha256, nil)
+        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestInit_ex")
     }
 }
 

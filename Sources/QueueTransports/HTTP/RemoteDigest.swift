@@ -39,8 +39,10 @@ enum RemoteDigest {
 
     /// Compares the ETag, if it looks like an MD5.
     static func ofETag(_ answer: HTTPAnswer, _ handle: FileHandle?) -> Verdict {
-        guard let told = md5(of: answer), let handle, let ours = try? MD5Hasher.hash(handle) else { return .untold }
-        if told == ours { return .agrees }
+        guard let told = answer["etag"].flatMap(md5), let handle, let ours = try? MD5.hash(handle) else {
+            return .untold
+        }
+        if told == Hex.encode(ours) { return .agrees }
         // The ETag of an object that the store encrypts with a key is not an MD5.
         let isEncrypted =
             answer["x-amz-server-side-encryption"]?.hasPrefix("aws:kms") ?? false
@@ -57,11 +59,10 @@ enum RemoteDigest {
         return nil
     }
 
-    /// The bytes of an ETag that may be an MD5; nil otherwise, and for a weak one.
-    static func md5(of answer: HTTPAnswer) -> [UInt8]? {
-        guard let etag = answer["etag"] else { return nil }
+    /// The hex digits of an ETag that may be an MD5, in lower case; nil otherwise, and for a weak one.
+    private static func md5(_ etag: String) -> String? {
         let isQuoted = etag.hasPrefix("\"") && etag.hasSuffix("\"") && etag.utf8.count == 34
-        let digits = isQuoted ? etag.without(first: 1, last: 1) : etag
-        return digits.utf8.count == 32 ? Hex.decode(digits.lowercased()) : nil
+        let digits = (isQuoted ? etag.without(first: 1, last: 1) : etag).lowercased()
+        return digits.utf8.count == 32 && Hex.decode(digits) != nil ? digits : nil
     }
 }

@@ -95,9 +95,7 @@ final class S3Transport: UploadTransport {
 
     private func put(_ upload: Upload, _ condition: Condition) throws(SendTrouble) -> SendOutcome {
         let capture = upload.job.capture
-        let body = FileBody(
-            upload.handle, of: (capture.byteCount, capture.expectedBytes),
-            takesMD5: known.traits.hasMD5ETags && settings.checksum != .md5, upload.control)
+        let body = FileBody(upload.handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
         var request = HTTPRequest(.put, upload.address)
         request.headers = try headers(capture, upload.handle) + [condition.header].compactMap(\.self)
         request.body = body
@@ -108,7 +106,7 @@ final class S3Transport: UploadTransport {
         if let refusal = unknownHeader(end, condition) { return refusal }
         switch end.kind {
         // The one proof that needs no further request.
-        case .landed where body.md5 != nil && body.md5 == end.answer.flatMap(RemoteDigest.md5(of:)):
+        case .landed where isProvenByETag(end, upload.handle):
             return completed(upload.job, upload.address, "etag", end.answer?["etag"])
         case .landed, .present: return try landed(upload, condition, end)
         // The object that was to be replaced has just been deleted, or the store is confused.
@@ -116,6 +114,11 @@ final class S3Transport: UploadTransport {
             return .failed(code: end.code, message: end.message)
         default: return end.outcome
         }
+    }
+
+    private func isProvenByETag(_ end: HTTPEnd, _ handle: FileHandle) -> Bool {
+        guard settings.checksum != .md5, let answer = end.answer else { return false }
+        return RemoteDigest.ofETag(answer, handle) == .agrees
     }
 
     /// Looks at what the store has after it took the bytes, or said that it has something under the key.
@@ -147,7 +150,7 @@ final class S3Transport: UploadTransport {
             headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
         case .md5:
             do throws(NativeError) {
-                headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5Hasher.hash(handle))))
+                headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5.hash(handle))))
             } catch {
                 throw SendTrouble(.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)"))
             }

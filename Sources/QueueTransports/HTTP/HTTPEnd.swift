@@ -1,0 +1,141 @@
+import CaptureBundle
+import CaptureNative
+import CurlClient
+import QueueModel
+
+/// The end of one request and its meaning (Spec/upload.md section 4).
+struct HTTPEnd {
+    let kind: AnswerClass
+    /// The answer; nil if there was none.
+    var answer: HTTPAnswer?
+    /// The code, such as `http.413` or `curl.56`.
+    let code: String
+    /// What the message begins with: the origin of the server, or the URL that the user gave (`named`).
+    var place = ""
+    /// The rest of the message.
+    let words: String
+    var retryAfter: Int?
+    var wasSentWhole = false
+    /// Whether a kept connection ended as the request began.
+    var isOfKeptConnection = false
+    /// The `error.code` of a JSON body, or the code of an S3 error.
+    var word: String?
+    /// The secrets of the request, which must not appear in messages.
+    var secrets: [String] = []
+    /// Whether the answer is a page for people.
+    var isPage = false
+    /// Whether the other side closed the connection.
+    var isClosed = false
+
+    /// Whether the answer was not HTTP (libcurl: "Received HTTP/0.9 when not allowed").
+    var isNoHTTP: Bool { code == "curl.1" && [.retry, .unclear].contains(kind) }
+
+    /// The message for people. It never contains a query or a header.
+    var message: String { place + words }
+
+    /// The same end with the user's URL in its message. An answer from another origin is not changed.
+    func named(_ template: URLTemplate, _ settings: ConnectionSettings) -> HTTPEnd {
+        guard answer != nil, WebAddress(template.example)?.origin.description == place else { return self }
+        var end = self
+        end.place = settings.shown(template)
+        return end
+    }
+
+    /// Whether the server refuses the timestamp or the signature over it, and not the token.
+    var asksForFreshHeaders: Bool {
+        ["TIMESTAMP_EXPIRED", "TIMESTAMP_INVALID", "REPLAY_DETECTED"].contains(word ?? "")
+    }
+
+    /// Whether the server answered that nothing is stored under the URL.
+    var isOfAbsence: Bool { answer?.status == 404 || answer?.status == 410 }
+
+    /// Whether the server does not know a header of the request: it answered 501, or 400 with the name of the header.
+    func isOfUnknownHeader(_ name: String) -> Bool {
+        answer.map { $0.status == 501 || $0.status == 400 && $0.names(name) } ?? false
+    }
+
+    /// The outcome for the delivery if it depends on the answer alone.
+    var outcome: SendOutcome {
+        switch kind {
+        case .landed, .present, .unclear: .unclear(code: code, message: message)
+        case .final: .rejected(code: code, message: message)
+        case .retry, .followed: .failed(code: code, message: message)
+        case .stopped: .parked(cause: message, isInDoubt: wasSentWhole)
+        // The server asks for another try although token, signature and URL are fresh.
+        case .again: .blocked(refusal(.credentials))
+        case .credentials, .endpoint: .blocked(refusal(kind.reason ?? .endpoint))
+        case .wait, .full, .tls, .offline, .local: .blocked(pausing)
+        case .outage: .blocked(outage(message, isInDoubt: wasSentWhole))
+        }
+    }
+
+    /// The block of an outage.
+    func outage(_ message: String, isInDoubt: Bool) -> Block {
+        var block = Block(.failing, message)
+        block.code = answer.map { "\(SendOutcome.edge).\($0.status)" } ?? code
+        block.isInDoubt = isInDoubt
+        return block
+    }
+
+    /// The block for a page that answers a question about an upload, with the status of a success.
+    static func page(_ words: String) -> SendOutcome {
+        var block = Block(.failing, words)
+        block.code = "\(SendOutcome.edge).200"
+        block.isInDoubt = true
+        return .blocked(block)
+    }
+
+    /// The outcome for which a trial of an outage ends without a body; nil if the body may follow.
+    ///
+    /// - Parameter code: what the outage answered before.
+    func remains(of code: String) -> SendOutcome? {
+        // A portal answers every request with a page and status 200. Only the code of the outage shows that it is still there.
+        let isSamePage = isPage && code.hasPrefix("\(SendOutcome.edge).2") && 200...299 ~= answer?.status ?? 0
+        if kind == .outage || isSamePage { return .blocked(outage(message, isInDoubt: false)) }
+        return [.offline, .tls, .wait, .full, .local, .stopped].contains(kind) ? outcome : nil
+    }
+
+    private var mayOnlyHide: Bool { answer?.status == 403 && !AnswerClass.loginCodes.contains(word ?? "") }
+
+    /// The outcome after a question about bytes that were sent. What blocks the destination does so here, too: it is about
+    /// the login, the load or the room, and not about the bytes.
+    ///
+    /// - Parameter words: what the message says in place of its own.
+    func unproven(_ words: String) -> SendOutcome {
+        switch kind {
+        case .outage: return .blocked(outage(words, isInDoubt: true))
+        // A plain 403 may only mean that nobody may look.
+        case .credentials where mayOnlyHide, .again where mayOnlyHide: return .unclear(code: code, message: words)
+        case .wait, .full, .again, .credentials:
+            guard case .blocked(var block) = outcome else { return outcome }
+            block.isInDoubt = true
+            return .blocked(block)
+        default: return .unclear(code: code, message: words)
+        }
+    }
+
+    private var pausing: Block {
+        var block = Block(kind.reason ?? .offline, message, pause: retryAfter.map { .milliseconds($0) })
+        block.isOfRate = kind == .wait && AnswerClass.slowDown.contains(word ?? "")
+        return block
+    }
+
+    private func refusal(_ reason: Block.Reason) -> Block {
+        var block = Block(reason, message)
+        // 401, 407 and the codes of a store with 400 are about us, and not about what is sent.
+        block.isPerhapsOfCapture =
+            answer.map { ![400, 401, 407].contains($0.status) || kind == .again && word == nil } ?? false
+        return block
+    }
+}
+
+extension HTTPEnd {
+    /// The end of an upload whose connection was closed: an outage if a request without a body ends so, too.
+    func explained(by asked: HTTPEnd) -> HTTPEnd {
+        guard asked.isClosed else { return self }
+        return HTTPEnd(
+            kind: .outage, code: code,
+            words: "\(words); a request without a body ends so, too: nobody is behind the port",
+            wasSentWhole: wasSentWhole)
+    }
+}

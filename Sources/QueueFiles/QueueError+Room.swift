@@ -15,9 +15,9 @@ extension QueueFolder {
         return Reserve(folder: self).takenByRoot > 0 ? "the disk is full, and \(Self.keptForRoot)" : "the disk is full"
     }
 
-    /// Whether there is no room for so many bytes where a store into SQLite's shared memory needs some. Without it the
-    /// process ends by SIGBUS. SQLite writes one byte for each page of 4096 bytes, which takes the space of the whole page.
-    /// That is not so on btrfs, and with smaller blocks.
+    /// Whether the disk lacks room for this many bytes, and a write to SQLite's shared memory could end the process by
+    /// SIGBUS. SQLite writes one byte in each page of 4096 bytes, which allocates the whole page, except on btrfs and on
+    /// file systems with smaller blocks.
     package func isTooFullForSharedMemory(_ bytes: Int) -> Bool {
         let hasSmallBlocks = ((try? DiskSpace.at(path))?.blockSize ?? 4096) < 4096
         return (hasSmallBlocks || (try? FileSystemKind.of(path)) == .btrfs) && lackOfRoom(for: bytes) != nil

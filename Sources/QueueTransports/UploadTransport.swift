@@ -128,7 +128,8 @@ package struct SendJob {
     let layout: BodyLayout?
     /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
     let mayRepair: @Sendable () -> Bool
-    /// The code of the outage whose trial this is: a request without a body comes first. nil if there is no outage.
+    /// The code of the outage that the destination is in; nil if it is in none. During one, a request without a body
+    /// is sent first.
     package var outage: String?
 
     /// - Parameters:

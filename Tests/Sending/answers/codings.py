@@ -68,8 +68,8 @@ class Coding:
 
 
 def coded_lengths(bench):
-    """A length beside a coding is no length: the bytes are read back. Where that is refused, nothing proves that the
-    server has them. `aws-chunked` and `identity` are no codings."""
+    """With a Content-Encoding, Content-Length is not the length of the capture: the bytes are read back. Where that is
+    refused, nothing proves that the server has them. `aws-chunked` and `identity` do not change the length."""
     cases = {"gzip": (Coding("gzip"), "completed", "bytes", None),
              "gzip, GET is refused": (Coding("gzip", allows_get=False), "pending", None, "unproven"),
              "gzip, other bytes": (Coding("gzip", damages=True), "failed", None, None),

@@ -185,9 +185,11 @@ final class PutTransport: UploadTransport {
             let names = [content.sha256.description, job.capture.sha256.description, job.capture.id]
             let isReplaced = isConditional && answer.status == 204
             let isOther = isDoubted(RemoteDigest.ofETag(answer, content.handle))
+            // A portal that does not know HEAD must not pass for a server that does not allow it.
+            let isPerhapsPortal = answer.status == 200 && end.isPage
             let taken = Acceptance(
                 status: answer.status, etag: answer["etag"], message: end.message,
-                needsBytes: isOther || isReplaced || place.isFetched && !place.address.names(names),
+                needsBytes: isOther || isReplaced || isPerhapsPortal || place.isFetched && !place.address.names(names),
                 isDoubted: isOther, isEarlier: false)
             return confirmed(upload, taken)
         }

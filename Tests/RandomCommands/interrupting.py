@@ -36,6 +36,12 @@ class Sending:
             sha256 = self.web.waiting[0][1:]
             self.target = next(each.id for each in self.world.model.captures.values() if each.bundle.sha256 == sha256)
             self.world.note(f"the server has {self.target}")
+        # A run takes back what a killed one had claimed, at all destinations.
+        for capture in self.world.model.captures.values():
+            for delivery in capture.deliveries:
+                if delivery.destination != WEB and delivery.state in ("uploading", "processing"):
+                    delivery.apply("park")
+                    delivery.due, delivery.again = self.world.model.step, True
         return self
 
     def __exit__(self, *_):

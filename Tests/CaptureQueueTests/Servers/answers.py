@@ -19,9 +19,9 @@ PAGE = b"<!DOCTYPE html><html><head><title>Welcome to the hotel</title></head></
 
 
 def heard(stream):
-    """Returns method, path and the size of the body of the next request; None at the end."""
+    """Returns method, path and the size of the body of the next request; None at the end, and for what is not HTTP."""
     line = stream.readline()
-    if not line.strip():
+    if not line.rstrip().endswith(b"HTTP/1.1"):
         return None
     method, path, _ = line.decode().split(" ", 2)
     length = 0

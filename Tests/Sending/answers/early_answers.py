@@ -1,11 +1,13 @@
 """Answers that arrive before the body was sent: a refusal counts, a success does not."""
 import dataclasses
+import gzip
 import socket
 import threading
 
 from Kit.outcomes import every, expect
 from Kit.sending import failed
 from Kit.servers.capture_api import Answer, CaptureAPI
+from Kit.servers.fault_proxy import RESET
 from Kit.servers.raw_server import CHUNK, Bare, answer, received, saying
 from Sending.answers.tries import is_left, sent, some
 
@@ -90,6 +92,32 @@ def early_answers(bench):
     every(some(cases, 1), judge)
 
 
+def torn_answers(bench):
+    """An answer before a reset is read in its codings and after interim answers. With `--bwlimit` the connection is reset
+    while the next bytes are held back, so that sending them fails before anything is read."""
+    page, html = b"<html><head><title>T</title></head></html>", "Content-Type: text/html"
+    parts = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (page[:9], page[9:])) + b"0\r\n\r\n"
+    cases = {"chunked": (answer(400, html, "Transfer-Encoding: chunked", body=parts), "edge.400"),
+             "gzip": (answer(400, html, "Content-Encoding: gzip", body=gzip.compress(page)), "edge.400"),
+             "after 100": (b"HTTP/1.1 100 Continue\r\n\r\n" + answer(511), "edge.511")}
+
+    def judge(name, case):
+        data, code = case
+
+        def serve(client, _):
+            received(client, 0)
+            client.sendall(data)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+
+        big = bench.big(300_000)
+        with Bare(serve) as bare:
+            rig = sent(bench, "http", bare.url, "--bwlimit", "400kB", bundles=[big], code=15)
+        row = is_left(rig, "pending", 0, "failing", big)
+        expect(row.error_code == code, f"{row.error_code}: {row.error_message}")
+
+    every(some(cases, 2), judge)
+
+
 def expectation_refused(bench):
     """417 to `Expect: 100-continue`, as older lighttpd and squid answer before they close: the request is repeated
     without it, in the same attempt, and later requests do not ask."""
@@ -121,6 +149,7 @@ def peeked(client):
 
 TESTS = [
     ("417 and a closed connection: the body is sent without Expect", expectation_refused),
+    ("an early answer before a reset, in codings and after interim answers", torn_answers),
     ("put: a refusal before the body has arrived counts, 200 and 201 do not", early_put),
     ("early answers count, whatever the connection does then", early_answers),
 ]

@@ -89,6 +89,11 @@ package struct HTTPAnswer: Sendable {
     /// The coding in which the body was sent; nil if it was sent as it is. Only one that is not read is left in `body`.
     package var coding: ContentCoding? { ContentCoding.of(self["content-encoding"]) }
 
+    /// Whether the body cannot be read: it has another coding, or is damaged in its coding.
+    package var isUnreadable: Bool {
+        if case .other? = coding { true } else { coding != nil && isCut }
+    }
+
     /// The length of what the server has; nil if it does not say, or says the length of a coded form.
     package var length: Int? { coding == nil ? self["content-length"].flatMap { Int($0) } : nil }
 }

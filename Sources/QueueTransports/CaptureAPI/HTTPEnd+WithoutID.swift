@@ -4,8 +4,10 @@ import CurlClient
 extension HTTPEnd {
     /// Why an accepted upload gave no id: how its answer begins, if that is not the expected JSON.
     var withoutID: String {
+        if let coding = answer?["content-encoding"], answer?.isUnreadable ?? false {
+            return "in the coding \(coding), which was not asked for and cannot be read"
+        }
         guard let answer, !answer.body.isEmpty else { return "without a capture_id: the answer is empty" }
-        if case .other(let coding)? = answer.coding { return "in the coding \(coding), which was not asked for" }
         if answer.isCut { return "without a capture_id: the answer is incomplete, or over 1 MiB" }
         guard (try? JSONParser.parse(answer.body, nesting: 32)) == nil else { return "without a capture_id" }
         if answer.body.starts(with: [0xef, 0xbb, 0xbf]) {

@@ -27,7 +27,7 @@ struct AnswerWords {
             let body = String(decoding: answer.body.prefix(4096), as: UTF8.self)
             code = Self.element("Code", body)
             text = Self.element("Message", body)
-        } else if json == nil, type.hasPrefix("text/plain") || type.isEmpty {
+        } else if json == nil, !answer.isUnreadable, type.hasPrefix("text/plain") || type.isEmpty {
             text = String(decoding: answer.body.prefix(8192), as: UTF8.self)
         }
         // The code decides what happens, so it is kept unchanged; secrets are only removed from the text that is shown.

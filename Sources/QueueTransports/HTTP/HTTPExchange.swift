@@ -150,7 +150,7 @@ final class HTTPExchange {
         }
         let facts = AnswerFacts(
             status: answer.status, code: words.code, isPage: words.isPage,
-            hasReason: !words.isPage && answer.body.contains { $0 > 0x20 },
+            hasReason: !words.isPage && !answer.isUnreadable && answer.body.contains { $0 > 0x20 },
             isOfCertificate: options.certificate != nil || words.isPage && answer.names("certificate"),
             hasRetryAfter: retryAfter != nil, wasSentWhole: answer.wasSentWhole, sentToken: sentToken,
             isFetchedOrExpired: isFetched,

@@ -46,6 +46,20 @@ def coded_refusal(bench):
     expect("NO_SUCH_LENS" in is_left(rig, "permanently_failed").error_message, rig.said.text)
 
 
+def unreadable_refusal(bench):
+    """A 400 whose coding cannot be read gives no reason, so the capture is not given up, and no message shows its bytes."""
+    cases = {"br": ("br", b"\x0b\x02\x80abc\x03"), "no gzip": ("gzip", b"bad request")}
+
+    def judge(name, case):
+        coding, body = case
+        rig, _ = posted(bench, Answer(400, body=body, headers={"Content-Encoding": coding, "Content-Type": "text/plain"}),
+                        can_verify=False, retry="0,600", code=15)
+        row = is_left(rig, "failed")
+        expect("abc" not in row.error_message, f"says {row.error_message!r}")
+
+    every(cases, judge)
+
+
 class Coding:
     """A server that compresses what it returns, and tells HEAD the length of that."""
 
@@ -98,6 +112,7 @@ def price(bench):
 TESTS = [
     ("an answer in gzip or deflate is read within its limit", coded_answers),
     ("a refusal in gzip says why", coded_refusal),
+    ("a refusal in a coding that cannot be read is no reason", unreadable_refusal),
     ("a length beside a coding is no length", coded_lengths),
     ("reading back three coded captures: a warning names the price", price),
 ]

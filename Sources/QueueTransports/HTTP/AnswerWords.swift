@@ -14,7 +14,7 @@ struct AnswerWords {
     /// - Parameter secrets: secrets of the request, which an answer may repeat.
     init(_ answer: HTTPAnswer, hiding secrets: [String] = [], isOfHead: Bool = false) {
         let type = answer["content-type"]?.lowercased() ?? ""
-        isPage = isOfHead ? type.hasPrefix("text/html") : Self.isPage(answer.body)
+        isPage = isOfHead ? Self.types.contains { type.hasPrefix($0) } : Self.isPage(answer.body)
         let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
         self.json = json
         let fault = json?["error"]
@@ -45,9 +45,20 @@ struct AnswerWords {
         let start = String(decoding: bytes.prefix(1024), as: UTF8.self).lowercased()
         let text = (start.rest(after: "\u{feff}") ?? start).trimmed
         guard text.hasPrefix("<") else { return false }
-        return ["<html", "<!doctype html"].contains { text.pieces(around: $0).count > 1 }
-            || ["<head", "<body", "<title", "<h1", "<center"].contains { text.hasPrefix($0) }
+        if ["<html", "<!doctype html"].contains(where: { text.pieces(around: $0).count > 1 }) { return true }
+        let name = text.utf8.dropFirst().prefix { ![0x09, 0x0a, 0x0c, 0x0d, 0x20, 0x3e].contains($0) }
+        return firstElements.contains(String(decoding: name, as: UTF8.self))
     }
+
+    /// The types of pages.
+    private static let types = ["text/html", "application/xhtml+xml"]
+
+    /// The elements with which a page begins that lacks `html`, as those do that only lead on to a login (WHATWG MIME
+    /// Sniffing section 7.1, and `meta` and `center`).
+    private static let firstElements: Set = [
+        "a", "b", "body", "br", "center", "div", "font", "h1", "head", "iframe", "meta", "p", "script", "style",
+        "table", "title",
+    ]
 
     /// The title of a page.
     static func title(_ page: [UInt8]) -> String? {

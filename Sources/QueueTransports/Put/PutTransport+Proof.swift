@@ -20,6 +20,8 @@ extension PutTransport {
         var isDoubted: Bool
         /// Whether an earlier try got the answer.
         let isEarlier: Bool
+        /// Whether the answer was a page.
+        var isPage = false
     }
 
     /// Whether an ETag counts as the MD5 of other bytes.
@@ -48,12 +50,12 @@ extension PutTransport {
         case 200, 204:
             // A portal or a catch-all page answers every request, but without the Content-Length of our object.
             guard let length = told.length ?? (told.coding == nil ? nil : content.byteCount) else {
-                if head.isPage, let outcome = page(upload, taken) { return outcome }
+                if head.isPage || taken.isPage, let outcome = page(upload, taken) { return outcome }
                 return .unclear(
                     code: "put.length", message: "\(taken.message), and its answer to HEAD has no Content-Length")
             }
             guard length == content.byteCount else {
-                if head.isPage, let outcome = page(upload, taken) { return outcome }
+                if head.isPage || taken.isPage, let outcome = page(upload, taken) { return outcome }
                 return .unclear(
                     code: "put.length",
                     message:

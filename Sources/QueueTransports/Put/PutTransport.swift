@@ -190,7 +190,7 @@ final class PutTransport: UploadTransport {
             let taken = Acceptance(
                 status: answer.status, etag: answer["etag"], message: end.message,
                 needsBytes: isOther || isReplaced || isPerhapsPortal || place.isFetched && !place.address.names(names),
-                isDoubted: isOther, isEarlier: false)
+                isDoubted: isOther, isEarlier: false, isPage: end.isPage)
             return confirmed(upload, taken)
         }
     }

@@ -3,7 +3,7 @@ import re
 
 from Kit.outcomes import every, expect
 from Kit.servers.scripted import Reply, Scripted
-from Sending.answers.tries import is_left, sent
+from Sending.answers.tries import is_left, sent, some
 
 PAGE = b"<!DOCTYPE html>\n<html><head><title>Welcome to the hotel</title></head><body></body></html>"
 HTML = {"Content-Type": "text/html"}
@@ -61,6 +61,31 @@ def portals(bench):
     every({"put": "put", "s3": "s3", "http": "http", "put, no HEAD": "put"}, judge)
 
 
+def short_portals(bench):
+    """Pages that only lead on to a login need no `html`; they may be XHTML, or have no type."""
+    script = b"<script>top.self.location.href='http://10.0.0.1/eportal/index.jsp'</script>\r\n"
+    xhtml = b'<?xml version="1.0"?>\n<html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head></html>'
+    pages = {"script": (HTML, script), "no type": ({}, b'<meta http-equiv="refresh" content="1; url=/login">'),
+             "XHTML": ({"Content-Type": "application/xhtml+xml"}, xhtml)}
+    kinds = {"put": "/{sha256}", "s3": "/bucket", "http": "/api"}
+
+    def judge(name, case):
+        page, kind = case
+        headers, body = pages[page]
+        # The body's length is told to HEAD.
+        with Scripted(lambda request: Reply(200, headers | {"Content-Length": str(len(body))}, b"")
+                      if request.method == "HEAD" else Reply(200, headers, body)) as server:
+            rig = bench.rig()
+            rig.env |= KEYS
+            rig.dest("it", kind, "--url", server.url + kinds[kind])
+            rig.push(bench.stock[0])
+            rig.send(code=15)
+            expect(is_left(rig, "pending", 0, "failing").error_code == "edge.200", "another code")
+
+    cases = {f"{page}, {kind}": (page, kind) for page in pages for kind in kinds}
+    every(some(cases, 3), judge)
+
+
 def other_connection(bench):
     """421 is repeated on another connection; if it stays, the place is wrong."""
     for times, state, attempts, held in ((1, "completed", 1, None), (9, "pending", 0, "endpoint")):
@@ -102,6 +127,7 @@ def nobody_behind(bench):
 TESTS = [
     ("a fetched URL that is refused with 400 is fetched anew", fetched_urls),
     ("a login page with 200 in place of the server", portals),
+    ("a login page that only leads on, of any type", short_portals),
     ("421: another connection", other_connection),
     ("400 about a client certificate, and any other page with 400", client_certificate),
     ("an open port with nobody behind it", nobody_behind),

@@ -163,14 +163,13 @@ final class PutAddresses {
             let json = AnswerWords(answer).json,
             let text = json["url"]?.text
         else {
+            let isAnswer = (200...299).contains(end.answer?.status ?? 0) && end.kind != .outage
+            let message = "url-endpoint: \(end.message)\(isAnswer ? Self.withoutURL(end) : "")"
             // The bundle was not sent yet, so the delivery is not in doubt.
-            if case .unclear(let code, let message) = end.outcome {
-                let fault = (200...299).contains(end.answer?.status ?? 0) ? Self.withoutURL(end) : ""
-                throw SendTrouble(.failed(code: code, message: "url-endpoint: \(message)\(fault)"))
+            if end.kind == .outage || isAnswer && end.isPage {
+                throw SendTrouble(.blocked(end.outage(message, isInDoubt: false)))
             }
-            if end.kind == .outage {
-                throw SendTrouble(.blocked(end.outage("url-endpoint: \(end.message)", isInDoubt: false)))
-            }
+            if case .unclear(let code, _) = end.outcome { throw SendTrouble(.failed(code: code, message: message)) }
             throw SendTrouble(end.outcome)
         }
         let headers = (json["headers"]?.members ?? []).compactMap { member in
@@ -188,8 +187,7 @@ final class PutAddresses {
 
     /// What is wrong with a successful answer that has no URL.
     private static func withoutURL(_ end: HTTPEnd) -> String {
-        let isPage = end.answer.map { AnswerWords($0).isPage } ?? false
-        return isPage
+        end.isPage
             ? " with a page of HTML, such as a login page; expected JSON with a url"
             : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"
     }

@@ -2,7 +2,7 @@
 import re
 
 from Kit.outcomes import every, expect
-from Kit.servers.scripted import Reply, Scripted
+from Kit.servers.scripted import Reply, Scripted, in_json
 from Sending.answers.tries import is_left, sent, some
 
 PAGE = b"<!DOCTYPE html>\n<html><head><title>Welcome to the hotel</title></head><body></body></html>"
@@ -86,6 +86,26 @@ def short_portals(bench):
     every(some(cases, 3), judge)
 
 
+def portal_for_urls(bench):
+    """A login page in place of the url-endpoint is an outage, too: no attempt is used, and a URL is asked for anew."""
+    replies = [Reply(200, HTML, PAGE)] * 2
+
+    def answer(request):
+        if request.method == "POST":
+            return replies.pop() if replies else in_json({"url": f"{server.url}/x"})
+        return Reply(201 if request.method == "PUT" else 405)
+
+    with Scripted(answer) as server:
+        rig = sent(bench, "put", None, "--url-endpoint", f"{server.url}/ask", "--proof", "status", code=15)
+        row = is_left(rig, "pending", 0, "failing")
+        expect(row.error_code == "edge.200" and not row.in_doubt and "Welcome to the hotel" in row.error_message,
+               f"{row.in_doubt} {row.error_code} {row.error_message}")
+        rig.send(code=15)
+        is_left(rig, "pending", 0, "failing")
+        rig.send(code=0)
+        is_left(rig, "completed", 1)
+
+
 def other_connection(bench):
     """421 is repeated on another connection; if it stays, the place is wrong."""
     for times, state, attempts, held in ((1, "completed", 1, None), (9, "pending", 0, "endpoint")):
@@ -128,6 +148,7 @@ TESTS = [
     ("a fetched URL that is refused with 400 is fetched anew", fetched_urls),
     ("a login page with 200 in place of the server", portals),
     ("a login page that only leads on, of any type", short_portals),
+    ("a login page in place of the url-endpoint", portal_for_urls),
     ("421: another connection", other_connection),
     ("400 about a client certificate, and any other page with 400", client_certificate),
     ("an open port with nobody behind it", nobody_behind),

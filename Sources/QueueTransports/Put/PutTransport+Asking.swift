@@ -80,6 +80,8 @@ extension PutTransport {
         do throws(SendTrouble) {
             let end = try authorized(request, place, control)
             guard (200...299).contains(end.answer?.status ?? 0) else { throw SendTrouble(message: end.message) }
+            // A login page of a network has the status of a success, and nothing could prove the report afterwards.
+            if end.isPage { throw SendTrouble(message: "\(end.message) with a page of HTML, such as a login page") }
             return .success(end.message)
         } catch {
             return .failure(SendTrouble(message: error.outcome(control).trouble ?? ""))

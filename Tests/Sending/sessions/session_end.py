@@ -214,6 +214,19 @@ def late_pushes(bench):
         expect(keys[0] != keys[1], "the same key for another end")
 
 
+def portal(bench):
+    """A login page with the status of a success is no yes: the end is reported again, under the same key."""
+    with Store() as server:
+        server.says = [Reply(200, {"Content-Type": "text/html"}, b"<html><head><title>Hotel</title></head></html>")]
+        rig = rig_to(bench, server, bundles=bench.stock[:1])
+        end(rig)
+        result = rig.send("--once", code=15)
+        expect("(Hotel) with a page of HTML" in result.text, f"run says {result.text!r}")
+        expect(all(sent is None for _, _, sent, _ in markers(rig)), f"recorded is {markers(rig)}")
+        rig.send("--until-empty", code=0)
+        expect(len({one.headers["idempotency-key"] for one in server.ends}) == 1 and len(server.ends) == 2, "several keys")
+
+
 def two_places(bench):
     """Each destination with members is notified separately, with its own key and its own captures."""
     bundles = bench.stock[:3]
@@ -268,6 +281,7 @@ TESTS = [
     ("one of four transfers sends an end", by_one),
     ("not before the end, nor before the last member", not_before),
     ("lost and refused answers: the same key until a yes", lost_answers),
+    ("a login page in place of the server is no yes", portal),
     ("kill -9 between the answer and the commit", killed),
     ("--incomplete", incomplete),
     ("late pushes, and --reopen with a new key", late_pushes),

@@ -106,7 +106,8 @@ struct HTTPEnd {
         case .outage: return .blocked(outage(words, isInDoubt: true))
         // A plain 403 may only mean that nobody may look.
         case .credentials where mayOnlyHide, .again where mayOnlyHide: return .unclear(code: code, message: words)
-        case .wait, .full, .again, .credentials:
+        // What redirects a question is not the store, or not the whole of it.
+        case .endpoint where 300...399 ~= answer?.status ?? 0, .wait, .full, .again, .credentials:
             guard case .blocked(var block) = outcome else { return outcome }
             block.isInDoubt = true
             return .blocked(block)

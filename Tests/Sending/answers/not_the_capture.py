@@ -106,6 +106,22 @@ def portal_for_urls(bench):
         is_left(rig, "completed", 1)
 
 
+def redirected_questions(bench):
+    """A network that begins to redirect everything right after an upload burns nothing: the question blocks, and is asked
+    again."""
+    def judge(name, kind):
+        with Scripted(lambda request: Reply(201) if request.method == "PUT"
+                      else Reply(302, {"Location": "http://127.0.0.1:9/login"})) as server:
+            rig = bench.rig()
+            rig.env |= KEYS
+            rig.dest("it", kind, "--url", server.url + ("/{sha256}" if kind == "put" else "/bucket"))
+            rig.push(bench.stock[0])
+            rig.send(code=15)
+            expect(is_left(rig, "pending", 0, "endpoint").in_doubt, "not in doubt")
+
+    every({"put": "put", "s3": "s3"}, judge)
+
+
 def other_connection(bench):
     """421 is repeated on another connection; if it stays, the place is wrong."""
     for times, state, attempts, held in ((1, "completed", 1, None), (9, "pending", 0, "endpoint")):
@@ -149,6 +165,7 @@ TESTS = [
     ("a login page with 200 in place of the server", portals),
     ("a login page that only leads on, of any type", short_portals),
     ("a login page in place of the url-endpoint", portal_for_urls),
+    ("a redirect in place of the answer to a question", redirected_questions),
     ("421: another connection", other_connection),
     ("400 about a client certificate, and any other page with 400", client_certificate),
     ("an open port with nobody behind it", nobody_behind),

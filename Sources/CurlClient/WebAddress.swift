@@ -7,11 +7,18 @@ package struct WebAddress: Hashable, Sendable {
         package let scheme: String
         package let host: String
         package let port: String
+        /// The zone of a link-local address, such as `eth0` (RFC 6874); nil without one.
+        package let zone: String?
 
-        package var description: String {
-            let usual = scheme == "https" ? "443" : "80"
-            return "\(scheme)://\(host)" + (port == usual ? "" : ":\(port)")
-        }
+        package var description: String { "\(scheme)://\(zonedHost)\(portPart)" }
+
+        /// The host as a URL has it, with its zone.
+        package var zonedHost: String { zone.map { "\(String(host.unicodeScalars.dropLast()))%25\($0)]" } ?? host }
+
+        /// Host and port as in the header Host, without the zone, which means nothing at the other side.
+        package var authority: String { host + portPart }
+
+        private var portPart: String { port == (scheme == "https" ? "443" : "80") ? "" : ":\(port)" }
     }
 
     package let text: String
@@ -29,7 +36,7 @@ package struct WebAddress: Hashable, Sendable {
             let port = parts.get(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
         else { return nil }
         self.text = text
-        origin = Origin(scheme: scheme, host: host, port: port)
+        origin = Origin(scheme: scheme, host: host, port: port, zone: parts.get(CURLUPART_ZONEID))
         path = parts.get(CURLUPART_PATH) ?? "/"
         query = parts.get(CURLUPART_QUERY)
         hasUser = parts.get(CURLUPART_USER) != nil || parts.get(CURLUPART_PASSWORD) != nil

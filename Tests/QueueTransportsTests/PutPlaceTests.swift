@@ -18,4 +18,13 @@ struct PutPlaceTests {
     func isAnotherForAnotherPath(_ rest: String) throws {
         #expect(try place(rest) != place("/a"))
     }
+
+    /// One link-local address in two zones is two computers.
+    @Test func isAnotherInAnotherZone() throws {
+        let one = try #require(WebAddress("http://[fe80::7%25eth0]:81/a"))
+        let two = try #require(WebAddress("http://[fe80::7%25eth1]:81/a"))
+        #expect(one.place != two.place && one.origin != two.origin)
+        #expect(one.origin.description == "http://[fe80::7%25eth0]:81" && one.origin.authority == "[fe80::7]:81")
+        #expect(WebAddress(one.origin.description + one.path)?.origin == one.origin)
+    }
 }

@@ -111,7 +111,7 @@ final class HTTPExchange {
     private func speaksTLS(_ address: WebAddress, _ control: SendControl) -> Bool {
         let origin = address.origin
         guard origin.scheme == "http", options.proxy == nil,
-            let secure = WebAddress("https://\(origin.host):\(origin.port)/")
+            let secure = WebAddress("https://\(origin.zonedHost):\(origin.port)/")
         else { return false }
         var options = options
         options.times.connect = 5

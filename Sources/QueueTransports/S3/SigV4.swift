@@ -64,7 +64,7 @@ struct SigV4 {
 
     /// The value of the Host header as libcurl sends it: without the default port of the scheme.
     private static func host(_ address: WebAddress) -> String {
-        address.origin.description.without(first: "\(address.origin.scheme)://".utf8.count)
+        address.origin.authority
     }
 
     /// Escapes each byte once, except unreserved characters and the slash.

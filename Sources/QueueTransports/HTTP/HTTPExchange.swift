@@ -224,6 +224,7 @@ final class HTTPExchange {
         if message.contains("certificate subject name") {
             return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
         }
+        if failure.code == 1, failure.wasConnected { return "what answers there does not speak HTTP" }
         if message.contains("wrong version number") { return Block.Cause.noTLS.rawValue }
         if let cause = certificateCauses.first(where: { message.contains($0.words) })?.cause { return cause.rawValue }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false

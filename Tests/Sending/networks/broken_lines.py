@@ -4,6 +4,8 @@ import os
 from Kit.outcomes import IS_LONG, every, expect
 from Kit.servers.capture_api import CaptureAPI
 from Kit.servers.fault_proxy import Fault, FaultProxy
+from Kit.servers.raw_server import CHUNK, Bare
+from Sending.answers.tries import is_left, sent
 from Sending.scenes import Many
 
 CUTS = 99 if IS_LONG else 19
@@ -92,7 +94,21 @@ def lines(bench):
         every(cases, lands)
 
 
+def no_http(bench):
+    """A server of another protocol is told apart from a broken line."""
+    def serve(client, _):
+        client.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
+        while client.recv(CHUNK):
+            pass
+
+    with Bare(serve) as bare:
+        rig = sent(bench, "put", bare.url + "/{sha256}", retry="0,600", code=15)
+    row = is_left(rig, "failed")
+    expect("does not speak HTTP" in row.error_message, f"says {row.error_message!r}")
+
+
 TESTS = [
+    ("a server that speaks another protocol", no_http),
     ("uploads that are cut at many places", cut_at_many_places),
     ("closed, garbled, doubled, endless, slow lines", lines),
 ]

@@ -150,7 +150,9 @@ package final class CurlSession {
     /// The text of a failure. For certificate problems, libcurl's detail text says more than its code.
     private func text(of code: CURLcode) -> String {
         let isTLS = [CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM].contains(code)
-        let detail = isTLS ? unsafe String(cString: detail) : ""
+        let told = unsafe String(cString: detail)
+        // With TLS 1.3, an alert about the client certificate comes after the handshake.
+        let detail = isTLS || told.contains(" alert ") ? told : ""
         return detail.isEmpty ? curl.text(of: code) : detail
     }
 

@@ -38,6 +38,7 @@ public struct Block: Hashable, Sendable {
         case notYetValid = "the server's certificate is not yet valid, or the clock of this computer is in the past"
         case foreign = "the server's certificate is signed by an authority that is not trusted here"
         case selfSigned = "the server's certificate is self-signed"
+        case ofClient = "the client certificate"
         case noChecksum = "the store does not support x-amz-checksum-sha256"
         case noCondition = "the store does not support If-None-Match"
         case sharedPlaces = "the path of the URL has no {sha256}"

@@ -50,6 +50,7 @@ final class HTTPExchange {
             // A kept connection proves nothing: the request is repeated on a fresh one.
             if end.isClosed || end.isNoHTTP, !end.isOfKeptConnection {
                 let asked = request.body == nil || end.isNoHTTP ? end : anybody(at: request.address, control)
+                if asked.kind == .tls { return asked }
                 if asked.isClosed || asked.isNoHTTP, speaksTLS(request.address, control) {
                     let words = "\(request.address.origin): \(Block.Cause.onlyTLS.rawValue)"
                     return HTTPEnd(kind: .endpoint, code: end.code, words: words)
@@ -201,6 +202,8 @@ final class HTTPExchange {
         var kind = AnswerClass.ofCurl(
             failure.code, wasConnected: failure.wasConnected, wasSentWhole: failure.wasSentWhole,
             wasSilent: failure.wasSilent && address.origin.scheme == "https" && options.proxy == nil)
+        // With TLS 1.3, the server refuses a client certificate only after the handshake.
+        if Self.refusesCertificate(failure.message), [.retry, .unclear].contains(kind) { kind = .tls }
         let stopped = control.stopped
         if let status = failure.proxyStatus {
             // Nothing was sent beyond the proxy.
@@ -213,7 +216,7 @@ final class HTTPExchange {
             kind: stopped == nil ? kind : .stopped, code: "curl.\(failure.code)",
             words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure, kind, address))",
             wasSentWhole: failure.wasSentWhole, isOfKeptConnection: stopped == nil && failure.isOfKeptConnection,
-            isClosed: stopped == nil && [52, 55, 56].contains(failure.code))
+            isClosed: stopped == nil && kind != .tls && [52, 55, 56].contains(failure.code))
     }
 
     /// libcurl's message. We say ourselves what is wrong if the server has no TLS or another name, because libcurl only
@@ -224,11 +227,22 @@ final class HTTPExchange {
         if message.contains("certificate subject name") {
             return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
         }
+        if refusesCertificate(message) {
+            let alert = message.pieces(around: "::").last?.pieces(by: ",").first ?? ""
+            return "the server does not accept \(Block.Cause.ofClient.rawValue) (\(alert))"
+        }
+        if failure.code == 58 { return "\(Block.Cause.ofClient.rawValue) cannot be used: \(message)" }
         if failure.code == 1, failure.wasConnected { return "what answers there does not speak HTTP" }
         if message.contains("wrong version number") { return Block.Cause.noTLS.rawValue }
         if let cause = certificateCauses.first(where: { message.contains($0.words) })?.cause { return cause.rawValue }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
         return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message
+    }
+
+    /// Whether OpenSSL names an alert with which a server refuses a client certificate, or wants one.
+    private static func refusesCertificate(_ message: String) -> Bool {
+        message.contains(" alert ")
+            && ["certificate", "unknown ca", "decrypt error", "access denied"].contains(where: message.contains)
     }
 
     /// OpenSSL's words about a certificate.

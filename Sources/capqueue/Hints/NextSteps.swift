@@ -26,6 +26,8 @@ enum NextSteps {
             return ["set the clock of this computer, or trust another certificate with: \(set) --ca FILE", run]
         case .tls where block.cause == .selfSigned:
             return ["if it is the right server, trust its certificate with: \(set) --ca FILE", run]
+        case .tls where block.cause == .ofClient:
+            return ["give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
         case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
         case .wait, .full, .offline, .failing: return []

@@ -303,7 +303,37 @@ def old_versions(bench):
     expect(len(heard) == 1, f"it heard {heard[1:]}")
 
 
+def refused_after_the_handshake(bench):
+    """OpenSSL, Go and Apache refuse a client certificate with an alert: with TLS 1.3 that comes after the handshake."""
+    trust = Trust(bench)
+    right, foreign = (authority.client("roof") for authority in (
+        trust.authority, Authority(bench.folder / f"ca{next(bench.numbers)}", "other")))
+    one, old = ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_2
+    cases = {"none": (one, (), "certificate required"), "foreign": (one, foreign, "unknown ca"),
+             "foreign, TLS 1.2": (old, foreign, "unknown ca"),
+             "another key": (one, (right[0], foreign[1]), "the client certificate cannot be used")}
+
+    def judge(name, case):
+        version, pair, words = case
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*trust.pairs["good"])
+        context.load_verify_locations(trust.authority.path)
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.minimum_version = context.maximum_version = version
+        with Bare(lambda client, _: received(client), context) as server:
+            rig = bench.rig()
+            rig.dest("it", "put", "--url", server.url + "/{sha256}", "--ca", trust.authority.path,
+                     *(("--cert", pair[0], "--cert-key", pair[1]) if pair else ()))
+            rig.push(bench.stock[0])
+            said = rig.send(code=15).text
+        held_for_tls(rig)
+        expect(words in said and "dest set it --cert FILE" in said, f"says {said!r}")
+
+    every(cases, judge)
+
+
 TESTS = [
+    ("a client certificate that is refused with an alert", refused_after_the_handshake),
     ("a clock that is set while TLS blocks: tried at once", clock_set),
     ("expired, not yet valid, foreign, self-signed: each in its own words", named_faults),
     ("expired, another host, an unknown authority: blocked, nothing sent", untrusted),

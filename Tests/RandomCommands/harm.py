@@ -105,7 +105,7 @@ def _repair(world, model):
         held, sessions = model.by_identity(bundle), dict(model.sessions)
         if held and (held.holding != "spool" or held.file != "whole"):
             held.regain_bytes(bundle, None)  # only the bytes return, because no push has named destinations
-            held.pushed_to = held.bound
+            held.pushed_to, held.stale = held.bound, None
         elif not held:
             name, _ = model.push(bundle, known.get("session"), known.get("destinations", ()), known.get("priority", 0),
                                  "not_before" in known, like=known.get("id"))
@@ -118,7 +118,7 @@ def _repair(world, model):
     for capture in model.captures.values():
         # The sidecar is made from the row, which knows today's destinations.
         if capture.holding in HELD and not capture.sidecar:
-            capture.sidecar, capture.pushed_to = True, capture.bound
+            capture.sidecar, capture.pushed_to, capture.stale = True, capture.bound, None
 
 
 def _in_their_order(world, model):

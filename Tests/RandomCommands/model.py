@@ -49,7 +49,7 @@ class Capture:
     reference: str | None = None  # the path of the user's own file
     referred: int = 0  # the step of the push that named this file, also if it is missing now
     sidecar: bool = True
-    sidecar_names: str | None = None  # the reference of a push that was killed before it wrote the row
+    stale: tuple | None = None  # destinations and reference in the sidecar of a push that was killed before it wrote the row
     order: tuple = (0, 0)  # of the pushes; the sidecar keeps it
     row: int = 0  # its row number
     pushed_to: tuple = ()  # the destinations in the sidecar: those of the first push
@@ -62,6 +62,11 @@ class Capture:
     def turn(self):
         """Sorts the members of a session."""
         return self.order, self.row
+
+    @property
+    def told(self):
+        """What its sidecar says: destinations and reference."""
+        return self.stale or (tuple(sorted(self.pushed_to)), self.reference)
 
     @property
     def bound(self):
@@ -178,7 +183,7 @@ class Model:
                 self._resend(held, destinations, later)
             outcome = self._push_again(held, bundle, destinations, priority, later, reference)
             if outcome != "held-already":
-                held.pushed_to = named  # push writes the sidecar again
+                held.pushed_to, held.stale = named, None  # push writes the sidecar again
             return held.id, outcome
         names = tuple(destinations) or (self.default,)
         deliveries = [self.delivery(name, priority, later) for name in names]

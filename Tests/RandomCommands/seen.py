@@ -1,5 +1,4 @@
 """Reads the queue's output to compare it with the model, and decides which states are allowed after a kill."""
-import dataclasses
 import hashlib
 import json
 
@@ -130,9 +129,7 @@ def _sessions(world, before, after):
 def _matching(record, old, new, between):
     view = of_record(record)
     if old and new and view == of_capture(old) == of_capture(new):
-        if new.reference != old.reference and record["path"] == old.reference:  # the sidecar may name the new one
-            return dataclasses.replace(old, sidecar_names=new.reference), "same"
-        return new, "same"
+        return (old if new.reference != old.reference and record["path"] == old.reference else new), "same"
     if new and view == of_capture(new):
         return new, "after"
     if old and view == of_capture(old):
@@ -150,13 +147,24 @@ def files_after_kill(world, before, after):
             moved = old and after.captures[capture.id].holding not in ("removed", *HELD)
             expect(there == "whole" or moved, f"after the kill the bytes of {capture.id} are {there}")
         capture.file = there
-        capture.sidecar = capture.holding != "removed" and world.spool(capture.bundle, ".json").exists()
+        sidecar = world.spool(capture.bundle, ".json")
+        capture.sidecar = capture.holding != "removed" and sidecar.exists()
+        if capture.sidecar:
+            _sidecar_after_kill(capture, json.loads(sidecar.read_bytes()), old, after.captures.get(capture.id))
     named = {capture.bundle.sha256 for capture in model.captures.values()
              if capture.holding in ("spool", "removing") or (capture.holding, capture.file) in LEFT_IN_PLACE}
     model.strays = {}
     for path in (world.queue / "spool").glob("*/*.bundle") if (world.queue / "spool").exists() else ():
         if path.stem not in named:
             model.strays[path.stem] = _stray(world, path, before)
+
+
+def _sidecar_after_kill(capture, there, old, new):
+    """Takes over which sidecar is there, because a push gives it its name before the row is written."""
+    there = tuple(sorted(there["destinations"])), there.get("reference")
+    if there in {each.told for each in (old, new) if each}:
+        capture.stale = None
+        capture.stale = there if there != capture.told else None
 
 
 def _stray(world, path, before):

@@ -150,9 +150,11 @@ def run(world, dice):
     ended = world.write("run")
     failed = any(capture.state in FAILED for capture in after.captures.values())
     left = any(each.state in (*WAITING, "held") for capture in after.captures.values() for each in capture.deliveries)
-    # The end of a session with a cancelled member needs a person, unless it was ended as incomplete.
-    stuck = any(each.state == "cancelled" and each.destination == WEB and after.sessions.get(capture.session) == "ended"
-                for capture, each in _deliveries(after))
+    # A cancelled member keeps back the end of a session, of which the server has another, unless it was ended as incomplete.
+    landed_there = {capture.session for capture, each in _deliveries(after)
+                    if each.destination == WEB and each.state == "completed"}
+    stuck = any(capture.state == "cancelled" and capture.session in landed_there
+                and after.sessions.get(capture.session) == "ended" for capture in after.captures.values())
     code = 14 if failed else 15 if left or stuck or world.askew and ended.code == 15 else 0
     if finished(world, ended, after, code, between=_sending):
         lines = [line for _, _, line in told]

@@ -31,7 +31,8 @@ package final class ResultWriter: Sendable {
 
     private struct Lane {
         let destination: Destination
-        /// The session of the delivery that is being sent. The next member of a session can be claimed when this one is settled.
+        /// The session of the delivery that is being sent, or was taken for that. The next member can be claimed when this one
+        /// is settled.
         var session: String?
         var isSending = false
         /// Whether the last delivery had no bytes. Then others may wait for the same folder, and so may what was claimed ahead.
@@ -111,8 +112,10 @@ package final class ResultWriter: Sendable {
                 guard known.next != nil && !known.lacksBytes || known.served == known.asked else { return nil }
                 let busy = state.lanes.filter { $1.isSending && !$1.lacksBytes && $1.destination == known.destination }
                 let giver = known.next == nil ? busy.first { $1.next != nil }?.key ?? lane : lane
-                defer { state.lanes[giver]?.next = nil }
-                return .success(state.lanes[giver]?.next)
+                let ahead = state.lanes[giver]?.next
+                state.lanes[giver]?.next = nil
+                state.lanes[lane]?.session = ahead?.claim.capture.session
+                return .success(ahead)
             }
         }.get()
     }
@@ -134,6 +137,7 @@ package final class ResultWriter: Sendable {
     func ended(_ result: Ended, _ lane: Int) {
         state.withLock { state in
             state.lanes[lane]?.isSending = false
+            state.lanes[lane]?.session = nil
             if case .damaged = result.outcome { state.lanes[lane]?.lacksBytes = true }
             state.ended.append((lane, result))
         }
@@ -242,9 +246,8 @@ package final class ResultWriter: Sendable {
                 // A lane that has nothing to send claims for itself, so nothing is claimed ahead before all are busy.
                 let busy = state.lanes.values.count { $0.destination == lane.destination && !$0.isIdle }
                 guard maySend, hasRoom, busy >= lane.destination.pace.concurrency, lane.next == nil,
-                    lane.asked > lane.served
+                    lane.asked > lane.served, lane.session == nil
                 else { continue }
-                if lane.isSending, lane.session != nil { continue }
                 batch.claiming.append((number, lane.destination))
             }
             state.underWay = batch.ended.map(\.result.claim) + batch.returned

@@ -158,6 +158,21 @@ def session(bench):
         expect(order == [bench.photo(bundle) for bundle in bundles], "another order")
 
 
+def member_taken(bench):
+    """A transfer that ended takes the member that was claimed ahead for it, while its result is stored: nothing else is
+    claimed before the next member."""
+    bundles = bench.bundles(12)
+    for _ in range(4):
+        rig = bench.rig()
+        rig.to_folder()
+        for first in range(0, len(bundles), 4):
+            rig.push(bundles[first])
+            rig.push(*bundles[first + 1:first + 3], options=("--session", f"roof-{first}"))
+            rig.push(bundles[first + 3])
+        lines = rig.run("run").must(0, about="run").out.decode().splitlines()
+        expect([line.split()[0] for line in lines] == [bundle.id for bundle in bundles], "another order")
+
+
 def killed(is_known, bench):
     """After a kill only the delivery that has begun is in doubt. Without its file the next run asks about both."""
     with Ahead(bench) as scene:
@@ -203,6 +218,7 @@ TESTS = [
     ("a delivery that was claimed ahead is cancelled", functools.partial(changed, "cancel")),
     ("a higher priority overtakes a claim ahead", overtaken),
     ("members of a session are not claimed ahead", session),
+    ("a member that was claimed ahead is taken while a result is stored", member_taken),
     ("killed with a claim ahead: it is not in doubt", functools.partial(killed, True)),
     ("killed with a claim ahead, and run.begun is lost", functools.partial(killed, False)),
     ("killed with a claim ahead, and the machine restarts", restarted),

@@ -175,6 +175,13 @@ public struct QueueFolder: Hashable, Sendable {
                 hints: ["remove the write access, then check what is in it: chmod go-w \(ShellWord.quote(path))"])
         }
     }
+
+    /// Makes F2FS store what SQLite has committed. SQLite syncs its log once, and there that may not be enough
+    /// (Spec/queue.md section 7.2).
+    package func settleCommit() throws(QueueError) {
+        guard (try? FileSystemKind.of(path)) == .f2fs else { return }
+        try onFile(path) { () throws(NativeError) in try FolderHandle(path).synchronize() }
+    }
 }
 
 extension FilePath.Component {

@@ -1,6 +1,8 @@
-"""How often a push flushes the disk, which is what it costs on a disk that is slow to flush."""
+"""How often a push flushes the disk, which is what it costs on a disk that is slow to flush; and what a flush covers."""
+import json
+
 from Kit.outcomes import every, expect, long
-from PowerCut.blocks import Flush, Log
+from PowerCut.blocks import Flush, Log, Write
 from PowerCut.filesystems import FILE_SYSTEMS
 from PowerCut.recording import Machine
 from PowerCut.workload import SETTINGS
@@ -36,4 +38,24 @@ def counted(bench, name, limit):
     expect(one <= limit, f"{one} flushes for a push of one bundle, at most {limit} expected")
 
 
-TESTS = [("a push flushes no more often than it has to", long(few))]
+def after_a_checkpoint(bench):
+    """The first sync of F2FS after a checkpoint flushes the disk before the inode is written."""
+    system = FILE_SYSTEMS["F2FS"]
+    with bench.machine([system]) as (guest, disks):
+        machine = Machine(guest, disks, [system], None)
+        expect(machine.mount() is None, "a new file system cannot be mounted")
+        machine.shell.must(f"mkdir /mnt/h; {SETTINGS}capbundle key new; {RAWS.format(1021)}"
+                           "capbundle pack /tmp/raw* --out-dir /mnt/b")
+        for name in machine.shell.must("ls -d /mnt/b/*.bundle").split():
+            machine.shell.must("sync")
+            disks[0].log = log = Log()
+            code, report = machine.shell(f"{SETTINGS}capbundle verify --state /mnt/seen --require fresh --json {name}")
+            record = bytes.fromhex(json.loads(report)["bundle"]["manifest_sha256"])
+            entries = list(enumerate(log))
+            flushed = max((place for place, entry in entries if isinstance(entry, Flush)), default=-1)
+            expect(any(isinstance(entry, Write) and record in entry.data and entry.answered <= flushed
+                       for _, entry in entries), f"{name}: exit {code}, and no flush covers its record: {len(entries)} entries")
+
+
+TESTS = [("a push flushes no more often than it has to", long(few)),
+         ("what F2FS syncs first after a checkpoint is on the disk", long(after_a_checkpoint))]

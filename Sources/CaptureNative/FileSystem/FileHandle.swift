@@ -193,6 +193,7 @@ package final class FileHandle: Sendable {
     /// Waits until the bytes are on the disk.
     package func synchronize() throws(NativeError) {
         try NativeError.retrying("fsync") { fsync(descriptor) }
+        try synchronizeInode()
     }
 
     /// Reads all bytes; throws `EFBIG` if there are more than `limit`.

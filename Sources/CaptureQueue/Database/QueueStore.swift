@@ -245,6 +245,12 @@ final class QueueStore: Sendable {
         fileprivate let store: QueueStore
 
         func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
+            let value = try committed(body)
+            try store.folder.settleCommit()
+            return value
+        }
+
+        private func committed<Value>(_ body: (Database) throws -> Value) throws -> Value {
             try QueueStore.converting(store.folder) {
                 do {
                     return try writeWhenFree(body)

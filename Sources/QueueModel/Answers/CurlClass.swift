@@ -23,8 +23,10 @@ extension AnswerClass {
         case 2, 26, 37, 41, 43, 48, 65, 81, 93: .local
         // One of our callbacks stopped the transfer.
         case 42: .stopped
-        // The connection broke, or the answer was invalid (1: it is not HTTP, 27: it is too large).
-        case 1, 8, 16, 18, 23, 27, 28, 52, 55, 56, 61, 63, 92, 95, 99: wasSentWhole ? .unclear : .retry
+        // The answer is not HTTP, so somebody else than the server gave it.
+        case 1, 8: .outage
+        // The connection broke, or the answer was invalid (27: it is too large).
+        case 16, 18, 23, 27, 28, 52, 55, 56, 61, 63, 92, 95, 99: wasSentWhole ? .unclear : .retry
         default: .retry
         }
     }

@@ -28,7 +28,7 @@ struct HTTPEnd {
     var isClosed = false
 
     /// Whether the answer was not HTTP (libcurl: "Received HTTP/0.9 when not allowed").
-    var isNoHTTP: Bool { code == "curl.1" && [.retry, .unclear].contains(kind) }
+    var isNoHTTP: Bool { code == "curl.1" && kind == .outage }
 
     /// The message for people. It never contains a query or a header.
     var message: String { place + words }

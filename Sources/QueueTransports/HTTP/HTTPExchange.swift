@@ -223,6 +223,7 @@ final class HTTPExchange {
     /// gives OpenSSL's words for it.
     private static func words(_ failure: TransferFailure, _ kind: AnswerClass, _ address: WebAddress) -> String {
         let message = failure.message
+        if [1, 8].contains(failure.code), kind == .outage { return "what answers there does not speak HTTP" }
         if kind == .outage { return "the port is open, but closed the connection before TLS began" }
         if message.contains("certificate subject name") {
             return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
@@ -232,7 +233,6 @@ final class HTTPExchange {
             return "the server does not accept \(Block.Cause.ofClient.rawValue) (\(alert))"
         }
         if failure.code == 58 { return "\(Block.Cause.ofClient.rawValue) cannot be used: \(message)" }
-        if failure.code == 1, failure.wasConnected { return "what answers there does not speak HTTP" }
         if message.contains("wrong version number") { return Block.Cause.noTLS.rawValue }
         if let cause = certificateCauses.first(where: { message.contains($0.words) })?.cause { return cause.rawValue }
         let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false

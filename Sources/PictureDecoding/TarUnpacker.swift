@@ -9,6 +9,7 @@ final class TarUnpacker {
     private let archive: OpaquePointer
     private let source: any TarSource
     private let block = unsafe UnsafeMutableRawBufferPointer.archiveBlock()
+    private var headers = TarHeaders()
     /// Why the source could not be read. libarchive knows only that it could not.
     private var failure: DecodingRefusal?
 
@@ -35,6 +36,7 @@ final class TarUnpacker {
                 return true
             }
             guard code == ARCHIVE_OK, let entry = unsafe entry else { throw damage }
+            try headers.check(memberAt: Int(unsafe calls.read_header_position(archive)))
             guard try unsafe send(entry) else { return false }
         }
     }
@@ -53,11 +55,17 @@ final class TarUnpacker {
     private func next(_ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?) -> la_ssize_t {
         do throws(DecodingRefusal) {
             unsafe bytes?.pointee = unsafe UnsafeRawPointer(block.baseAddress)
-            return try unsafe source.read(into: block)
+            return try read()
         } catch {
             failure = failure ?? error
             return la_ssize_t(ARCHIVE_FATAL)
         }
+    }
+
+    private func read() throws(DecodingRefusal) -> Int {
+        let count = try unsafe source.read(into: block)
+        try unsafe headers.read(UnsafeRawBufferPointer(rebasing: block[..<count]))
+        return count
     }
 
     /// Refuses an archive without the blocks of zeros that mark its end, since it may have been cut off there, and reads
@@ -70,7 +78,8 @@ final class TarUnpacker {
             throw DecodingRefusal(.malformed, "is an archive that was cut off: the mark at its end is missing")
         }
         if let failure { throw failure }
-        while try unsafe source.read(into: block) > 0 {}
+        while try read() > 0 {}
+        try headers.checkEnd()
     }
 
     private func send(_ entry: OpaquePointer) throws(DecodingRefusal) -> Bool {

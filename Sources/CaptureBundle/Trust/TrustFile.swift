@@ -224,11 +224,7 @@ public struct TrustFile: Sendable {
         guard resolved.name != nil else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
-        do {
-            try Folders.create(resolved.folder, mode: 0o755)
-        } catch {
-            throw .writing(path, error)
-        }
+        _ = try native({ .writing(path, $0) }) { try Folders.create(resolved.folder, mode: 0o755) }
         return try FileLock.withLock(path: resolved.adding(".lock"), convert: { .writing(path, $0) }) {
             () throws(BundleError) in
             var file = AtomicFile.isThere(resolved) ? try TrustFile(path: resolved) : TrustFile()
@@ -239,11 +235,9 @@ public struct TrustFile: Sendable {
                 throw error.about(file: path.string)
             }
             let text = file.lines.map { $0.text + "\n" }.joined()
-            do throws(NativeError) {
+            try native({ .writing(path, $0) }) {
                 let mode = try FileStatus.exists(resolved) ? FileStatus.of(resolved).mode & 0o777 : 0o644
                 try AtomicFile.write(Array(text.utf8), to: resolved, mode: mode, existing: .replace)
-            } catch {
-                throw .writing(path, error)
             }
             return value
         }

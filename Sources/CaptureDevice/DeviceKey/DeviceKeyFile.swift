@@ -100,6 +100,8 @@ public struct DeviceKeyFile: Sendable {
                     .keyDamaged,
                     "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
                     file: path)
+            case .severalKeys(let count):
+                throw BundleError(.keyDamaged, "has \(count) private keys, expected one", file: path)
             case .damaged:
                 throw Self.anotherKind(pem, path)
                     ?? BundleError(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key", file: path)

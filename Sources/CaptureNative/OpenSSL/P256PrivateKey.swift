@@ -14,6 +14,8 @@ package final class P256PrivateKey: @unchecked Sendable {
         case wrongPassphrase
         /// The key derivation takes more than `mostIterations` iterations.
         case tooManyIterations(UInt64)
+        /// The PEM has this number of private keys, so that nobody can say which one is meant.
+        case severalKeys(Int)
         /// The bytes are not a PKCS#8 PEM, or the key is not a P-256 key.
         case damaged
         case native(NativeError)
@@ -125,6 +127,8 @@ package final class P256PrivateKey: @unchecked Sendable {
 
     /// Loads a key from a PKCS#8 PEM.
     package static func load(pem: [UInt8], passphrase: [UInt8]?) throws(LoadFailure) -> P256PrivateKey {
+        let count = PEMText.count("PRIVATE KEY", in: pem)
+        guard count < 2 else { throw .severalKeys(count) }
         let (label, contents) = try block(pem)
         let plain: [UInt8]
         switch label {

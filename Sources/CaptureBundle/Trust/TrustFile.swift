@@ -106,12 +106,10 @@ public struct TrustFile: Sendable {
     ///
     /// - Throws: `trust.exists` if the name is taken or the key is already in the file, even as revoked.
     public mutating func add(_ device: TrustedDeviceLine) throws(BundleError) {
-        for known in devices {
-            if known.point == device.point {
-                let state = known.isRevoked ? "is revoked" : "is already trusted"
-                let hint: Hint = known.isRevoked ? Self.trustingAgain(known.name) : .limitTrust(known.name)
-                throw BundleError(.trustExists, "this key \(state) under the name \(known.name)", hints: [hint])
-            }
+        if let known = revoking(device) ?? devices.first(where: { $0.point == device.point }) {
+            let state = known.isRevoked ? "is revoked" : "is already trusted"
+            let hint: Hint = known.isRevoked ? Self.trustingAgain(known.name) : .limitTrust(known.name)
+            throw BundleError(.trustExists, "this key \(state) under the name \(known.name)", hints: [hint])
         }
         try requireFree(device.name)
         lines.append(.device(device))
@@ -129,6 +127,11 @@ public struct TrustFile: Sendable {
         }
         try requireFree(authority.name)
         lines.append(.authority(authority))
+    }
+
+    /// The first line that revokes the key of a device.
+    private func revoking(_ device: TrustedDeviceLine) -> TrustedDeviceLine? {
+        devices.first { $0.point == device.point && $0.isRevoked }
     }
 
     private func requireFree(_ name: String) throws(BundleError) {
@@ -170,8 +173,9 @@ public struct TrustFile: Sendable {
                     ? ["delete all but one of these lines"]
                     : ["give the key id of the one to change: \(ids.joined(separator: " or "))"])
         }
-        guard !known.isRevoked else {
-            throw BundleError(.trustName, "\(known.name) is revoked", hints: [Self.trustingAgain(known.name)])
+        if let line = known.isRevoked ? known : revoking(known) {
+            let place = line.name == known.name ? "" : " under the name \(line.name)"
+            throw BundleError(.trustName, "\(known.name) is revoked\(place)", hints: [Self.trustingAgain(line.name)])
         }
         var device = known
         try change(&device)

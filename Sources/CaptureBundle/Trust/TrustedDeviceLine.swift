@@ -132,7 +132,7 @@ public enum Revocation: Hashable, Sendable {
     public var time: CaptureTime? { if case .since(let time) = self { time } else { nil } }
 
     /// Whether this revokes more signatures than the other one.
-    func isStricter(than other: Revocation?) -> Bool {
+    package func isStricter(than other: Revocation?) -> Bool {
         switch (self, other) {
         case (_, nil): true
         case (_, .always): false

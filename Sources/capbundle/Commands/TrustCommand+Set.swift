@@ -53,8 +53,8 @@ extension TrustCommand {
                     try Self.check(line)
                 }
             }
-            let text = "\(changed.name)  \(changed.summary)  \(changed.point.keyID)"
-            try format.json ? Output.json(changed.json) : Output.line(text)
+            let text = "\(changed.name)  \(changed.summary())  \(changed.point.keyID)"
+            try format.json ? Output.json(changed.json()) : Output.line(text)
             diagnostic.note("changed in \(path)")
         }
 

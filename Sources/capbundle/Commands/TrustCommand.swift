@@ -86,7 +86,7 @@ struct TrustCommand: ParsableCommand {
             (device.validAfter, device.validBefore) = (after, before)
             let path = try trust.pathToChange(warn: diagnostic.warning)
             try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
-            try format.json ? Output.json(device.json) : Output.line("\(device.name) \(device.point.keyID)")
+            try format.json ? Output.json(device.json()) : Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
             diagnostic.note("check that this prints the same key id on the device: capbundle key show")
         }
@@ -154,8 +154,9 @@ struct TrustCommand: ParsableCommand {
         func run() throws {
             let file = try trust.file(warn: diagnostic.warning)
             let (devices, authorities) = (file.devices, file.authorities)
+            let names = DeviceNames(file)
             if format.json {
-                for device in devices { try Output.json(device.json) }
+                for device in devices { try Output.json(device.json(names.device(device.point.keyID))) }
                 for authority in authorities { try Output.json(authority.json) }
                 return
             }
@@ -163,7 +164,10 @@ struct TrustCommand: ParsableCommand {
                 diagnostic.note("no device is trusted; add one with: capbundle trust add NAME KEYFILE")
             }
             var table = TextTable()
-            for device in devices { table.add(device.name, device.summary, device.point.keyID.description) }
+            for device in devices {
+                let summary = device.summary(names.device(device.point.keyID))
+                table.add(device.name, summary, device.point.keyID.description)
+            }
             for authority in authorities {
                 table.add(authority.name, authority.summary, try authority.fingerprint.description)
             }
@@ -212,10 +216,13 @@ struct TrustCommand: ParsableCommand {
 }
 
 extension TrustedDeviceLine {
-    var summary: String {
-        switch revocation {
-        case .always: return "revoked"
-        case .since(let time): return "revoked since \(time)"
+    /// - Parameter decisive: The line that decides about the key, if that is another one: it revokes it.
+    func summary(_ decisive: TrustedDeviceLine? = nil) -> String {
+        let line = decisive ?? self
+        let place = line.name == name ? "" : " under the name \(line.name)"
+        switch line.revocation {
+        case .always: return "revoked\(place)"
+        case .since(let time): return "revoked since \(time)\(place)"
         case nil: break
         }
         var parts = [level.rawValue]
@@ -225,10 +232,11 @@ extension TrustedDeviceLine {
         return parts.joined(separator: ", ")
     }
 
-    var json: JSONValue {
-        .members([
+    func json(_ decisive: TrustedDeviceLine? = nil) -> JSONValue {
+        let revocation = (decisive ?? self).revocation
+        return .members([
             "key_id": .text(point.keyID), "level": .string(level.rawValue), "name": .string(name),
-            "revoked": .bool(isRevoked), "revoked_since": .text(revocation?.time), "rpid": .text(rpID?.text),
+            "revoked": .bool(revocation != nil), "revoked_since": .text(revocation?.time), "rpid": .text(rpID?.text),
             "valid_after": .text(validAfter),
             "valid_before": .text(validBefore),
         ])

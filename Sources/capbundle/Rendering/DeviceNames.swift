@@ -7,12 +7,13 @@ struct DeviceNames: Sendable {
     init(_ trust: TrustFile) {
         for line in trust.devices {
             let known = devices[line.point.keyID]
-            if known == nil || line.isRevoked && known?.isRevoked == false { devices[line.point.keyID] = line }
+            let isStricter = line.revocation?.isStricter(than: known?.revocation) == true
+            if known == nil || isStricter { devices[line.point.keyID] = line }
         }
     }
 
     /// The device with this key id; nil if the trust file does not name the key. A revoked line decides, as it does for
-    /// a verdict.
+    /// a verdict: the one that revokes most.
     func device(_ key: Digest) -> TrustedDeviceLine? { devices[key] }
 
     /// The device in words, without its key id.

@@ -120,7 +120,7 @@ enum PageStyle {
         td img{display:block;width:6rem;height:4.5rem;object-fit:contain;background:var(--picture);border-radius:.3rem}
         thead th{position:sticky;top:0;background:var(--card);font-weight:600}
         section tbody th{font-weight:500}
-        section th{white-space:nowrap}
+        section th,.line{white-space:nowrap}
         section :is(th,td){vertical-align:top}
         section td{overflow-wrap:anywhere;min-width:8.5rem}
         .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;min-width:0;white-space:nowrap}

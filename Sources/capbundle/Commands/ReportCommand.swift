@@ -18,6 +18,9 @@ struct ReportCommand: ManyNamesCommand {
             their first bytes, or by a name that ends with .bundle; symbolic links are not followed. The page is \
             written whatever the verdicts are. Exit codes: as for "capbundle verify", the worst of all bundles.
 
+            The page and the CSV file have the exact position of each sound capture that contains one, so whoever \
+            gets them learns it. --without-position leaves it out.
+
             Example:
               capbundle report archive -o report.html
               capbundle report archive -o report.html --csv report.csv --require depth
@@ -42,6 +45,9 @@ struct ReportCommand: ManyNamesCommand {
     @Option(help: ArgumentHelp("The title of the page.", valueName: "text"))
     var title = "Capture report"
 
+    @Flag(help: "Leave out where the captures were taken, in the page and the CSV file.")
+    var withoutPosition = false
+
     @OptionGroup var requirements: PolicyOptions
     @OptionGroup var list: NameOptions
     @OptionGroup var force: ForceOption
@@ -65,7 +71,8 @@ struct ReportCommand: ManyNamesCommand {
         let progress = Progress("bundle", total: nil, isWanted: true)
         defer { progress.end() }
         try verifier.viewAll(
-            threads: list.jobs, next: found.next, prepare: { ReportedBundle($0, pictures) },
+            threads: list.jobs, next: found.next,
+            prepare: { [withoutPosition] in ReportedBundle($0, pictures, withoutPosition: withoutPosition) },
             deliver: { bundle throws(BundleError) in
                 if let error = bundle.error { try progress.around { diagnostic.error(error) } }
                 try report.add(bundle)

@@ -5,14 +5,16 @@ import CapturePages
 struct BundleCard {
     private let view: BundleView
     private let report: VerificationReport
+    private let position: GeoPosition?
     private let kind: ReportedBundle.Kind
     private let facts: BundleFacts
     private let pictures: [Figure]
     /// Why a picture is missing.
     private let reason: String?
 
-    init(_ view: BundleView, _ maker: BundlePictures) {
-        self.view = view
+    /// - Parameter position: The position to show; nil to show only whether there is one.
+    init(_ view: BundleView, _ position: GeoPosition?, _ maker: BundlePictures) {
+        (self.view, self.position) = (view, position)
         (pictures, reason) = maker.cardFigures(of: view)
         report = view.report
         facts = BundleFacts(report, depth: view.depthStatistics)
@@ -75,7 +77,7 @@ struct BundleCard {
     }
 
     private var place: HTML {
-        if let position = view.position {
+        if let position {
             return "latitude \(position.latitude), longitude \(position.longitude)"
         }
         return words(of: .location, matched: "in the bundle, not shown")
@@ -102,12 +104,18 @@ struct BundleCard {
         let manifest = report.manifest
         let captured: HTML =
             manifest.map { "\(PageTime.short($0.capturedAt))\(facts.claimed)" } ?? "unknown"
-        let position: HTML? = view.position.map { "\($0.latitude), \($0.longitude)" }
+        // To a metre, and on one line.
+        let place: HTML? = position.map { position in
+            let degrees = [position.latitude, position.longitude].map { text in
+                Double(text).map { Rounded.decimal($0, places: 5) } ?? text
+            }
+            return "<span class=\"line\">\(degrees.joined(separator: ", "))</span>"
+        }
         let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
         return ReportedBundle.table.linked([
             captured, kind.tone.mark(kind.words), report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—",
             facts.model ?? "—",
-            position ?? words(of: .location, matched: "not shown"),
+            place ?? words(of: .location, matched: "not shown"),
             "\(manifest?.depth.map { "\($0.size.width) × \($0.size.height)" } ?? "none")",
             "\(Rounded.size(report.bytes))", "\(foreign: view.file)", "\(findings.isEmpty ? "none" : findings)",
         ])

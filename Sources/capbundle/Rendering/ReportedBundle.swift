@@ -58,12 +58,13 @@ struct ReportedBundle: Sendable {
     /// nil if the manifest is not genuine or has no chain.
     let link: LinkRecord?
 
-    init(_ outcome: BundleView.Outcome, _ pictures: BundlePictures) {
+    init(_ outcome: BundleView.Outcome, _ pictures: BundlePictures, withoutPosition: Bool) {
         file = outcome.file
         switch outcome.result {
         case .success(let view):
-            entry = BundleCard(view, pictures).entry
-            line = CSVLine(Self.cells(view)).bytes
+            let position = withoutPosition ? nil : view.position
+            entry = BundleCard(view, position, pictures).entry
+            line = CSVLine(Self.cells(view, position)).bytes
             (word, kind, status) = (view.report.verdict.word, .of(view.report), ExitStatus(view.report.verdict))
             (bytes, error) = (view.report.bytes, nil)
             notProven = view.report.notChecked
@@ -109,14 +110,14 @@ struct ReportedBundle: Sendable {
         "longitude", "depth", "bytes", "withheld", "findings",
     ]
 
-    private static func cells(_ view: BundleView) -> [String] {
+    private static func cells(_ view: BundleView, _ position: GeoPosition?) -> [String] {
         let report = view.report
         let manifest = report.manifest
         return [
             view.file, report.verdict.word, String(report.verdict.rawValue), manifest?.id ?? "",
             manifest?.capturedAt.description ?? "", report.trustedDevice?.name ?? "",
             report.trustedDevice?.level.rawValue ?? "", manifest?.device.keyID.description ?? "",
-            report.metadata?.deviceModel ?? "", view.position?.latitude ?? "", view.position?.longitude ?? "",
+            report.metadata?.deviceModel ?? "", position?.latitude ?? "", position?.longitude ?? "",
             manifest?.depth.map { "\($0.size)" } ?? "", String(report.bytes),
             report.withheld.map(\.description).joined(separator: " "),
             report.faults.map(\.code.rawValue).joined(separator: " "),

@@ -14,6 +14,23 @@ enum MultiPictureIndex {
     /// The entry of the first image is ignored, because devices write wrong sizes there. An entry that does not point to
     /// a JPEG inside the file is left out.
     static func images(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>] {
+        entries(in: jpeg, first: first).compactMap(\.self)
+    }
+
+    /// The number of images that the index, or the list in XMP (`Container:Directory`), has and the file has not.
+    /// Programs that rewrite a photo copy its segments, but not the images behind it.
+    static func missing(in jpeg: [UInt8]) -> Int {
+        guard let first = JPEGSegments(jpeg) else { return 0 }
+        let entries = entries(in: jpeg, first: first)
+        let packet = first.segments(0xe1, beginningWith: XMPPacket.header, in: jpeg).first.map { jpeg[$0.data] } ?? []
+        let item = Array("Item:Semantic".utf8)
+        let items = packet.indices.count { packet[$0] == item[0] && packet[$0...].starts(with: item) }
+        let present = max(entries.compactMap(\.self).count, walk(jpeg).images.count - 1)
+        return max(0, max(entries.count, items - 1) - present)
+    }
+
+    /// A range for each image after the first that the index lists; nil for one that is not in the file.
+    private static func entries(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>?] {
         guard let segment = first.segments(0xe2, beginningWith: header, in: jpeg).first else { return [] }
         // Offsets count from the TIFF header of the index.
         let base = segment.data.lowerBound + header.count
@@ -21,7 +38,7 @@ enum MultiPictureIndex {
             let entry = TIFFDirectory(tiff, offset: tiff.firstDirectory)?[entriesTag], let value = entry.value
         else { return [] }
         let starts = stride(from: value.lowerBound, to: value.upperBound, by: entryLength).dropFirst().prefix(limit)
-        return starts.compactMap { start in
+        return starts.map { start in
             guard let size = tiff.number(at: start + 4, length: 4), let offset = tiff.number(at: start + 8, length: 4),
                 size >= 4, offset > 0, base + offset + size <= jpeg.count,
                 jpeg[base + offset] == 0xff, jpeg[base + offset + 1] == 0xd8

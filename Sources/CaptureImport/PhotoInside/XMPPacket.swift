@@ -7,7 +7,7 @@ package struct XMPPacket: Sendable {
     /// One text or the items of an array for each name with its namespace; the first property of a name counts.
     private var properties: [[UInt8]: [String]] = [:]
 
-    private static let header = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
+    static let header = Array("http://ns.adobe.com/xap/1.0/\0".utf8)
     private static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
     private static let byteLimit = 1 << 24
     private static let propertyLimit = 4096

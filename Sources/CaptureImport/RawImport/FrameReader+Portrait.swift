@@ -8,11 +8,11 @@ import SystemPackage
 extension FrameReader {
     mutating func depthInside(_ photo: FramePhoto, _ file: FilePath) throws(BundleError) -> DepthFloats {
         if let original = photo.original {
-            guard let grid = original.depth, let codes = original.codes else { throw Self.noDepth(file) }
+            guard let grid = original.depth, let codes = original.codes else { throw Self.noDepth(photo, file) }
             portrait = original.portrait
             return try floats(grid, codes, file)
         }
-        guard let found = PortraitDepth.find(in: photo.bytes) else { throw Self.noDepth(file) }
+        guard let found = PortraitDepth.find(in: photo.bytes) else { throw Self.noDepth(photo, file) }
         let grid: SampleGrid
         do {
             grid = try decoder.samples(Array(photo.bytes[found.picture]), .jpeg)
@@ -36,11 +36,19 @@ extension FrameReader {
                 rowOrder: "top-first", scale: "1"))
     }
 
-    private static func noDepth(_ file: FilePath) -> BundleError {
+    private static func noDepth(_ photo: FramePhoto, _ file: FilePath) -> BundleError {
         let known = FolderContents(file.folder)?.packing ?? []
+        let alone: Hint = "use \(.withoutDepth) to pack the photo alone"
+        let missing = photo.original == nil ? MultiPictureIndex.missing(in: photo.bytes) : 0
+        guard missing == 0 else {
+            return BundleError(
+                .rawDepth,
+                "lists \(missing) more picture\(missing == 1 ? "" : "s") than it has, such as a depth map: another program rewrote the photo",
+                file: file, hints: known + ["pack the file that the phone wrote", alone])
+        }
         return BundleError(
             .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
-            hints: known + ["use \(.withoutDepth) to pack the photo alone"])
+            hints: known + [alone])
     }
 }
 

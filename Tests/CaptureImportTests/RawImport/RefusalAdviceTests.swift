@@ -83,6 +83,26 @@ struct RefusalAdviceTests {
         #expect(error.each.contains { $0.message == "missing; .photo.jpg.icloud is a placeholder of a cloud drive" })
     }
 
+    /// Programs that turn a portrait or make it smaller copy its index of pictures, and drop the pictures.
+    @Test(arguments: ["jpegtran -copy all", "jpegoptim -f --strip-none --stdout", "exiftran -9 -o /dev/stdout"])
+    func saysThatAProgramDroppedTheDepthMap(_ program: String) throws {
+        try room.folder.write(PortraitDepthTests.portrait, to: "portrait.jpg")
+        try room.folder.shell("\(program) portrait.jpg > dropped.jpg 2>/dev/null")
+        let error = try room.refusal("dropped.jpg")
+        #expect(error.code == .rawDepth && words(error.hints).contains("the file that the phone wrote"))
+        let reason = "such as a depth map: another program rewrote the photo"
+        #expect(error.message == "lists 1 more picture than it has, \(reason)", "\(error)")
+    }
+
+    /// The list may be in XMP alone; and a picture that is still in the file is not missing, whatever it is.
+    @Test func countsThePicturesThatAreMissing() throws {
+        let items = ["Primary", "GainMap", "Depth"].map { "<a:Item Item:Semantic=\"\($0)\"/>" }.joined()
+        try room.folder.write(JPEGPieces.photo(with: JPEGPieces.xmp(Array(items.utf8))), to: "listed.jpg")
+        #expect(try room.refusal("listed.jpg").message.hasPrefix("lists 2 more pictures than it has"))
+        try room.folder.write(JPEGPieces.photo(andSecond: RawFolder.photo), to: "other.jpg")
+        #expect(try room.refusal("other.jpg").message.hasPrefix("is a photo without a depth map of a kind"))
+    }
+
     @Test func namesTheOptionForTheTime() throws {
         try room.folder.shell("rm raw/metadata.json")
         try room.folder.write(PictureFiles.npy("<f4", RawFolder.depth), to: "raw/depth.npy")

@@ -149,7 +149,8 @@ def debian():
 
 
 class Token:
-    """A Debian with a token: a key on P-256, RSA, P-384, and one on P-256 without an id; all need PIN."""
+    """A Debian with two tokens. `rig` has a key on P-256, RSA, P-384, and one on P-256 without an id; `second` has another
+    key with the name of the first. All need PIN."""
 
     def __init__(self, binary, ending):
         self.root = debian()
@@ -164,16 +165,22 @@ class Token:
         self.environment = {"SOFTHSM2_CONF": f"{self.work}/softhsm2.conf", "PKCS11_PROVIDER_MODULE": MODULE}
         for label in ("rig", "second"):
             self._call("softhsm2-util", "--init-token", "--free", "--label", label, "--pin", PIN, "--so-pin", "5678")
-        for label, words in {"device": "EC:prime256v1 --id 01", "rsa": "rsa:2048 --id 02", "curve": "EC:secp384r1 --id 03",
-                             "lonely": "EC:prime256v1"}.items():
-            self._call("pkcs11-tool", "--module", MODULE, "--token-label", "rig", "--login", "--pin", PIN, "--keypairgen",
-                       "--label", label, "--key-type", *words.split())
+        keys = {"device": "EC:prime256v1 --id 01", "rsa": "rsa:2048 --id 02", "curve": "EC:secp384r1 --id 03",
+                "lonely": "EC:prime256v1"}
+        for token, label in [*(("rig", label) for label in keys), ("second", "device")]:
+            self._call("pkcs11-tool", "--module", MODULE, "--token-label", token, "--login", "--pin", PIN, "--keypairgen",
+                       "--label", label, "--key-type", *keys[label].split())
         version = subprocess.run(self.prefix("."), capture_output=True, text=True)
         expect(version.returncode == 64, "capbundle does not run in this Debian; test the build of .ci/build: "
                f"{version.stderr.strip()[-200:]}")
 
     def _call(self, *words):
-        called(*self._enter("."), *words, environment=self.environment, about=words[0])
+        return called(*self._enter("."), *words, environment=self.environment, about=words[0])
+
+    def refusing(self):
+        """Returns the labels of the tokens that refused the last PIN that they got."""
+        blocks = self._call("pkcs11-tool", "--module", MODULE, "--list-token-slots").split("token label")[1:]
+        return [block.split()[1] for block in blocks if "user PIN count low" in block]
 
     def _enter(self, folder):
         """Enters the Debian, with a /proc that ends with the command."""

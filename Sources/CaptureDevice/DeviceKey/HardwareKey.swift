@@ -77,6 +77,8 @@ extension DeviceKeyFile {
         throw BundleError(.outputUnusable, words, file: path, hints: hints(hardware.uri.kind))
     }
 
+    private static let naming: Hint = "add the name or the number of the token: token=NAME or serial=NUMBER"
+
     private func unusable(_ uri: HardwareKeyURI, _ failure: HardwareKeyFailure) -> BundleError {
         let isToken = uri.kind == .token
         func error(_ code: BundleError.Code, _ words: String, _ hints: Hint...) -> BundleError {
@@ -116,6 +118,14 @@ extension DeviceKeyFile {
             error(
                 .keyDamaged, "\(count) private keys fit this URI, expected one",
                 "add the label or the id of the key: object=LABEL or id=%01")
+        case .severalTokens(let count):
+            error(
+                .keyDamaged, "\(count) tokens have a key that fits this URI, expected one", Self.naming)
+        case .noTokenNamed:
+            error(
+                .keyMissing, "no token shows a key that fits this URI, so each token would get the PIN", Self.naming)
+        case .anotherType(let type):
+            error(.keyDamaged, "names an object with type=\(Visible.text(type)), expected type=private or no type")
         case .noPublicHalf: error(.keyDamaged, "the token has no public key with the id of this private key")
         case .anotherKind(let kind):
             error(.keyDamaged, "is a key of another kind (\(kind)), expected a private key on P-256")

@@ -1,5 +1,6 @@
 import COpenSSL
 import Synchronization
+import SystemPackage
 
 /// Why a key in hardware cannot be used.
 package enum HardwareKeyFailure: Error {
@@ -10,6 +11,12 @@ package enum HardwareKeyFailure: Error {
     /// The TPM refuses each PIN for a while.
     case locked
     case severalKeys(Int)
+    /// This number of tokens has a key that fits the URI. Each of them would get the PIN, and count a wrong one.
+    case severalTokens(Int)
+    /// No token shows such a key without a PIN, and the URI names no token, so that each one would get the PIN.
+    case noTokenNamed
+    /// The URI asks for another type of object, such as `public`.
+    case anotherType(String)
     /// The point of the private key is unknown: a token has it only in the public key with the same id.
     case noPublicHalf
     /// The key is not on P-256: its kind, such as "RSA, 2048 bits".
@@ -134,6 +141,15 @@ final class FoundKey {
         return Array(bytes.dropFirst(head.count))
     }
 
+    /// The URI that the provider prints with the key; nil if it prints none.
+    var uri: HardwareKeyURI? {
+        guard let bio = try? MemoryBIO() else { return nil }
+        _ = unsafe bio.lend { unsafe EVP_PKEY_print_public($0, key, 0, nil) }
+        _ = OpenSSLErrorQueue.drain("EVP_PKEY_print_public")
+        let lines = String(decoding: bio.contents, as: UTF8.self).pieces(by: "\n")
+        return lines.compactMap { $0.rest(after: "URI ") }.first.flatMap { HardwareKeyURI(FilePath($0)) }
+    }
+
     /// SubjectPublicKeyInfo of a key on P-256 before its point (RFC 5480).
     private static let p256Head: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48,
@@ -156,7 +172,8 @@ final class FoundKey {
 final class PINSource {
     private let ask: () -> [UInt8]?
     private var answer: [UInt8]?
-    private(set) var wasAsked = false
+    private(set) var questions = 0
+    var wasAsked: Bool { questions > 0 }
     var wasGiven: Bool { !(answer ?? []).isEmpty }
 
     init(_ ask: @escaping () -> [UInt8]?) { self.ask = ask }
@@ -165,7 +182,7 @@ final class PINSource {
     /// terminal itself.
     func write(to buffer: UnsafeMutablePointer<CChar>, _ size: Int32) -> Int32 {
         if !wasAsked { answer = ask() }
-        wasAsked = true
+        questions += 1
         guard let answer, answer.count < size else { return 0 }
         for (index, byte) in answer.enumerated() { unsafe buffer[index] = CChar(bitPattern: byte) }
         return Int32(answer.count)
@@ -179,8 +196,10 @@ extension P256PrivateKey {
     package static func open(
         _ uri: HardwareKeyURI, pin: @escaping () -> [UInt8]?
     ) throws(HardwareKeyFailure) -> P256PrivateKey {
+        if let type = uri.otherType { throw .anotherType(type) }
+        let place = try uri.kind == .token ? inOneToken(uri) : uri.text
         let source = PINSource(pin)
-        let keys = try HardwareProvider(uri.kind).find(uri.text, OSSL_STORE_INFO_PKEY, source)
+        let keys = try HardwareProvider(uri.kind).find(place, OSSL_STORE_INFO_PKEY, source)
         guard let found = keys.first else { throw try missing(uri, source) }
         guard keys.count == 1 else { throw .severalKeys(keys.count) }
         let publicKey: P256PublicKey?
@@ -193,6 +212,18 @@ extension P256PrivateKey {
         let key = P256PrivateKey(found, publicKey)
         try key.signForTrial(source.wasGiven)
         return key
+    }
+
+    /// The URI with all facts of the token that has the key: a provider sends the PIN to each token that fits.
+    private static func inOneToken(_ uri: HardwareKeyURI) throws(HardwareKeyFailure) -> String {
+        let source = PINSource { nil }
+        let found = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, OSSL_STORE_INFO_PUBKEY, source)
+        let tokens = Set(found.compactMap(\.uri).map(\.token))
+        guard tokens.count < 2 else { throw .severalTokens(tokens.count) }
+        if let token = tokens.first { return uri.text(in: token) }
+        // A provider asks for a PIN only if no token shows the key.
+        guard !source.wasAsked || uri.namesToken else { throw .noTokenNamed }
+        return uri.text
     }
 
     private func signForTrial(_ hasPIN: Bool) throws(HardwareKeyFailure) {

@@ -13,6 +13,7 @@ package struct HardwareKeyURI: Hashable, Sendable {
     package let text: String
 
     private static let pinNames = ["pin-value", "pin-source"]
+    private static let tokenNames = ["token", "serial", "model", "manufacturer"]
 
     /// Reads a URI where the path of a key file may be given; nil for any other path. A file whose name begins in the
     /// same way is reachable as `./pkcs11:…`.
@@ -42,6 +43,34 @@ package struct HardwareKeyURI: Hashable, Sendable {
     /// The URI that finds the public half of the key without a PIN.
     var ofPublicHalf: String {
         kind == .token ? without(Self.pinNames + ["type"]) : text.rest(before: "?pass") ?? text
+    }
+
+    /// The attributes of the path, such as `token=rig`.
+    private var attributes: [String] {
+        text.without(first: 7).pieces(by: "?", limit: 2, keepsEmpty: true)[0].pieces(by: ";")
+    }
+
+    private func attributes(_ names: [String]) -> [String] {
+        attributes.filter { attribute in names.contains { attribute.hasPrefix("\($0)=") } }
+    }
+
+    /// The attributes that say which token it is.
+    var token: [String] { attributes(Self.tokenNames).sorted() }
+
+    /// Whether the URI says itself which token it is.
+    var namesToken: Bool { !attributes(["token", "serial"]).isEmpty }
+
+    /// The URI with the facts of a token in place of its own ones.
+    func text(in token: [String]) -> String {
+        let parts = without(Self.tokenNames).without(first: 7).pieces(by: "?", limit: 2, keepsEmpty: true)
+        let path = (token + parts[0].pieces(by: ";")).joined(separator: ";")
+        return "pkcs11:" + ([path] + parts.dropFirst()).joined(separator: "?")
+    }
+
+    /// The type of object that the URI of a token asks for; nil for a private key, or if it names none.
+    var otherType: String? {
+        guard kind == .token else { return nil }
+        return attributes(["type"]).compactMap { $0.rest(after: "type=") }.first { $0 != "private" }
     }
 
     /// The URI without some attributes. The provider accepts a PIN in both parts of a `pkcs11` URI.

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tarfile
+import unittest.mock
 
 import capbundle
 import fsspec
@@ -86,6 +87,34 @@ def cut_archive(place):
             expect(code in ("container.magic", "container.truncated"), f"{length} of {len(whole)} bytes: {code}")
 
 
+class Counting(OnlyRead):
+    """Counts the reads behind the end."""
+
+    ends = 0
+
+    def read(self, count=-1):
+        found = super().read(count)
+        self.ends += not found
+        return found
+
+
+def claimed_size(place):
+    """What a header claims and the archive does not have is not looked for behind the end."""
+    header = tarfile.TarInfo("note.txt")
+    header.size = 4 << 20
+    source = Counting(header.tobuf() + bytes(512))
+    code = code_of(lambda: list(capbundle.iterate(source)))
+    expect(code == "container.magic" and source.ends <= 3, f"{code} after {source.ends} reads behind the end")
+
+
+def odd_headers(place):
+    """Whatever tarfile raises for a header, the archive is refused in our own words."""
+    for error in (IndexError, RecursionError, OverflowError, ValueError):
+        with unittest.mock.patch.object(tarfile.TarInfo, "fromtarfile", side_effect=error("odd")):
+            code = code_of(lambda: list(capbundle.iterate(OnlyRead(archive_of(place)))))
+        expect(code == "container.magic", f"{error.__name__}: {code}")
+
+
 def formats_of_archives(place):
     for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
         found = [bundle.verdict for bundle in capbundle.iterate(OnlyRead(archive_of(place, format=form)), trust=place.trust)]
@@ -126,5 +155,6 @@ def urls(place):
 
 TESTS = [("a folder, and one bundle", folder), ("bundles that are broken", broken_bundles),
          ("an archive from a pipe", piped_archive),
-         ("an archive that is cut off", cut_archive), ("the formats of tar", formats_of_archives),
+         ("an archive that is cut off", cut_archive), ("a size that the archive does not have", claimed_size),
+         ("headers that tarfile cannot read", odd_headers), ("the formats of tar", formats_of_archives),
          ("entries are not read after the next bundle", late_reading), ("URLs of fsspec", urls)]

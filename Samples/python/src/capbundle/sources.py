@@ -140,20 +140,29 @@ class _Member(tarfile.TarInfo):
             return super().fromtarfile(archive)
         except tarfile.EmptyHeaderError:  # type: ignore[attr-defined]
             raise tarfile.ReadError("it ends without a zero block") from None
+        except (ArithmeticError, LookupError, RecursionError, ValueError) as error:
+            raise tarfile.ReadError(f"it has a header that cannot be read: {error}") from None
 
 
 class _Rejoined:
-    """A stream whose first bytes were looked at."""
+    """A stream whose first bytes were looked at. tarfile reads on behind the end for as long as a header claims bytes, so a
+    third read there is an error."""
+
+    ENDS = 2
 
     def __init__(self, stream: Stream) -> None:
         self._stream, self.start = stream, b""
         while len(self.start) < container.BLOCK and (more := stream.read(container.BLOCK - len(self.start))):
             self.start += more
-        self._waiting = self.start
+        self._waiting, self._ends = self.start, 0
 
     def read(self, count: int = -1) -> bytes:
         if not self._waiting:
-            return self._stream.read(count)
+            found = self._stream.read(count)
+            self._ends += not found
+            if self._ends > self.ENDS:
+                raise tarfile.ReadError("it ends before its last file does")
+            return found
         found, self._waiting = self._waiting[:count], self._waiting[count:]
         return found
 

@@ -59,7 +59,8 @@ function originalTime(tiff, details) {
     const decimals = tiff.text(details, 0x9291) ?? "";
     const text = /^\d{1,9}$/.test(decimals) ? `${date}.${decimals}` : date;
     const offset = tiff.text(details, 0x9011);
-    const exact = offset === null ? null : parseTime(text + offset);
+    // Decimals before the zone would be read as those of the second, which have a field of their own.
+    const exact = /^[Z+-]/.test(offset ?? "") ? parseTime(text + offset) : null;
     return {
         text: exact ? text + offset : text, local: millisecondsOf(parseTime(`${text}Z`)),
         exact: exact && millisecondsOf(exact),

@@ -64,6 +64,8 @@ def _time():
                         ("hours", "+01"), ("lower", "z"), ("empty", "")):
         yield one("offset_" + name, TIME, "the offset %r is absent, and no time zone explains the time" % value,
                        {clock: text("2026:03:14 09:26:56"), offset: text(value)}, gps=without)
+    yield one("offset_decimals_alone", TIME, "the offset '.589+01:07' is absent also without decimals of their own",
+              {clock: text("2026:03:14 09:33:53"), offset: text(".589+01:07"), fraction: None}, gps=without)
     for name, time, comment in (
             ("zone", "2026:03:14 13:41:53", "without an offset, a time zone of +05:15"),
             ("zone_first", "2026:03:13 18:26:53", "without an offset, a time zone of -14:00"),

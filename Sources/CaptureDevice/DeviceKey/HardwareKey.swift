@@ -92,7 +92,7 @@ extension DeviceKeyFile {
         case .noModule:
             error(
                 .keyMissing, "the PKCS#11 module of the token cannot be loaded",
-                "PKCS11_PROVIDER_MODULE or module-path of the URI has to name the module's file, unless p11-kit knows it"
+                "set PKCS11_PROVIDER_MODULE to the module's file, or install the package p11-kit-modules"
             )
         case .noPINFile: error(.keyPassphrase, "the file that pin-source names cannot be read")
         case .noTPM:

@@ -54,9 +54,9 @@ struct AnswerWords {
     private static let types = ["text/html", "application/xhtml+xml"]
 
     /// The elements with which a page begins that lacks `html`, as those do that only lead on to a login (WHATWG MIME
-    /// Sniffing section 7.1, and `meta` and `center`).
+    /// Sniffing section 7.1, and `meta` and `center`). Without `b` and `br`, with which a warning of PHP begins.
     private static let firstElements: Set = [
-        "a", "b", "body", "br", "center", "div", "font", "h1", "head", "iframe", "meta", "p", "script", "style",
+        "a", "body", "center", "div", "font", "h1", "head", "iframe", "meta", "p", "script", "style",
         "table", "title",
     ]
 

@@ -95,7 +95,7 @@ def lines(bench):
 
 
 def no_http(bench):
-    """A server of another protocol is told apart from a broken line."""
+    """A server of another protocol is told apart from a broken line: it burns no attempt."""
     def serve(client, _):
         client.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
         while client.recv(CHUNK):
@@ -103,7 +103,7 @@ def no_http(bench):
 
     with Bare(serve) as bare:
         rig = sent(bench, "put", bare.url + "/{sha256}", retry="0,600", code=15)
-    row = is_left(rig, "failed")
+    row = is_left(rig, "pending", 0, "failing")
     expect("does not speak HTTP" in row.error_message, f"says {row.error_message!r}")
 
 

@@ -145,6 +145,7 @@ final class QueueStore: Sendable {
                 do {
                     let value = try body(db)
                     try db.run(end)
+                    if end == "COMMIT" { try folder.settleCommit() }
                     return value
                 } catch {
                     try? db.rollback()
@@ -245,12 +246,6 @@ final class QueueStore: Sendable {
         fileprivate let store: QueueStore
 
         func write<Value>(_ body: (Database) throws -> Value) throws -> Value {
-            let value = try committed(body)
-            try store.folder.settleCommit()
-            return value
-        }
-
-        private func committed<Value>(_ body: (Database) throws -> Value) throws -> Value {
             try QueueStore.converting(store.folder) {
                 do {
                     return try writeWhenFree(body)

@@ -42,6 +42,8 @@ def answer(method, path, size):
 
 def serve(client):
     with client, client.makefile("rb") as stream:
+        if client.recv(1, socket.MSG_PEEK) == b"\x16":  # a greeting of TLS
+            return
         while request := heard(stream):
             status, body = answer(*request)
             kind = "text/html" if body.startswith(b"<") else "application/json"

@@ -5,7 +5,7 @@ from Kit.outcomes import every, expect, long
 from PowerCut.blocks import Flush, Log, Write
 from PowerCut.filesystems import FILE_SYSTEMS
 from PowerCut.recording import Machine
-from PowerCut.workload import SETTINGS
+from PowerCut.workload import KEY, SETTINGS
 
 GROUP = 100
 # The most flushes of a push of one bundle. On ext4 and XFS they are those of release 1.0, because a second sync of the
@@ -44,12 +44,13 @@ def after_a_checkpoint(bench):
     with bench.machine([system]) as (guest, disks):
         machine = Machine(guest, disks, [system], None)
         expect(machine.mount() is None, "a new file system cannot be mounted")
-        machine.shell.must(f"mkdir /mnt/h; {SETTINGS}capbundle key new; {RAWS.format(1021)}"
-                           "capbundle pack /tmp/raw* --out-dir /mnt/b")
+        machine.shell.must(f"mkdir /mnt/h; {SETTINGS}capbundle key new; capbundle trust add rig {KEY}.pub; "
+                           f"{RAWS.format(1021)}capbundle pack /tmp/raw* --out-dir /mnt/b")
         for name in machine.shell.must("ls -d /mnt/b/*.bundle").split():
             machine.shell.must("sync")
             disks[0].log = log = Log()
-            code, report = machine.shell(f"{SETTINGS}capbundle verify --state /mnt/seen --require fresh --json {name}")
+            code, report = machine.shell(
+                f"{SETTINGS}capbundle verify --state /mnt/seen --require fresh --json {name} 2>/dev/null")
             record = bytes.fromhex(json.loads(report)["bundle"]["manifest_sha256"])
             entries = list(enumerate(log))
             flushed = max((place for place, entry in entries if isinstance(entry, Flush)), default=-1)

@@ -4,21 +4,31 @@ import CaptureNative
 enum EarlyAnswer {
     /// - Returns: nil unless the bytes are an HTTP/1 answer with a status of 300 to 599, perhaps after interim answers.
     static func parse(_ bytes: [UInt8]) -> (status: Int, headers: [(name: String, value: String)], body: [UInt8])? {
+        var rest = bytes[...]
+        while let (status, lines, after) = head(rest) {
+            rest = after
+            // A server can send many interim answers before the one that counts.
+            if (100...199).contains(status) { continue }
+            guard (300...599).contains(status) else { return nil }
+            let headers = lines.compactMap { line in
+                line.nameAndValue().map { (name: $0.name.lowercased(), value: $0.value) }
+            }
+            return (status, headers, decoded(Array(rest), headers))
+        }
+        return nil
+    }
+
+    /// The status and the header lines of an answer, and the bytes behind them.
+    private static func head(_ bytes: ArraySlice<UInt8>) -> (status: Int, lines: [String], after: ArraySlice<UInt8>)? {
         let mark = Array("\r\n\r\n".utf8)
         guard bytes.starts(with: Array("HTTP/1.".utf8)),
             let end = bytes.indices.first(where: { bytes[$0...].starts(with: mark) })
         else { return nil }
         let lines = String(decoding: bytes[..<end], as: UTF8.self).pieces(by: "\n")
-        let rest = Array(bytes[(end + mark.count)...])
         guard let status = lines.first?.pieces(by: " ").dropFirst().first.flatMap({ Int($0.trimmed) }) else {
             return nil
         }
-        if (100...199).contains(status) { return parse(rest) }
-        guard (300...599).contains(status) else { return nil }
-        let headers = lines.dropFirst().compactMap { line in
-            line.nameAndValue().map { (name: $0.name.lowercased(), value: $0.value) }
-        }
-        return (status, headers, decoded(rest, headers))
+        return (status, Array(lines.dropFirst()), bytes[(end + mark.count)...])
     }
 
     /// The bytes of the body without its transfer coding and its content coding, as far as they arrived.

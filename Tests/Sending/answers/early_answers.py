@@ -73,7 +73,7 @@ def early_answers(bench):
         "413": (Answer(413, "PAYLOAD_TOO_LARGE"), "permanently_failed", 1, None),
         "401": (Answer(401, "DEVICE_AUTH_REQUIRED"), "pending", 0, "credentials"),
         "202": (Answer(202, body={"data": {"capture_id": "c-1", "status": "complete"}}), "failed", 1, None),
-        "503": (Answer(503), "failed", 1, None),
+        "503": (Answer(503), "pending", 0, "failing"),
         "400": (Answer(400, "VALIDATION_ERROR"), "permanently_failed", 1, None),
         "429": (Answer(429, headers={"Retry-After": "1000"}), "pending", 0, "wait"),
         "a redirect": (Answer(301, headers={"Location": "/x"}), "pending", 0, "endpoint"),
@@ -99,7 +99,8 @@ def torn_answers(bench):
     parts = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in (page[:9], page[9:])) + b"0\r\n\r\n"
     cases = {"chunked": (answer(400, html, "Transfer-Encoding: chunked", body=parts), "edge.400"),
              "gzip": (answer(400, html, "Content-Encoding: gzip", body=gzip.compress(page)), "edge.400"),
-             "after 100": (b"HTTP/1.1 100 Continue\r\n\r\n" + answer(511), "edge.511")}
+             "after 100": (b"HTTP/1.1 100 Continue\r\n\r\n" + answer(511), "edge.511"),
+             "after 100, often": (b"HTTP/1.1 100\r\n\r\n" * 3000 + answer(511), "edge.511")}
 
     def judge(name, case):
         data, code = case

@@ -23,17 +23,12 @@ extension FileHandle {
     /// Waits until the bytes, and what is needed to read them again, are on the disk.
     package func synchronizeData() throws(NativeError) {
         try NativeError.retrying("fdatasync") { fdatasync(descriptor) }
-        try synchronizeInode()
-    }
-
-    /// Makes F2FS wait for the inode. Its first sync after a checkpoint flushes the disk without waiting until the inode is
-    /// written (Spec/queue.md section 7.2). A sync of one that has changed once more waits for what was written before, too.
-    func synchronizeInode() throws(NativeError) {
         guard (try? FileSystemKind.of(self)) == .f2fs else { return }
-        // Only the owner may set a time; for others this is one more sync, and no harm.
+        // F2FS does not wait for the inode in its first sync after a checkpoint (Spec/queue.md section 7.2). A sync of an
+        // inode that has changed once more waits for both. Only the owner may set a time; for others this is no harm.
         var raw = stat()
         guard unsafe fstat(descriptor, &raw) == 0 else { throw .system("fstat") }
         _ = unsafe [raw.st_atim, raw.st_mtim].withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }
-        try NativeError.retrying("fsync") { fsync(descriptor) }
+        try synchronize()
     }
 }

@@ -190,10 +190,9 @@ package final class FileHandle: Sendable {
         guard flags & O_ACCMODE != O_RDONLY else { throw .system("write", EBADF) }
     }
 
-    /// Waits until the bytes are on the disk.
+    /// Waits until the bytes are on the disk; on F2FS only once the folder is synced, too.
     package func synchronize() throws(NativeError) {
         try NativeError.retrying("fsync") { fsync(descriptor) }
-        try synchronizeInode()
     }
 
     /// Reads all bytes; throws `EFBIG` if there are more than `limit`.

@@ -207,7 +207,7 @@ def no_url(bench):
     page = Reply(200, {"Content-Type": "text/html; charset=utf-8"}, b"<!doctype html><title>Please log in</title>")
     cases = {"endpoint: a page": page, "endpoint: no url": in_json({"link": "x"}),
              "command: two lines": "printf 'http://127.0.0.1:9/a\nhttp://127.0.0.1:9/b'", "endpoint: 500": Reply(500),
-             "command: exit 3": "echo no >&2; exit 3", "endpoint: no JSON": Reply(200, {}, b"<html>"),
+             "command: exit 3": "echo no >&2; exit 3", "endpoint: no JSON": Reply(200, {}, b"[{\"url\""),
              "command: nothing": "true", "command: words": "echo no such bundle",
              "command: a file": "echo file:///etc/passwd", "command: a password": "echo http://me:pw@127.0.0.1:9/x",
              "endpoint: 401": in_json({}, 401),

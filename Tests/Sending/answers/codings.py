@@ -112,7 +112,7 @@ def price(bench):
 TESTS = [
     ("an answer in gzip or deflate is read within its limit", coded_answers),
     ("a refusal in gzip says why", coded_refusal),
-    ("a refusal in a coding that cannot be read is no reason", unreadable_refusal),
+    ("a refusal that cannot be decoded gives no capture up", unreadable_refusal),
     ("a length beside a coding is no length", coded_lengths),
     ("reading back three coded captures: a warning names the price", price),
 ]

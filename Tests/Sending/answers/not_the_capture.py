@@ -72,7 +72,7 @@ def short_portals(bench):
     def judge(name, case):
         page, kind = case
         headers, body = pages[page]
-        # The body's length is told to HEAD.
+        # HEAD has the length of the body.
         with Scripted(lambda request: Reply(200, headers | {"Content-Length": str(len(body))}, b"")
                       if request.method == "HEAD" else Reply(200, headers, body)) as server:
             rig = bench.rig()

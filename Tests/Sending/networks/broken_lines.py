@@ -95,7 +95,7 @@ def lines(bench):
 
 
 def no_http(bench):
-    """A server of another protocol is told apart from a broken line: it burns no attempt."""
+    """A server of another protocol burns no attempt, unlike a broken line."""
     def serve(client, _):
         client.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
         while client.recv(CHUNK):

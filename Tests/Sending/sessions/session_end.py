@@ -215,7 +215,7 @@ def late_pushes(bench):
 
 
 def portal(bench):
-    """A login page with the status of a success is no yes: the end is reported again, under the same key."""
+    """A login page with the status of a success does not confirm it: the end is reported again, under the same key."""
     with Store() as server:
         server.says = [Reply(200, {"Content-Type": "text/html"}, b"<html><head><title>Hotel</title></head></html>")]
         rig = rig_to(bench, server, bundles=bench.stock[:1])
@@ -281,7 +281,7 @@ TESTS = [
     ("one of four transfers sends an end", by_one),
     ("not before the end, nor before the last member", not_before),
     ("lost and refused answers: the same key until a yes", lost_answers),
-    ("a login page in place of the server is no yes", portal),
+    ("a login page does not confirm the end of a session", portal),
     ("kill -9 between the answer and the commit", killed),
     ("--incomplete", incomplete),
     ("late pushes, and --reopen with a new key", late_pushes),

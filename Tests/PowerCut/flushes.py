@@ -9,8 +9,7 @@ from PowerCut.workload import KEY, SETTINGS
 
 GROUP = 100
 # The most flushes of a push of one bundle. On ext4 and XFS they are those of release 1.0, because a second sync of the
-# file is not needed there. On F2FS each change of
-# the database has a sync of the folder behind it (Spec/queue.md section 7.2).
+# file is not needed there. On F2FS a sync of the folder follows each change of the database (Spec/queue.md section 7.2).
 LIMITS = {"ext4": 12, "XFS": 13, "btrfs": 16, "F2FS": 17}
 RAWS = ("for n in $(seq 1000 {}); do cp -r /raw/small /tmp/raw$n; printf 0000$n | dd of=/tmp/raw$n/photo.jpg bs=1 seek=200 "
         "conv=notrunc 2>/dev/null; done; ")

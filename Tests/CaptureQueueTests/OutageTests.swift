@@ -16,7 +16,7 @@ struct OutageTests {
     /// The statuses that speak of the capture, or perhaps do.
     private static let ofCapture = [400, 409, 412, 413, 415, 422, 423, 500] + Array(200...299)
     private static let statuses =
-        isLongRun ? Array(100...599) : [429, 511]
+        isLongRun ? Array(100...599) : [201, 429, 511]
 
     private let room: BundleRoom
     private let manual = ManualClock()

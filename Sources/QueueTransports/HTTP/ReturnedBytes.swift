@@ -52,7 +52,9 @@ final class ReturnedBytes {
     /// - Parameter end: the end of the request that returned the bytes.
     func verdict(_ end: HTTPEnd) -> Verdict {
         if let fault { return .unread(fault) }
-        if AnswerWords.isPage(head) { return .page(AnswerWords.title(head).map { " (\($0))" } ?? "") }
+        // Only the bytes of 200 come here. The page of a portal may have any status of a success.
+        let start = (201...299).contains(end.answer?.status ?? 0) ? end.answer?.body ?? [] : head
+        if AnswerWords.isPage(start) { return .page(AnswerWords.title(start).map { " (\($0))" } ?? "") }
         if count > byteCount { return .different(beginning: nil) }
         guard let answer = end.answer, answer.status == 200, !answer.isCut else { return .unread(end.message) }
         guard let digest = (try? hasher.finish()).flatMap({ Digest(bytes: $0) }) else {

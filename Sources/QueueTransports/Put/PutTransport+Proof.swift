@@ -82,6 +82,8 @@ extension PutTransport {
             return proven(upload, taken)
         // The server does not allow HEAD.
         case 401, 403, 405, 501: return completed(upload, taken.status, "status", taken.etag)
+        case 201...299 where head.isPage || taken.isPage:
+            return page(upload, taken) ?? head.unproven("\(head.message) to HEAD")
         default: return head.unproven("\(head.message) to HEAD")
         }
     }

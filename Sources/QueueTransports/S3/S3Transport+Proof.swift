@@ -44,7 +44,9 @@ extension S3Transport {
         if Self.isHidden(end) || [400, 429, 503].contains(answer.status) && end.retryAfter == nil {
             return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
         }
-        guard answer.status == 200 else { return .unknown(end.unproven("\(end.message) to HEAD")) }
+        guard answer.status == 200 || (201...299).contains(answer.status) && end.isPage else {
+            return .unknown(end.unproven("\(end.message) to HEAD"))
+        }
         if answer.coding != nil { known.readsBack(because: answer, warn) }
         guard let length = answer.length, length == job.sentByteCount ?? length else {
             return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)

@@ -134,9 +134,12 @@ extension HTTPEnd {
     /// The end of an upload whose connection was closed: an outage if a request without a body ends so, too.
     func explained(by asked: HTTPEnd) -> HTTPEnd {
         guard asked.isClosed else { return self }
+        // A reset can take the alert away with which a server refuses a client certificate.
+        let isTLS = words.hasPrefix("https:")
         return HTTPEnd(
             kind: .outage, code: code,
-            words: "\(words); a request without a body ends so, too: nobody is behind the port",
+            words: "\(words); a request without a body ends so, too: nobody is behind the port"
+                + (isTLS ? ", or the server wants another client certificate" : ""),
             wasSentWhole: wasSentWhole)
     }
 }

@@ -1,6 +1,7 @@
 """Servers on loopback that use sockets directly."""
 import contextlib
 import socket
+import ssl
 import threading
 
 
@@ -33,8 +34,16 @@ class SocketServer:
         with client, contextlib.suppress(OSError):
             if not self.context:
                 return self.serve(client, number)
-            with self.context.wrap_socket(client, server_side=True) as wrapped:
-                return self.serve(wrapped, number)
+            with client.dup() as plain:
+                try:
+                    with self.context.wrap_socket(client, server_side=True) as wrapped:
+                        return self.serve(wrapped, number)
+                except ssl.SSLError:
+                    # Real servers read on after their alert. Otherwise a reset could take it away from the client.
+                    plain.settimeout(10)
+                    plain.shutdown(socket.SHUT_WR)
+                    while plain.recv(65536):
+                        pass
 
     def serve(self, client, number):
         """Handles one connection; `number` counts connections from 1."""

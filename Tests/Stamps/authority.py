@@ -41,7 +41,7 @@ class Signer:
     """A key and its certificate."""
 
     def __init__(self, name, issuer=None, key=None, is_authority=False, usage=STAMPING, critical=True,
-                 begin="2020-01-01", end="2040-01-01"):
+                 begin="2020-01-01", end="2040-01-01", names=()):
         self.key = key or ec.generate_private_key(ec.SECP256R1())
         self.issuer = issuer
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -52,6 +52,8 @@ class Signer:
         builder = builder.add_extension(x509.BasicConstraints(is_authority, None), critical=True)
         if usage and (not is_authority or usage is not STAMPING):
             builder = builder.add_extension(x509.ExtendedKeyUsage(usage), critical=critical)
+        if names:
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         self.certificate = builder.sign((issuer or self).key, hashes.SHA256())
         self.der = self.certificate.public_bytes(serialization.Encoding.DER)
 

@@ -97,6 +97,7 @@ def many(bench):
     lines = result.out.decode().splitlines()
     expect([line.partition(".tsr: existed at ")[0] for line in lines] == [name for index, name in enumerate(names)
            if index not in (5, 7)], f"lines {lines}")
+    expect(all(" ± 1 s, says " in line for line in lines), f"no accuracy in {lines}")
     expect("as before" in lines[3] and (rig.out / f"{names[3]}.tsr").read_bytes() == before, "a good stamp was replaced")
     result.naming("7.bundle.tsr").naming("5.bundle")
     expect(not (rig.out / "5.bundle.tsr").exists(), "a damaged bundle was stamped")

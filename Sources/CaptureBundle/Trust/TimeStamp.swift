@@ -59,8 +59,16 @@ public struct StampedTime: Hashable, Sendable {
     package let margin: Int
     /// The name of the authority in the trust file, or the file of its certificate.
     public let authority: String
+    /// Whether the name of the TSA in the stamp, if there is one, is a name of its signer's certificate.
+    let isNamed: Bool
 
     public var accuracy: Duration { .milliseconds(margin) }
+
+    /// The accuracy behind a time, such as ` ± 1.5 s`; empty if the stamp states none.
+    public var accuracyText: String {
+        let digits = String(decoding: "\(1000 + margin % 1000)".utf8.dropFirst(), as: UTF8.self)
+        return margin == 0 ? "" : " ± \(margin / 1000)\(digits == "000" ? "" : ".\(digits)") s"
+    }
 
     /// The end of the time in which the stamp was made, as Unix time in milliseconds.
     var latest: Int { time.milliseconds + margin }
@@ -83,16 +91,10 @@ package struct StampQuery {
 
     /// Parses a query that `bytes` gave; nil if it is not one for this imprint.
     package init?(_ bytes: [UInt8], imprint: Digest) {
-        guard let parts = DER.sequence(bytes[...]), parts.count == 4 else { return nil }
-        (self.imprint, nonce) = (imprint, Array(parts[2].contents))
+        guard let nonce = TimeStampRequest.nonce(bytes) else { return nil }
+        (self.imprint, self.nonce) = (imprint, nonce)
         guard self.bytes == bytes, nonce.count == 8 else { return nil }
     }
 
-    package var bytes: [UInt8] {
-        // SHA-256 without parameters is allowed too, but servers expect the NULL that other tools write.
-        let sha256: [UInt8] = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00]
-        let hash = DER.sequence(DER.sequence(sha256) + DER.element(DER.octetString, imprint.bytes))
-        let certReq: [UInt8] = [0x01, 0x01, 0xff]
-        return DER.sequence(DER.element(DER.integer, [1]) + hash + DER.element(DER.integer, nonce) + certReq)
-    }
+    package var bytes: [UInt8] { TimeStampRequest.der(sha256: imprint.bytes, nonce: nonce) }
 }

@@ -137,6 +137,7 @@ struct StampCommand: ManyNamesCommand {
         case .success(let outcome):
             let old = outcome.isOld ? ", as before" : ""
             try Output.line("\(Visible.text(outcome.path.string)): \(outcome.stamped.words)\(old)")
+            if let warning = outcome.warning { diagnostic.warning(warning) }
             return .success
         case .failure(let error):
             diagnostic.error(error)
@@ -163,6 +164,8 @@ private struct Stamper: Sendable {
     struct Outcome: Sendable {
         let path: FilePath
         let stamped: StampedTime
+        /// What is no fault, such as `stamp.name`.
+        let warning: BundleError?
         /// Whether the file was a good time stamp of the bundle already.
         let isOld: Bool
     }
@@ -183,7 +186,7 @@ private struct Stamper: Sendable {
         }
         try place.examine()
         let reply = try answer(bundle, imprint)
-        let stamped = try check(reply, bundle)
+        let (stamped, warning) = try check(reply, bundle)
         let target = try OutputTarget(place)
         try target.write(reply.bytes)
         do throws(BundleError) { try target.commit() } catch {
@@ -191,7 +194,7 @@ private struct Stamper: Sendable {
             guard error.code == .outputExists, let known = try known(bundle, path, true) else { throw error }
             return known
         }
-        return Outcome(path: path, stamped: stamped, isOld: false)
+        return Outcome(path: path, stamped: stamped, warning: warning, isOld: false)
     }
 
     /// The good time stamp that exists already; nil if no file exists.
@@ -200,7 +203,8 @@ private struct Stamper: Sendable {
     private func known(_ bundle: FilePath, _ path: FilePath, _ exists: Bool) throws(BundleError) -> Outcome? {
         guard exists, let stamp = try TimeStamp.beside(bundle) else { return nil }
         do throws(BundleError) {
-            return Outcome(path: path, stamped: try check(stamp, bundle), isOld: true)
+            let (stamped, warning) = try check(stamp, bundle)
+            return Outcome(path: path, stamped: stamped, warning: warning, isOld: true)
         } catch {
             guard error.code.rawValue.hasPrefix("stamp.") else { throw error }
             throw BundleError(
@@ -210,10 +214,11 @@ private struct Stamper: Sendable {
         }
     }
 
-    private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws(BundleError) -> StampedTime {
+    private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws(BundleError) -> (StampedTime, BundleError?) {
         let report = try verifier.verify(BundleSource(file: bundle), stamp: stamp)
-        if let stamped = report.stamp { return stamped }
-        let fault = report.faults.first { $0.code.rawValue.hasPrefix("stamp.") } ?? report.faults.first
+        func ofStamp(_ errors: [BundleError]) -> BundleError? { errors.first { $0.code.rawValue.hasPrefix("stamp.") } }
+        if let stamped = report.stamp { return (stamped, ofStamp(report.warnings)?.about(file: bundle.string)) }
+        let fault = ofStamp(report.faults) ?? report.faults.first
         throw (fault ?? BundleError(.internalFailure, "a time stamp that was not checked")).about(file: bundle.string)
     }
 
@@ -247,7 +252,7 @@ extension TrustFile {
 
 extension StampedTime {
     /// The finding in words.
-    var words: String { "existed at \(time), says \(Visible.text(authority))" }
+    var words: String { "existed at \(time)\(accuracyText), says \(Visible.text(authority))" }
 
     var json: JSONValue {
         .members(["accuracy_ms": .integer(margin), "authority": .string(authority), "time": .text(time)])

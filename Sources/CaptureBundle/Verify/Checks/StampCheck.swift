@@ -7,6 +7,8 @@ extension BundleError.Code {
     static let stampToken = Self("stamp.token")
     static let stampImprint = Self("stamp.imprint")
     static let stampSignature = Self("stamp.signature")
+    static let stampUnsupported = Self("stamp.unsupported")
+    static let stampName = Self("stamp.name")
     static let stampUntrusted = Self("stamp.untrusted")
     static let stampRevoked = Self("stamp.revoked")
     static let stampWindow = Self("stamp.window")
@@ -28,7 +30,12 @@ struct StampCheck {
     func run(on report: inout VerificationReport, isRequired: Bool) throws(BundleError) {
         guard let manifest = report.manifest, let imprint = report.assertionSHA256 else { return }
         do {
-            report.stamp = try time(imprint: imprint, capturedAt: manifest.capturedAt)
+            let stamped = try time(imprint: imprint, capturedAt: manifest.capturedAt)
+            report.stamp = stamped
+            if !stamped.isNamed {
+                report.warnings.append(
+                    BundleError(.stampName, "the time stamp names a TSA that is no name of its signer's certificate"))
+            }
         } catch {
             guard error.verdict != nil else { throw error }
             if isRequired { report.faults.append(error) } else { report.warnings.append(error) }
@@ -42,12 +49,8 @@ struct StampCheck {
     /// - Throws: The first fault, or `trust.file`.
     func time(imprint: Digest, capturedAt: CaptureTime?) throws(BundleError) -> StampedTime {
         let token = try token()
-        let content: TimeStampToken.Content
-        let found = try native { () throws(NativeError) in try token.content() }
-        switch found {
-        case .success(let signed): content = signed
-        case .failure(let refusal): throw BundleError(.stampToken, "the time stamp is wrong: \(refusal.reason)")
-        }
+        let content = try native { () throws(NativeError) in try token.content() }
+            .mapError { BundleError(.stampToken, "the time stamp is wrong: \($0.reason)") }.get()
         let moment = try Moment(content)
         guard let hash = content.sha256 else {
             throw BundleError(.stampImprint, "the time stamp is not over a SHA-256")
@@ -61,7 +64,8 @@ struct StampCheck {
             throw BundleError(.stampNonce, "the time stamp answers another query: the nonce differs")
         }
         let name = try authority(token, moment)
-        let stamped = StampedTime(time: moment.time, margin: moment.accuracy, authority: name)
+        let isNamed = try native { () throws(NativeError) in try token.namesItsSigner() }
+        let stamped = StampedTime(time: moment.time, margin: moment.accuracy, authority: name, isNamed: isNamed)
         if let capturedAt, capturedAt.milliseconds > stamped.latest + Self.claimTolerance {
             throw BundleError(
                 .stampClaim,
@@ -93,12 +97,13 @@ struct StampCheck {
 
     /// S5 to S8: the name of the line that accepts the stamp.
     private func authority(_ token: TimeStampToken, _ moment: Moment) throws(BundleError) -> String {
-        var lines: [(line: TrustedAuthorityLine, certificate: Certificate)] = []
-        for line in authorities {
-            lines.append((line, try line.parsed()))
-        }
+        let lines = try authorities.map { line throws(BundleError) in (line: line, certificate: try line.parsed()) }
         let fault = try native { () throws(NativeError) in try token.signatureFault(knowing: lines.map(\.certificate)) }
-        if let fault { throw BundleError(.stampSignature, "the time stamp is wrong: \(fault.reason)") }
+        if let fault {
+            let code: BundleError.Code = fault.isUnsupported ? .stampUnsupported : .stampSignature
+            let verdict = fault.isUnsupported ? "cannot be judged" : "is wrong"
+            throw BundleError(code, "the time stamp \(verdict): \(fault.reason)")
+        }
         // Whoever shows the stamp chooses which certificate of a key is in it, and can write its signature in another way.
         let revoked = try Self.keys(of: lines.filter(\.line.isRevoked).map(\.certificate))
         var reason = lines.isEmpty ? "no time stamping authority is trusted" : nil
@@ -153,7 +158,7 @@ struct StampCheck {
         var seconds: Int { (floor - (floor % 1000 + 1000) % 1000) / 1000 }
 
         init(_ content: TimeStampToken.Content) throws(BundleError) {
-            guard let text = Self.rfc3339(content.time), let time = CaptureTime(text, rounding: .up),
+            guard let text = content.time, let time = CaptureTime(text, rounding: .up),
                 let floor = CaptureTime(text)
             else {
                 throw BundleError(
@@ -169,14 +174,6 @@ struct StampCheck {
             guard accuracy <= StampCheck.longestAccuracy else {
                 throw BundleError(.stampToken, "the accuracy of the time stamp is more than a day")
             }
-        }
-
-        /// A GeneralizedTime `YYYYMMDDhhmmss[.f]Z` in the form of `captured_at`.
-        private static func rfc3339(_ time: [UInt8]) -> String? {
-            guard time.count >= 15 else { return nil }
-            func part(_ range: Range<Int>) -> String { String(decoding: time[range], as: UTF8.self) }
-            return
-                "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))T\(part(8..<10)):\(part(10..<12)):\(part(12..<time.count))"
         }
     }
 }

@@ -66,7 +66,7 @@ struct CapturePage {
             list.add(
                 "Time stamp",
                 """
-                the signature existed at \(PageTime.html(stamp.time)), says \
+                the signature existed at \(PageTime.html(stamp.time))\(foreign: stamp.accuracyText), says \
                 \(foreign: authority) (<a href="\(id)/stamp.tsr" download>download</a>)
                 """)
         }

@@ -83,6 +83,15 @@ final class CertificateStack {
 
     deinit { unsafe OPENSSL_sk_free(pointer) }
 
+    /// The certificates of a stack that the caller owns, which is freed; none for nil.
+    static func taking(_ stack: OpaquePointer?) throws(NativeError) -> [Certificate] {
+        defer {
+            while let last = unsafe OPENSSL_sk_pop(stack) { unsafe X509_free(OpaquePointer(last)) }
+            unsafe OPENSSL_sk_free(stack)
+        }
+        return try unsafe certificates(stack)
+    }
+
     /// The certificates of a stack of OpenSSL's; none for nil.
     static func certificates(_ stack: OpaquePointer?) throws(NativeError) -> [Certificate] {
         var found: [Certificate] = []

@@ -9,8 +9,8 @@ package final class TimeStampToken {
         package let sha256: [UInt8]?
         /// The contents of the INTEGER; nil if there is none.
         package let nonce: [UInt8]?
-        /// The text of the GeneralizedTime.
-        package let time: [UInt8]
+        /// The GeneralizedTime `YYYYMMDDhhmmss[.f]Z` as `YYYY-MM-DDThh:mm:ss[.f]Z`; nil if it is too short for that.
+        package let time: String?
         /// Seconds, milliseconds and microseconds; nil for a number below 0 or of more than 64 bits, 0 if absent.
         package let accuracy: [UInt64?]
     }
@@ -18,38 +18,46 @@ package final class TimeStampToken {
     /// The reason why a token does not count.
     package struct Refusal: Error {
         package let reason: String
+        /// Whether OpenSSL cannot check the signature, so that nothing is known about it.
+        package var isUnsupported = false
     }
 
-    private let token: UnsafeMutablePointer<PKCS7>
+    private let message: OpaquePointer
+    /// The X.509 certificates in the token.
+    private let certificates: [Certificate]
+    private let signature: TimeStampSignature?
     /// The signer, once it is found.
     private var signer: Certificate?
 
-    /// Parses a token; nil unless the bytes are the DER of one.
+    /// Parses a token; nil unless the bytes are the DER of one. Only sets may be unsorted (Spec/time-stamps.md S1).
     package init?(der: [UInt8]) throws(NativeError) {
-        guard let token = unsafe decodeDER(der, { unsafe d2i_PKCS7(nil, $0, $1) }) else {
-            try OpenSSLErrorQueue.drainRefusal("d2i_PKCS7")
+        guard let message = unsafe decodeDER(der, { unsafe d2i_CMS_ContentInfo(nil, $0, $1) }) else {
+            try OpenSSLErrorQueue.drainRefusal("d2i_CMS_ContentInfo")
             return nil
         }
-        unsafe self.token = token
-        // OpenSSL reads other encodings too, and bytes may follow the token.
-        guard unsafe encodeDER({ unsafe i2d_PKCS7(token, $0) }) == der else {
-            try OpenSSLErrorQueue.drainRefusal("i2d_PKCS7")
-            return nil
-        }
+        unsafe self.message = message
+        certificates = try unsafe CertificateStack.taking(CMS_get1_certs(message))
+        signature = unsafe TimeStampSignature(message, der: der)
+        // OpenSSL reads other encodings too, and bytes may follow the token. It writes DER, and sorts the sets: then
+        // the same bytes are in another order, while each other encoding is longer or has a byte of another value.
+        let written = unsafe encodeDER { unsafe i2d_CMS_ContentInfo(message, $0) }
+        try OpenSSLErrorQueue.drainRefusal("i2d_CMS_ContentInfo")
+        guard written == der || written?.sorted() == der.sorted(), signature?.namesByKey != true else { return nil }
     }
 
-    deinit { unsafe PKCS7_free(token) }
+    deinit { unsafe CMS_ContentInfo_free(message) }
 
     /// The signed content, if the token has one signer, and content of version 1 without extensions that a reader has
     /// to know.
     package func content() throws(NativeError) -> Result<Content, Refusal> {
-        let isSigned = unsafe OBJ_obj2nid(token.pointee.type) == NID_pkcs7_signed && token.pointee.d.sign != nil
-        guard isSigned, let info = unsafe PKCS7_to_TS_TST_INFO(token) else {
-            try OpenSSLErrorQueue.drainRefusal("PKCS7_to_TS_TST_INFO")
+        let isStamp = unsafe OBJ_obj2nid(CMS_get0_eContentType(message)) == NID_id_smime_ct_TSTInfo
+        let info = unsafe isStamp ? decodeDER(signedBytes) { unsafe d2i_TS_TST_INFO(nil, $0, $1) } : nil
+        guard let info = unsafe info else {
+            try OpenSSLErrorQueue.drainRefusal("d2i_TS_TST_INFO")
             return .failure(Refusal(reason: "the token is not a SignedData over a TSTInfo"))
         }
         defer { unsafe TS_TST_INFO_free(info) }
-        let count = unsafe OPENSSL_sk_num(PKCS7_get_signer_info(token))
+        let count = unsafe OPENSSL_sk_num(CMS_get0_SignerInfos(message))
         guard count == 1 else {
             return .failure(Refusal(reason: "the token has \(max(0, count)) signers, expected one"))
         }
@@ -63,20 +71,16 @@ package final class TimeStampToken {
         return .success(unsafe Content(info))
     }
 
+    /// The encoded TSTInfo; empty if there is none.
+    private var signedBytes: [UInt8] { unsafe Self.bytes(CMS_get0_content(message)?.pointee) }
+
     /// Whether the signature is right, and made by a certificate that is only for time stamps. Who owns the certificate is not
     /// checked.
     ///
-    /// - Parameter certificates: Further certificates among which the signer's is searched.
+    /// - Parameter others: Further certificates among which the signer's is searched.
     /// - Returns: What is wrong; nil for nothing.
-    package func signatureFault(knowing certificates: [Certificate]) throws(NativeError) -> Refusal? {
-        let known = try CertificateStack(certificates)
-        let signers = unsafe PKCS7_get0_signers(token, known.pointer, 0)
-        defer { unsafe OPENSSL_sk_free(signers) }
-        guard let found = try unsafe CertificateStack.certificates(signers).first,
-            let info = unsafe OPENSSL_sk_value(PKCS7_get_signer_info(token), 0)?
-                .assumingMemoryBound(to: PKCS7_SIGNER_INFO.self)
-        else {
-            try OpenSSLErrorQueue.drainRefusal("PKCS7_get0_signers")
+    package func signatureFault(knowing others: [Certificate]) throws(NativeError) -> Refusal? {
+        guard let signature, let found = signature.signer(among: others + certificates) else {
             return Refusal(reason: "the signer's certificate is neither in the token nor among the trusted ones")
         }
         signer = found
@@ -85,11 +89,30 @@ package final class TimeStampToken {
             return Refusal(
                 reason: "the signer's certificate is not for time stamps alone (critical extended key usage)")
         }
-        guard try unsafe namesSigner(info, found) else {
+        guard try signature.names(found, others: certificates) else {
             return Refusal(reason: "the signing-certificate attribute is missing or names another certificate")
         }
-        guard try unsafe isSigned(info, by: found) else { return Refusal(reason: "the signature is wrong") }
-        return nil
+        return try signature.fault(over: signedBytes, by: found)
+    }
+
+    /// Whether the name of the TSA in the content, if there is one, is a name of the signer's certificate.
+    package func namesItsSigner() throws(NativeError) -> Bool {
+        guard let signer, let info = unsafe decodeDER(signedBytes, { unsafe d2i_TS_TST_INFO(nil, $0, $1) })
+        else { return false }
+        defer { unsafe TS_TST_INFO_free(info) }
+        guard let name = unsafe TS_TST_INFO_get_tsa(info) else { return true }
+        if unsafe name.pointee.type == GEN_DIRNAME
+            && X509_NAME_cmp(name.pointee.d.directoryName, X509_get_subject_name(signer.pointer)) == 0
+        {
+            return true
+        }
+        let names = unsafe OpaquePointer(X509_get_ext_d2i(signer.pointer, NID_subject_alt_name, nil, nil))
+        defer { unsafe GENERAL_NAMES_free(names) }
+        try OpenSSLErrorQueue.drainRefusal("X509_get_ext_d2i")
+        return (0..<max(0, unsafe OPENSSL_sk_num(names))).contains { index in
+            let other = unsafe OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self)
+            return unsafe GENERAL_NAME_cmp(name, UnsafeMutablePointer(mutating: other)) == 0
+        }
     }
 
     /// The certificates from the signer's to a trusted one, each valid at a time.
@@ -108,9 +131,9 @@ package final class TimeStampToken {
         guard let context = unsafe X509_STORE_CTX_new() else { throw OpenSSLErrorQueue.drain("X509_STORE_CTX_new") }
         defer { unsafe X509_STORE_CTX_free(context) }
         // A chain to the signer's own certificate is only this certificate; OpenSSL would lengthen it.
-        let others = trusted.der == signer.der ? nil : unsafe token.pointee.d.sign.pointee.cert
+        let others = try CertificateStack(trusted.der == signer.der ? [] : certificates)
         let isReady =
-            unsafe X509_STORE_CTX_init(context, store, signer.pointer, others) == 1
+            unsafe X509_STORE_CTX_init(context, store, signer.pointer, others.pointer) == 1
             && X509_STORE_CTX_set_purpose(context, X509_PURPOSE_TIMESTAMP_SIGN) == 1
         try OpenSSLErrorQueue.require(isReady, "X509_STORE_CTX_init")
         let verdict = unsafe X509_verify_cert(context)
@@ -130,57 +153,8 @@ package final class TimeStampToken {
 
     /// OpenSSL's level for keys and hashes of at least 112 bits.
     private static let securityLevel: Int32 = 2
-    private static let digests = [NID_sha256, NID_sha384, NID_sha512]
 
-    /// Whether the signer's attributes say that it signed a TSTInfo, and with this certificate.
-    private func namesSigner(
-        _ info: UnsafeMutablePointer<PKCS7_SIGNER_INFO>, _ signer: Certificate
-    ) throws(NativeError) -> Bool {
-        let type = unsafe PKCS7_get_signed_attribute(info, NID_pkcs9_contentType)
-        guard let type = unsafe type, unsafe type.pointee.type == V_ASN1_OBJECT,
-            unsafe OBJ_obj2nid(type.pointee.value.object) == NID_id_smime_ct_TSTInfo
-        else { return false }
-        let first = unsafe decodeDER(Self.attribute(info, NID_id_smime_aa_signingCertificate)) {
-            unsafe d2i_ESS_SIGNING_CERT(nil, $0, $1)
-        }
-        defer { unsafe ESS_SIGNING_CERT_free(first) }
-        let second = unsafe decodeDER(Self.attribute(info, NID_id_smime_aa_signingCertificateV2)) {
-            unsafe d2i_ESS_SIGNING_CERT_V2(nil, $0, $1)
-        }
-        defer { unsafe ESS_SIGNING_CERT_V2_free(second) }
-        // An attribute may name the chain after the signer; it may end at another trusted certificate than ours.
-        let others = try unsafe CertificateStack.certificates(token.pointee.d.sign.pointee.cert)
-        let stack = try CertificateStack([signer] + others.filter { $0.der != signer.der })
-        let isNamed = unsafe OSSL_ESS_check_signing_certs(first, second, stack.pointer, 1) > 0
-        try OpenSSLErrorQueue.drainRefusal("OSSL_ESS_check_signing_certs")
-        return isNamed
-    }
-
-    /// The bytes of an attribute that is a SEQUENCE; none if it is missing.
-    private static func attribute(_ info: UnsafeMutablePointer<PKCS7_SIGNER_INFO>, _ nid: Int32) -> [UInt8] {
-        guard let value = unsafe PKCS7_get_signed_attribute(info, nid), unsafe value.pointee.type == V_ASN1_SEQUENCE
-        else { return [] }
-        return unsafe Self.bytes(value.pointee.value.sequence)
-    }
-
-    private func isSigned(
-        _ info: UnsafeMutablePointer<PKCS7_SIGNER_INFO>, by signer: Certificate
-    ) throws(NativeError) -> Bool {
-        let digest = unsafe OBJ_obj2nid(info.pointee.digest_alg?.pointee.algorithm)
-        guard Self.digests.contains(digest), let bio = unsafe PKCS7_dataInit(token, nil) else {
-            try OpenSSLErrorQueue.drainRefusal("PKCS7_dataInit")
-            return false
-        }
-        defer { unsafe BIO_free_all(bio) }
-        // Reading the content computes its hash.
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while unsafe BIO_read(bio, &buffer, Int32(buffer.count)) > 0 {}
-        let isRight = unsafe PKCS7_signatureVerify(bio, token, info, signer.pointer) == 1
-        try OpenSSLErrorQueue.drainRefusal("PKCS7_signatureVerify")
-        return isRight
-    }
-
-    fileprivate static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
         guard let string = unsafe string, let data = unsafe ASN1_STRING_get0_data(string) else { return [] }
         return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(ASN1_STRING_length(string))))
     }
@@ -194,7 +168,12 @@ extension TimeStampToken.Content {
         let number = unsafe TS_TST_INFO_get_nonce(info)
         let isPositive = unsafe number.map { unsafe $0.pointee.type == V_ASN1_INTEGER } ?? false
         nonce = unsafe isPositive ? TimeStampToken.bytes(number) : nil
-        time = unsafe TimeStampToken.bytes(TS_TST_INFO_get_time(info))
+        let digits = unsafe TimeStampToken.bytes(TS_TST_INFO_get_time(info))
+        func part(_ range: Range<Int>) -> String { String(decoding: digits[range], as: UTF8.self) }
+        time =
+            digits.count < 15
+            ? nil
+            : "\(part(0..<4))-\(part(4..<6))-\(part(6..<8))T\(part(8..<10)):\(part(10..<12)):\(part(12..<digits.count))"
         let parts = unsafe TS_TST_INFO_get_accuracy(info).map {
             unsafe [TS_ACCURACY_get_seconds($0), TS_ACCURACY_get_millis($0), TS_ACCURACY_get_micros($0)]
         }

@@ -41,7 +41,7 @@ class Signer:
     """A key and its certificate."""
 
     def __init__(self, name, issuer=None, key=None, is_authority=False, usage=STAMPING, critical=True,
-                 begin="2020-01-01", end="2040-01-01", names=()):
+                 begin="2020-01-01", end="2040-01-01", names=(), key_usage=()):
         self.key = key or ec.generate_private_key(ec.SECP256R1())
         self.issuer = issuer
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
@@ -52,6 +52,10 @@ class Signer:
         builder = builder.add_extension(x509.BasicConstraints(is_authority, None), critical=True)
         if usage and (not is_authority or usage is not STAMPING):
             builder = builder.add_extension(x509.ExtendedKeyUsage(usage), critical=critical)
+        if key_usage:
+            bits = ("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
+                    "key_cert_sign", "crl_sign", "encipher_only", "decipher_only")
+            builder = builder.add_extension(x509.KeyUsage(**{bit: bit in key_usage for bit in bits}), critical=True)
         if names:
             builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
         self.certificate = builder.sign((issuer or self).key, hashes.SHA256())

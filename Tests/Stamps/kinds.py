@@ -60,6 +60,8 @@ def contents(bench):
         "certificates sorted": ordered(False), "certificates not sorted": ordered(True),
     } | {f"RSASSA-PSS with {digest} and a mask of {mask}": made(whole["rsa"], info, digest=digest, mask=mask)
          for digest, mask in (("sha256", "sha256"), ("sha384", "sha384"), ("sha512", "sha512"), ("sha256", "sha512"))
+         } | {f"a key for {' and '.join(bits)}": Signer("tsa", bench.authorities.root, key_usage=bits).answer(stamped)
+              for bits in (["digital_signature"], ["content_commitment"], ["digital_signature", "content_commitment"])
          } | {"Ed25519": made(whole["ed25519"], info, digest="sha512"),
               "Ed448": made(whole["ed448"], info, digest="shake_256")},
         lambda _, stamp: good(bench, rig, stamp, None, "tsa", 0))
@@ -91,7 +93,10 @@ def refusals(bench):
             info, [asn1.signer_info(tsa, info)], [tsa.der], "sha512"))),
         "an unknown algorithm": ("unsupported", "signature algorithm", made(stranger(tsa), info, how=unknown)),
         "an unknown key": ("unsupported", "unknown kind", made(other, info)),
-    }, lambda name, case: refused(bench, rig, *case))
+    } | {f"a key for {' and '.join(bits)}": ("signature", "not for time stamps alone", Signer(
+        "tsa", bench.authorities.root, key_usage=bits).answer(stamped))
+        for bits in (["key_cert_sign"], ["digital_signature", "key_cert_sign"], ["content_commitment", "crl_sign"])},
+        lambda name, case: refused(bench, rig, *case))
 
 
 def stranger(signer):

@@ -197,6 +197,7 @@ package struct SendJob {
 package final class SendControl: Sendable {
     private struct State {
         var stop: String?
+        var stopCode: String?
         var hasBegun = true
         var hasRepeated = false
         var sent = 0
@@ -214,7 +215,11 @@ package final class SendControl: Sendable {
     }
 
     /// Asks the transfer to end, which takes at most a second.
-    package func stop(_ cause: String) { state.withLock { if $0.stop == nil { $0.stop = cause } } }
+    ///
+    /// - Parameter code: what the attempt is stored with.
+    package func stop(_ cause: String, code: String? = nil) {
+        state.withLock { if $0.stop == nil { ($0.stop, $0.stopCode) = (cause, code) } }
+    }
 
     /// Asks a transfer to end that only waits until it may begin.
     package func stopWaiting(_ cause: String) { state.withLock { if $0.stop == nil, !$0.hasBegun { $0.stop = cause } } }
@@ -228,6 +233,8 @@ package final class SendControl: Sendable {
 
     /// The reason why the transfer must end; nil if it may continue.
     package var stopped: String? { state.withLock(\.stop) }
+
+    package var stopCode: String? { state.withLock(\.stopCode) }
 
     /// Whether a request may be repeated because a kept connection had ended: once an attempt.
     func mayRepeat() -> Bool {

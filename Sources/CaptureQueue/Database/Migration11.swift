@@ -3,12 +3,12 @@ import GRDB
 /// Version 11 of the database, after that of release 1.0.0 (Spec/queue.md section 3).
 enum Migration11 {
     /// Rises until the release of this version. Databases of the earlier numbers are refused.
-    private static let number = 7
+    private static let number = 8
     static let name = "v11.\(number)"
     static let unreleased = (0..<number).map { "v11.\($0)" }
 
     static func apply(_ db: Database) throws {
-        for part in [copies, ends, found, interrupted, waits, digests, outage] + order { try db.execute(sql: part) }
+        for part in [copies, ends, found, interrupted, waits, digests] + blocks + order { try db.execute(sql: part) }
     }
 
     /// Doubt about the copy in a folder for which a receipt of 1.0 speaks: it was not synced again under its name. A receipt
@@ -82,7 +82,7 @@ enum Migration11 {
         ALTER TABLE destinations ADD COLUMN has_md5_etags INTEGER NOT NULL DEFAULT 1;
         """
 
-    private static let outage = "ALTER TABLE destinations ADD COLUMN outage TEXT;"
+    private static let blocks = ["outage", "blocked_cause"].map { "ALTER TABLE destinations ADD COLUMN \($0) TEXT;" }
 
     /// Claims that were interrupted, for recovery after a kill.
     private static let interrupted = """

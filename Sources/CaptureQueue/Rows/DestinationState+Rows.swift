@@ -13,6 +13,7 @@ extension DestinationState.Saved {
         }
         block = Block(
             reason, try row.text("blocked_message") ?? "",
+            cause: try row.text("blocked_cause").map(Block.Cause.init(rawValue:)),
             pause: try row.integer("blocked_for").map { .milliseconds($0) }, until: try row.time("blocked_until"))
     }
 
@@ -27,17 +28,16 @@ extension DestinationState.Saved {
 
 extension Database {
     func save(_ saved: DestinationState.Saved, ofDestination number: Int) throws {
-        let block = saved.block
+        let (block, streaks) = (saved.block, [saved.failures, saved.refusals, saved.unproven])
+        let lists = streaks.map { $0.map(String.init).joined(separator: ",") }
         try run(
             """
-            UPDATE destinations SET blocked_reason = ?, blocked_message = ?, blocked_for = ?, blocked_until = ?,
-                failures = ?, refusals = ?, unproven = ?, outage = ? WHERE id = ?
+            UPDATE destinations SET blocked_reason = ?, blocked_message = ?, blocked_cause = ?, blocked_for = ?,
+                blocked_until = ?, failures = ?, refusals = ?, unproven = ?, outage = ? WHERE id = ?
             """,
             [
-                block?.reason.rawValue, block?.message, block?.pause?.milliseconds, block?.until?.milliseconds,
-                saved.failures.map(String.init).joined(separator: ","),
-                saved.refusals.map(String.init).joined(separator: ","),
-                saved.unproven.map(String.init).joined(separator: ","), saved.outage?.text, number,
+                block?.reason.rawValue, block?.message, block?.cause?.rawValue, block?.pause?.milliseconds,
+                block?.until?.milliseconds, lists[0], lists[1], lists[2], saved.outage?.text, number,
             ])
     }
 
@@ -51,7 +51,7 @@ extension Database {
     func unblock(_ condition: String, _ arguments: StatementArguments = StatementArguments()) throws {
         try run(
             """
-            UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_for = NULL,
+            UPDATE destinations SET blocked_reason = NULL, blocked_message = NULL, blocked_cause = NULL, blocked_for = NULL,
                 blocked_until = NULL, failures = '', refusals = '', unproven = '', outage = NULL, lifts = lifts + 1 WHERE \(condition)
             """, arguments)
     }

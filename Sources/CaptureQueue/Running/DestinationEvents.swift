@@ -22,7 +22,7 @@ struct DestinationEvents: Sendable {
         switch change {
         case .blocked(let block):
             sending.tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
-                (event.code, event.until) = (block.reason.rawValue, block.until)
+                (event.code, event.cause, event.until) = (block.reason.rawValue, block.cause, block.until)
             }
         case .ready:
             sending.tell(.ready, destination)

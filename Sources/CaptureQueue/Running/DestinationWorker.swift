@@ -169,7 +169,7 @@ package final class DestinationWorker {
         let outcome = transport.send(job, control).naming(claim.capture.id)
         let sent = control.progress.sent
         let after = sending.now
-        context.bytesSent = sent
+        (context.bytesSent, context.stopCode) = (sent, control.stopCode)
         let refusal = try claims.refusal(of: claim.delivery, outcome, at: destination, due: sending.dueBefore ?? after)
         context.refusal = refusal
         context.verdict = sending.change(destination) {

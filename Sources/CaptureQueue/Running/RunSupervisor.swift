@@ -269,7 +269,8 @@ final class RunSupervisor {
     /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
         sending.stop()
-        let cause = run.stopRequest == .none && run.isStopped ? options.cutShort : "the run was stopped"
+        let (cause, code) =
+            run.stopRequest == .none && run.isStopped ? options.cutShort : ("the run was stopped", nil)
         let all = Array(byDestination.values) + leaving
         for threads in all { threads.end() }
         writer.wake()
@@ -278,7 +279,7 @@ final class RunSupervisor {
         while inbox.isTaking || all.contains(where: { !$0.isOver }) {
             sending.stopWaiting("the run was stopped")
             if !isStopped, run.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
-                sending.stopTransfers(cause)
+                sending.stopTransfers(cause, code: code)
                 isStopped = true
             }
             progress.write(sending)

@@ -205,10 +205,10 @@ package final class SendingState: Sendable {
     }
 
     /// Stops all transfers, or those for which `chosen` returns true.
-    func stopTransfers(_ cause: String, where chosen: (Claim?, Int) -> Bool = { _, _ in true }) {
+    func stopTransfers(_ cause: String, code: String? = nil, where chosen: (Claim?, Int) -> Bool = { _, _ in true }) {
         state.withLock { state in
             for active in state.active.values where chosen(active.claim, active.destination) {
-                active.control.stop(cause)
+                active.control.stop(cause, code: code)
             }
         }
     }

@@ -20,6 +20,7 @@ struct AttemptContext {
     /// When it began, as a stamp; nil if it began when it was claimed.
     var startedAt: Int?
     var bytesSent: Int?
+    var stopCode: String?
     /// The time of a run; nil for the clocks of the queue.
     var time: RunTime?
     /// The consequences of the try for the destination.

@@ -95,8 +95,8 @@ extension Claims {
                 bytes_sent = ? WHERE token = ? AND delivery = ?
             """,
             [
-                settling.startedAt, now, isLate ? "late \(word)" : word, code, message, sent, Data(claim.token),
-                claim.delivery.number,
+                settling.startedAt, now, isLate ? "late \(word)" : word, word == "parked" ? settling.stopCode : code,
+                message, sent, Data(claim.token), claim.delivery.number,
             ])
     }
 
@@ -230,11 +230,10 @@ extension Database {
         try now.elapsed - (integer("SELECT elapsed_from FROM deliveries WHERE id = ?", [delivery.number]) ?? 0)
     }
 
-    /// Whether the last tries were all stopped by the time limit of their runs.
+    /// Whether the last three tries were stopped by the time limit of their runs.
     fileprivate func isCutShort(_ delivery: DeliveryRecord) throws -> Bool {
-        let last = try rows(
-            "SELECT message FROM attempts WHERE delivery = ? ORDER BY id DESC LIMIT 3", [delivery.number])
-        return try RunOptions.isCutShort(last.map { try $0.text("message") })
+        let last = "SELECT code FROM attempts WHERE delivery = ? ORDER BY id DESC LIMIT 3"
+        return try integer("SELECT count(*) FROM (\(last)) WHERE code = 'run.limit'", [delivery.number]) == 3
     }
 
     /// Lets a capture that was refused for good wait again.

@@ -27,29 +27,47 @@ public struct Block: Hashable, Sendable {
         case address
     }
 
-    /// What was found, where a change of settings can end the block. The message contains these words, also in a block
-    /// that an earlier run stored.
-    public enum Cause: String, Sendable, CaseIterable {
-        case unusable = "its settings cannot be used"
-        case noTLS = "does not speak TLS, so its URL begins with http://"
-        case onlyTLS = "the port speaks TLS, so its URL begins with https://"
-        case otherName = "the server's certificate is for another name"
-        case expired = "the server's certificate has expired"
-        case notYetValid = "the server's certificate is not yet valid, or the clock of this computer is in the past"
-        case foreign = "the server's certificate is signed by an authority that is not trusted here"
-        case selfSigned = "the server's certificate is self-signed"
-        case ofClient = "the client certificate"
-        case noChecksum = "the store does not support x-amz-checksum-sha256"
-        case noCondition = "the store does not support If-None-Match"
-        case sharedPlaces = "the path of the URL has no {sha256}"
-        case refusedByProxy = "the proxy answered 407"
-        case unwritable = "cannot be written"
-        case mayNotRead = "HEAD and GET need s3:GetObject"
+    /// What was found, where a change of settings can end the block: an open set of words. A server's own code, such as
+    /// `DEVICE_NOT_FOUND`, is one of them.
+    public struct Cause: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        public static let unusable = Self(rawValue: "settings")
+        public static let noTLS = Self(rawValue: "no-tls")
+        public static let onlyTLS = Self(rawValue: "only-tls")
+        public static let otherName = Self(rawValue: "certificate-of-other-name")
+        public static let expired = Self(rawValue: "certificate-expired")
+        public static let notYetValid = Self(rawValue: "certificate-not-yet-valid")
+        public static let foreign = Self(rawValue: "certificate-of-foreign-authority")
+        public static let selfSigned = Self(rawValue: "certificate-self-signed")
+        public static let ofClient = Self(rawValue: "client-certificate")
+        public static let noChecksum = Self(rawValue: "no-checksum-sha256")
+        public static let noCondition = Self(rawValue: "no-if-none-match")
+        public static let sharedPlaces = Self(rawValue: "shared-places")
+        public static let refusedByProxy = Self(rawValue: "proxy-407")
+        public static let unwritable = Self(rawValue: "unwritable")
+        public static let mayNotRead = Self(rawValue: "may-not-read")
+
+        /// A bucket that is elsewhere.
+        package static func bucket(region: String?, host: String?) -> Self {
+            Self(rawValue: "bucket \(region ?? "-") \(host ?? "-")")
+        }
+
+        /// Where the bucket is, if that is the cause.
+        package var bucket: (region: String?, host: String?) {
+            let words = rawValue.pieces(by: " ")
+            guard words.count == 3, words[0] == "bucket" else { return (nil, nil) }
+            return (words[1] == "-" ? nil : words[1], words[2] == "-" ? nil : words[2])
+        }
     }
 
     public let reason: Reason
     /// What was found, in words for people.
     public let message: String
+    /// nil where the reason says enough, and in a block that 1.0 stored.
+    public let cause: Cause?
     /// The time that the server asked for; once the block is in force, its duration.
     public let pause: Duration?
     /// When the destination is tried again; nil before the block is in force.
@@ -65,23 +83,14 @@ public struct Block: Hashable, Sendable {
     /// Whether the bytes may have arrived.
     package var isInDoubt = false
 
-    public init(_ reason: Reason, _ message: String, pause: Duration? = nil, until: CaptureTime? = nil) {
+    public init(
+        _ reason: Reason, _ message: String, cause: Cause? = nil, pause: Duration? = nil, until: CaptureTime? = nil
+    ) {
         self.reason = reason
         self.message = message
+        self.cause = cause
         self.pause = pause
         self.until = until
-    }
-
-    /// nil where the reason says enough.
-    public var cause: Cause? { Cause.allCases.first { message.contains($0.rawValue) } }
-
-    /// What a message says before the place of a bucket.
-    package static let (otherRegion, otherHost) = ("the bucket is in the region", "the bucket is at the host")
-
-    /// The word after these words in the message, such as the region of the bucket.
-    package func word(after words: String) -> String? {
-        let rest = message.pieces(around: "\(words) ")
-        return rest.count == 2 ? rest[1].pieces(by: ",")[0].pieces(by: " ").first : nil
     }
 
     /// Whether the user must do something to end the block.
@@ -122,12 +131,15 @@ extension Block {
             pause = max(pause, min(last * 2, longest))
         }
         let words = capture.map { "\(message) (found with \($0))" } ?? message
-        return Block(reason, words, pause: pause, until: CaptureTime(clamping: now + pause.milliseconds))
+        return Block(
+            reason, words, cause: cause, pause: pause, until: CaptureTime(clamping: now + pause.milliseconds))
     }
 
     /// How long the block lasts at most.
     package var longest: Duration { pause ?? reason.pauses.longest }
 
     /// Returns the same block with another end.
-    func lasting(until: CaptureTime?) -> Block { Block(reason, message, pause: pause, until: until) }
+    func lasting(until: CaptureTime?) -> Block {
+        Block(reason, message, cause: cause, pause: pause, until: until)
+    }
 }

@@ -164,7 +164,7 @@ package struct DestinationState: Hashable, Sendable {
         var known = outage ?? Outage(code, at: now)
         known.goesOn(code, hasBody: hasBody, at: now)
         (outage, isUnsaved) = (known, true)
-        return Block(.failing, found.message, pause: known.pause(at: now))
+        return Block(.failing, found.message, cause: found.cause, pause: known.pause(at: now))
     }
 
     /// Whether a refusal blocks nothing: it is the capture's own, or another capture is tried first.

@@ -23,6 +23,8 @@ public struct QueueEvent: Hashable, Sendable {
     public var state: DeliveryState?
     public var code: String?
     public var message: String?
+    /// Why a destination is blocked.
+    public var cause: Block.Cause?
     /// When the next try is due.
     public var until: CaptureTime?
     public var receipt: String?

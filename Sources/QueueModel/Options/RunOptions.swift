@@ -29,20 +29,12 @@ public struct RunOptions: Sendable {
     package static let noThread = "no more threads can be started (ulimit -u, TasksMax)"
 
     /// Why a transfer was stopped that was still under way at the end of `longest`.
-    package var cutShort: String {
-        "\(Self.cutShortWords) (\((longest ?? .zero).age)) was over before it was sent"
+    package var cutShort: (words: String, code: String?) {
+        ("the time limit of the run (\((longest ?? .zero).age)) was over before it was sent", Self.cutShortCode)
     }
 
-    private static let cutShortWords = "the time limit of the run"
-
-    /// The code of a delivery whose last tries were all stopped by that.
+    /// The code of a try that was stopped by that, and of a delivery whose last three tries were.
     package static let cutShortCode = "run.limit"
-    private static let cutShortTries = 3
-
-    /// - Parameter causes: of the last tries, the latest first; nil for one that was not stopped.
-    package static func isCutShort(_ causes: [String?]) -> Bool {
-        causes.count == cutShortTries && causes.allSatisfy { $0?.hasPrefix(cutShortWords) ?? false }
-    }
 }
 
 /// The counts of a run.

@@ -62,6 +62,6 @@ extension FolderTransport {
     func unwritable(_ error: NativeError) -> Block {
         let isUnit = ProcessEnvironment.value("SYSTEMD_EXEC_PID") == "\(ProcessIdentity.current.number)"
         let limits = isUnit ? "; its unit has to list it in ReadWritePaths, and ProtectHome hides home folders" : ""
-        return Block(.local, "\(path) \(Block.Cause.unwritable.rawValue): \(error.text)\(limits)")
+        return Block(.local, "\(path) cannot be written: \(error.text)\(limits)", cause: .unwritable)
     }
 }

@@ -11,6 +11,9 @@ struct AnswerWords {
     let detail: String
     let json: JSONValue?
 
+    /// Whether the server speaks of a certificate.
+    var isOfCertificate: Bool { detail.lowercased().contains("certificate") }
+
     /// - Parameter secrets: secrets of the request, which an answer may repeat.
     init(_ answer: HTTPAnswer, hiding secrets: [String] = [], isOfHead: Bool = false) {
         let type = answer["content-type"]?.lowercased() ?? ""

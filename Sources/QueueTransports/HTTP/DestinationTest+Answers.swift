@@ -31,13 +31,13 @@ extension DestinationTest {
         let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials
         switch end.kind {
         case _ where isFine: findings.append(end.message)
-        case .again: block = Block(.credentials, end.message)
-        case .final, .present, .followed: block = Block(.endpoint, end.message)
+        case .again: block = end.block(.credentials)
+        case .final, .present, .followed: block = end.block(.endpoint)
         // Nobody answered.
-        case .outage where end.answer == nil: block = Block(.offline, end.message)
-        case .retry, .unclear, .stopped, .landed: block = Block(.offline, end.message)
+        case .outage where end.answer == nil: block = end.block(.offline)
+        case .retry, .unclear, .stopped, .landed: block = end.block(.offline)
         case .wait, .full, .outage, .credentials, .endpoint, .tls, .offline, .local:
-            block = Block(end.kind.reason ?? .offline, end.message)
+            block = end.block(end.kind.reason ?? .offline)
         }
     }
 }

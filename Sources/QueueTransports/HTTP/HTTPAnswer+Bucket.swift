@@ -2,18 +2,15 @@ import CurlClient
 import QueueModel
 
 extension HTTPAnswer {
-    /// Where the store says that the bucket is, in words for people; nil if it does not say.
-    var bucketPlace: String? {
+    /// Where the store says that the bucket is; nil if it does not say.
+    var bucketPlace: (words: String, cause: Block.Cause)? {
         let text = String(decoding: body.prefix(4096), as: UTF8.self)
         let region = (self["x-amz-bucket-region"] ?? AnswerWords.element("Region", text)).flatMap(Self.word)
         let host = AnswerWords.element("Endpoint", text).flatMap(Self.word)
-        return switch (region, host) {
-        case (nil, nil): nil
-        case (let region?, nil): "\(Block.otherRegion) \(region)"
-        case (nil, let host?): "\(Block.otherHost) \(host)"
-        case (let region?, let host?):
-            "\(Block.otherRegion) \(region), and \(Block.otherHost) \(host)"
-        }
+        let words = [
+            region.map { "the bucket is in the region \($0)" }, host.map { "the bucket is at the host \($0)" },
+        ].compactMap(\.self)
+        return words.isEmpty ? nil : (words.joined(separator: ", and "), .bucket(region: region, host: host))
     }
 
     /// A name of a host or a region, which becomes part of a command in a hint.

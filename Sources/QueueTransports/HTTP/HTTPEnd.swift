@@ -26,6 +26,8 @@ struct HTTPEnd {
     var isPage = false
     /// Whether the other side closed the connection.
     var isClosed = false
+    /// The cause of a block.
+    var cause: Block.Cause?
 
     /// Whether the answer was not HTTP (libcurl: "Received HTTP/0.9 when not allowed").
     var isNoHTTP: Bool { code == "curl.1" && kind == .outage }
@@ -116,13 +118,17 @@ struct HTTPEnd {
     }
 
     private var pausing: Block {
-        var block = Block(kind.reason ?? .offline, message, pause: retryAfter.map { .milliseconds($0) })
+        var block = Block(
+            kind.reason ?? .offline, message, cause: cause, pause: retryAfter.map { .milliseconds($0) })
         block.isOfRate = kind == .wait && AnswerClass.slowDown.contains(word ?? "")
         return block
     }
 
+    /// A block for a reason, with the message and the cause.
+    func block(_ reason: Block.Reason) -> Block { Block(reason, message, cause: cause) }
+
     private func refusal(_ reason: Block.Reason) -> Block {
-        var block = Block(reason, message)
+        var block = block(reason)
         // 401, 407 and the codes of a store with 400 are about us, and not about what is sent.
         block.isPerhapsOfCapture =
             answer.map { ![400, 401, 407].contains($0.status) || kind == .again && word == nil } ?? false
@@ -132,10 +138,9 @@ struct HTTPEnd {
 
 extension HTTPEnd {
     /// The end of an upload whose connection was closed: an outage if a request without a body ends so, too.
-    func explained(by asked: HTTPEnd) -> HTTPEnd {
+    func explained(by asked: HTTPEnd, isTLS: Bool) -> HTTPEnd {
         guard asked.isClosed else { return self }
         // A reset can take the alert away with which a server refuses a client certificate.
-        let isTLS = words.hasPrefix("https:")
         return HTTPEnd(
             kind: .outage, code: code,
             words: "\(words); a request without a body ends so, too: nobody is behind the port"

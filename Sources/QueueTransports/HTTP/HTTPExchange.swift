@@ -52,10 +52,10 @@ final class HTTPExchange {
                 let asked = request.body == nil || end.isNoHTTP ? end : anybody(at: request.address, control)
                 if asked.kind == .tls { return asked }
                 if asked.isClosed || asked.isNoHTTP, speaksTLS(request.address, control) {
-                    let words = "\(request.address.origin): \(Block.Cause.onlyTLS.rawValue)"
-                    return HTTPEnd(kind: .endpoint, code: end.code, words: words)
+                    let words = "\(request.address.origin)\(Self.onlyTLS)"
+                    return HTTPEnd(kind: .endpoint, code: end.code, words: words, cause: .onlyTLS)
                 }
-                return end.explained(by: asked)
+                return end.explained(by: asked, isTLS: request.address.origin.scheme == "https")
             }
             // RFC 9110 section 15.5.20: another connection may lead to the right server.
             if end.answer?.status == 421, !isElsewhere, request.body?.rewind() ?? true {
@@ -121,7 +121,7 @@ final class HTTPExchange {
             return true
         } catch {
             let end = end(error, secure, control)
-            return end.kind == .tls && !end.words.contains(Block.Cause.noTLS.rawValue)
+            return end.kind == .tls && end.cause != .noTLS
         }
     }
 
@@ -162,24 +162,34 @@ final class HTTPExchange {
             && (HTTPAnswer.wordsAboutTLS.contains(where: answer.names)
                 || request.method == .head && speaksTLS(request.address, control))
         let kind = isOfTLS ? .endpoint : AnswerClass.of(facts, kind: self.kind)
+        // A server's own code says which credentials it refuses.
+        let isOfLogin = [.credentials, .again].contains(kind)
+        var cause = isOfLogin ? words.code.map(Block.Cause.init(rawValue:)) : nil
         if self.kind == .s3, [301, 307, 308, 400].contains(answer.status), let place = answer.bucketPlace {
-            message += ": \(place)"
+            message += ": \(place.words)"
+            cause = place.cause
         } else if (300...399).contains(answer.status) {
             message +=
                 target.map { ", a redirect to \($0.shown(hidesPath: hidesPaths))" }
                 ?? ", a redirect without a usable Location"
         }
-        if isOfTLS { message += ": \(Block.Cause.onlyTLS.rawValue)" }
+        if isOfTLS {
+            message += Self.onlyTLS
+            cause = .onlyTLS
+        }
         if kind == .outage, words.isPage, words.detail.isEmpty { message += " with a page of HTML" }
         if answer.status == 400, kind == .credentials, words.isPage {
             message += ": it does not accept the client certificate"
+            cause = .ofClient
+        } else if isOfLogin, words.isOfCertificate {
+            cause = .ofClient
         }
         if answer.status == 511 { message += ": this network wants a login" }
         return HTTPEnd(
             kind: kind, answer: answer, code: "\(kind == .outage ? SendOutcome.edge : "http").\(answer.status)",
             place: request.address.origin.description, words: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
-            secrets: secrets, isPage: words.isPage)
+            secrets: secrets, isPage: words.isPage, cause: cause)
     }
 
     private func isOff(_ date: String?, now: Int) -> Bool {
@@ -210,48 +220,16 @@ final class HTTPExchange {
             kind = status == 407 ? .credentials : .offline
             return HTTPEnd(
                 kind: stopped == nil ? kind : .stopped, code: "proxy.\(status)",
-                words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT")
+                words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT",
+                cause: status == 407 ? .refusedByProxy : nil)
         }
+        let (words, cause) = Self.words(failure, kind, address)
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, code: "curl.\(failure.code)",
-            words: stopped ?? "\(address.origin)\(proxyWords): \(Self.words(failure, kind, address))",
+            words: stopped ?? "\(address.origin)\(proxyWords): \(words)",
             wasSentWhole: failure.wasSentWhole, isOfKeptConnection: stopped == nil && failure.isOfKeptConnection,
-            isClosed: stopped == nil && kind != .tls && [52, 55, 56].contains(failure.code))
+            isClosed: stopped == nil && kind != .tls && [52, 55, 56].contains(failure.code), cause: cause)
     }
-
-    /// libcurl's message. We say ourselves what is wrong if the server has no TLS or another name, because libcurl only
-    /// gives OpenSSL's words for it.
-    private static func words(_ failure: TransferFailure, _ kind: AnswerClass, _ address: WebAddress) -> String {
-        let message = failure.message
-        if [1, 8].contains(failure.code), kind == .outage { return "what answers there does not speak HTTP" }
-        if kind == .outage { return "the port is open, but closed the connection before TLS began" }
-        if message.contains("certificate subject name") {
-            return "\(Block.Cause.otherName.rawValue) than \(address.origin.host)"
-        }
-        if refusesCertificate(message) {
-            let alert = message.pieces(around: "::").last?.pieces(by: ",").first ?? ""
-            return "the server does not accept \(Block.Cause.ofClient.rawValue) (\(alert))"
-        }
-        if failure.code == 58 { return "\(Block.Cause.ofClient.rawValue) cannot be used: \(message)" }
-        if message.contains("wrong version number") { return Block.Cause.noTLS.rawValue }
-        if let cause = certificateCauses.first(where: { message.contains($0.words) })?.cause { return cause.rawValue }
-        let isWord = message.utf8.dropFirst().first.map { (97...122).contains($0) } ?? false
-        return isWord ? message.cut(to: 1).lowercased() + message.without(first: 1) : message
-    }
-
-    /// Whether OpenSSL names an alert with which a server refuses a client certificate, or wants one.
-    private static func refusesCertificate(_ message: String) -> Bool {
-        message.contains(" alert ")
-            && ["certificate", "unknown ca", "decrypt error", "access denied"].contains(where: message.contains)
-    }
-
-    /// OpenSSL's words about a certificate.
-    private static let certificateCauses: [(words: String, cause: Block.Cause)] = [
-        ("certificate has expired", .expired), ("certificate is not yet valid", .notYetValid),
-        ("self-signed certificate in", .foreign), ("self signed certificate in", .foreign),
-        ("self-signed certificate", .selfSigned), ("self signed certificate", .selfSigned),
-        ("unable to get local issuer", .foreign), ("unable to get issuer", .foreign),
-    ]
 
     /// Names the proxy, because it may be the proxy that cannot be reached.
     private var proxyWords: String {
@@ -267,7 +245,7 @@ final class HTTPExchange {
             return nil
         } catch {
             let end = end(error, address, control)
-            return Block(end.kind.reason ?? .offline, end.message)
+            return end.block(end.kind.reason ?? .offline)
         }
     }
 }

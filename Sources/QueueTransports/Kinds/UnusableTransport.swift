@@ -7,8 +7,8 @@ final class UnusableTransport: UploadTransport {
     private let block: Block
 
     init(_ fault: QueueError) {
-        trouble = "\(Block.Cause.unusable.rawValue): \(fault.message)"
-        block = Block(.local, trouble)
+        trouble = "its settings cannot be used: \(fault.message)"
+        block = Block(.local, trouble, cause: .unusable)
     }
 
     var absence: Block? { block }

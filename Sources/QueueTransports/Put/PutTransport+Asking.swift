@@ -39,7 +39,8 @@ extension PutTransport {
 
     private func absent(_ job: SendJob, _ place: PutAddresses.Place, _ status: Int) -> RemoteState {
         // A server that did not show the object after the upload does not show it now, so this proves nothing.
-        if job.delivery.receipt?.contains(#""confirmed_by":"status""#) ?? false {
+        let receipt = job.delivery.receipt.flatMap { try? JSONParser.parse(Array($0.utf8), nesting: 8) }
+        if receipt?["confirmed_by"]?.text == "status" {
             return .unknown("\(place.address.origin) answers \(status), as it did right after the upload")
         }
         return .lost("\(place.address.origin) answers \(status)")

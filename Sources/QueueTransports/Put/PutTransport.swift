@@ -28,7 +28,7 @@ final class PutTransport: UploadTransport {
     /// Blocks a URL from an older version in which two captures can share a place.
     var absence: Block? {
         guard settings.sharesPlaces else { return nil }
-        return Block(.address, PutSettings.urlWithoutHash)
+        return Block(.address, PutSettings.urlWithoutHash, cause: .sharedPlaces)
     }
 
     func reach(_ control: SendControl) -> Block? { exchange.reach(addresses.last ?? addresses.known, control) }

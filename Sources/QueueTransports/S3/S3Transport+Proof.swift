@@ -126,7 +126,7 @@ extension S3Transport {
         return .blocked(
             Block(
                 .unproven,
-                "\(seen), so nothing proves that it has the bytes; \(Block.Cause.mayNotRead.rawValue)"))
+                "\(seen), so nothing proves that it has the bytes; \(S3Settings.mayNotRead)", cause: .mayNotRead))
     }
 
     /// How an earlier try ended after which the store did not show the object; nil if it was not sent, or if the queue

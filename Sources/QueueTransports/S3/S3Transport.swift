@@ -162,18 +162,18 @@ final class S3Transport: UploadTransport {
     /// Blocks the destination if the store does not know a header, because it would refuse the other captures too.
     private func unknownHeader(_ end: HTTPEnd, _ condition: Condition) -> SendOutcome? {
         guard let answer = end.answer else { return nil }
-        let cause: Block.Cause
+        let (cause, words): (Block.Cause, String)
         // If the store knows the checksum but finds it wrong, the answer is handled as usual.
         if settings.checksum == .sha256, [400, 501].contains(answer.status), answer.names("x-amz-checksum"),
             !AnswerClass.wrongBytes.contains(end.word ?? "")
         {
-            cause = .noChecksum
+            (cause, words) = (.noChecksum, "x-amz-checksum-sha256")
         } else if case .absent = condition, end.isOfUnknownHeader("If-None-Match") {
-            cause = .noCondition
+            (cause, words) = (.noCondition, "If-None-Match")
         } else {
             return nil
         }
-        return .blocked(Block(.endpoint, "\(end.message): \(cause.rawValue)"))
+        return .blocked(Block(.endpoint, "\(end.message): the store does not support \(words)", cause: cause))
     }
 
     func shown(_ address: WebAddress) -> String { settings.connection.shown(address) }
@@ -235,7 +235,8 @@ final class S3Transport: UploadTransport {
             default:
                 found.judge(end, allowing: [])
                 if end.word == "AccessDenied", let block = found.block {
-                    found.block = Block(block.reason, "\(block.message); \(Block.Cause.mayNotRead.rawValue)")
+                    found.block = Block(
+                        block.reason, "\(block.message); \(S3Settings.mayNotRead)", cause: .mayNotRead)
                 }
             }
         } catch {
@@ -243,6 +244,10 @@ final class S3Transport: UploadTransport {
         }
         return found
     }
+}
+
+extension S3Settings {
+    static let mayNotRead = "HEAD and GET need s3:GetObject"
 }
 
 extension DigestTraits {

@@ -136,6 +136,6 @@ extension DestinationSettings {
 
 extension PutSettings {
     static let urlWithoutHash =
-        "\(Block.Cause.sharedPlaces.rawValue): several captures can have one id, and a server may ignore the query, so a "
+        "the path of the URL has no {sha256}: several captures can have one id, and a server may ignore the query, so a "
         + "later one would replace an earlier one"
 }

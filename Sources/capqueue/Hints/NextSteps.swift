@@ -40,8 +40,8 @@ enum NextSteps {
         return switch (block.reason, block.cause) {
         case (.endpoint, .noChecksum): ("leave it out with", "\(set) --checksum md5")
         case (.endpoint, .noCondition): ("leave it out with", "\(set) --no-condition")
-        case (.endpoint, nil) where !placeOfBucket(block).isEmpty:
-            ("use the bucket's own place with", ([set] + placeOfBucket(block)).joined(separator: " "))
+        case (.endpoint, let cause?) where cause.bucket != (nil, nil):
+            ("use the bucket's own place with", ([set] + placeOfBucket(cause)).joined(separator: " "))
         case (.address, .sharedPlaces): ("change the URL with", "\(set) --url URL")
         case (.credentials, .mayNotRead): ("if these keys may only write", "\(set) --proof status")
         case (.unproven, _): ("if the server never shows stored objects", "\(set) --proof status")
@@ -53,15 +53,15 @@ enum NextSteps {
     }
 
     /// The options that name the place of a bucket, if the store said it.
-    private static func placeOfBucket(_ block: Block) -> [String] {
-        let host = block.word(after: Block.otherHost).map { "--url https://\($0)/..." }
-        return [host, block.word(after: Block.otherRegion).map { "--region \($0)" }].compactMap(\.self)
+    private static func placeOfBucket(_ cause: Block.Cause) -> [String] {
+        [cause.bucket.host.map { "--url https://\($0)/..." }, cause.bucket.region.map { "--region \($0)" }]
+            .compactMap(\.self)
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
     private static func ofRefusal(_ block: Block, _ set: String, _ kind: String?) -> String {
         if block.cause == .refusedByProxy { return "give the user and password for the proxy with: \(set) --proxy URL" }
-        if block.message.lowercased().contains("certificate") {
+        if block.cause == .ofClient {
             return "give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE"
         }
         if kind == "put" { return "change the token with: \(set) --token-file FILE" }
@@ -79,8 +79,9 @@ enum NextSteps {
                 "the server has seen a higher counter; raise the counter of the key with: "
                 + "capbundle key recover --realitycam --counter N --key FILE",
         ]
-        if block.message.contains("(TOKEN_") { return "change the token with: \(set) --token-file FILE" }
-        return byCode.first { block.message.contains("(\($0.key)") }?.value
+        let code = block.cause?.rawValue ?? ""
+        if code.hasPrefix("TOKEN_") { return "change the token with: \(set) --token-file FILE" }
+        return byCode[code]
             ?? "change the refused credentials with: \(set) --device-id UUID --key FILE (or --token-file FILE)"
     }
 

@@ -95,7 +95,8 @@ final class RunScreen: Sendable {
         case .permanentlyFailed, .conflict, .quarantined, .pending: diagnostic.warning("\(name)\(message)")
         case .blocked, .offline:
             state.blocks[destination] = event.code
-            let hints = reason.map { NextSteps.of(Block($0, message), destination, kind: kinds[destination]) } ?? []
+            let block = reason.map { Block($0, message, cause: event.cause) }
+            let hints = block.map { NextSteps.of($0, destination, kind: kinds[destination]) } ?? []
             let isLeft = mode == .untilEmpty && !hints.isEmpty
             let next = isLeft ? "" : nextTry(event.until, isKept: reason?.outlivesRun ?? false)
             diagnostic.warning("\(place)\(message)\(next)", hints: hints)

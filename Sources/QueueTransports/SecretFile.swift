@@ -10,15 +10,15 @@ enum SecretFile {
     static let longest = 8192
 
     /// - Throws: the message for a file that cannot be read or is empty.
-    static func firstLine(_ path: FilePath) throws(SendTrouble) -> [UInt8] {
+    static func firstLine(_ path: FilePath) throws -> [UInt8] {
         do throws(NativeError) {
             let bytes = try FileHandle.reading(path).readAll(limit: limit)
             let line = Self.line(bytes)
             if !line.isEmpty { return line }
         } catch {
-            throw SendTrouble(message: "\(path) cannot be read: \(error.text)")
+            throw SendOutcome.ours("\(path) cannot be read: \(error.text)")
         }
-        throw SendTrouble(message: "the first line of \(path) is empty")
+        throw SendOutcome.ours("the first line of \(path) is empty")
     }
 
     static func line(_ bytes: [UInt8]) -> [UInt8] {
@@ -30,12 +30,11 @@ enum SecretFile {
     /// Returns the first line that a shell command prints.
     static func firstLine(
         of command: String, _ environment: [String: String] = [:], _ control: SendControl
-    ) throws(SendTrouble) -> String {
+    ) throws -> String {
         let line = line(try output(of: command, environment, control))
         guard !line.isEmpty, line.count <= longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-            throw SendTrouble(
-                message:
-                    "expected one line of at most \(longest) printable characters, without spaces, from the command")
+            throw SendOutcome.ours(
+                "expected one line of at most \(longest) printable characters, without spaces, from the command")
         }
         return String(decoding: line, as: UTF8.self)
     }
@@ -43,7 +42,7 @@ enum SecretFile {
     /// Returns all that a shell command prints, at most 64 KiB.
     static func output(
         of command: String, _ environment: [String: String], _ control: SendControl
-    ) throws(SendTrouble) -> [UInt8] {
+    ) throws -> [UInt8] {
         var shell = ShellCommand(command)
         shell.environment = environment
         shell.outputLimit = limit
@@ -52,13 +51,13 @@ enum SecretFile {
         do throws(NativeError) {
             (ending, output) = try shell.run { control.stopped != nil }
         } catch {
-            throw SendTrouble(message: "the command cannot be run: \(error.text)")
+            throw SendOutcome.ours("the command cannot be run: \(error.text)")
         }
         switch ending {
         case .code(0): break
-        case .code(let code): throw SendTrouble(message: "the command ended with \(code)")
-        case .signal(let number): throw SendTrouble(message: "the command was ended by signal \(number)")
-        case .late: throw SendTrouble(message: "the command did not end within \(Int(shell.seconds)) s")
+        case .code(let code): throw SendOutcome.ours("the command ended with \(code)")
+        case .signal(let number): throw SendOutcome.ours("the command was ended by signal \(number)")
+        case .late: throw SendOutcome.ours("the command did not end within \(Int(shell.seconds)) s")
         }
         return output
     }

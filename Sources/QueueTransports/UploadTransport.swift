@@ -26,8 +26,10 @@ package protocol UploadTransport: AnyObject {
     ///
     /// - Returns: the reason for a failure; nil if all bytes came and are those that were sent.
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String?
-    /// Notifies the destination that a session has ended. Returns the status line of the answer, or what went wrong.
-    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble>
+    /// Notifies the destination that a session has ended. Returns the status line of the answer.
+    ///
+    /// - Throws: what `SendOutcome.of` makes words of.
+    func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String
     /// Tests the destination without changing anything there.
     func test(_ control: SendControl) -> DestinationTest
 }
@@ -39,33 +41,25 @@ package enum RemoteState: Hashable {
     case unknown(String)
 }
 
-/// A failure before an answer came, described in words for people.
-package struct SendTrouble: Error, Hashable {
-    package let message: String
-    private let known: SendOutcome?
-    private var isPerhapsOfCapture = false
-
-    /// Makes a failure on our side.
-    package init(message: String) { (self.message, known) = (message, nil) }
-
-    /// Makes a failure on our side that may be of this capture alone.
-    init(perhapsOfCapture message: String) {
-        self.init(message: message)
-        isPerhapsOfCapture = true
-    }
-
-    init(_ outcome: SendOutcome) { (message, known) = (outcome.trouble ?? "", outcome) }
-
-    /// What it means for the delivery. A failure on our side blocks the destination, unless the transfer was stopped.
-    func outcome(_ control: SendControl) -> SendOutcome {
-        if let outcome = known ?? control.stopped.map({ .parked(cause: $0, isInDoubt: false) }) { return outcome }
+extension SendOutcome: Error {
+    /// A failure on our side, described in words for people. It blocks the destination.
+    static func ours(_ message: String, perhapsOfCapture: Bool = false) -> SendOutcome {
         var block = Block(.local, message)
-        block.isPerhapsOfCapture = isPerhapsOfCapture
+        block.isPerhapsOfCapture = perhapsOfCapture
         return .blocked(block)
     }
-}
 
-extension SendOutcome {
+    /// What an error of a try means. What failed on our side means nothing if the transfer was stopped.
+    package static func of(_ error: any Error, _ control: SendControl? = nil) -> SendOutcome {
+        let outcome = error as? SendOutcome ?? .ours((error as? BundleError)?.message ?? "\(error)")
+        guard case .blocked(let block) = outcome, block.reason == .local, let cause = control?.stopped
+        else { return outcome }
+        return .parked(cause: cause, isInDoubt: false)
+    }
+
+    /// What went wrong, in words for people.
+    static func words(_ error: any Error) -> String { of(error).trouble ?? "" }
+
     /// What it means that the upload body cannot be made from a bundle.
     init(_ error: BundleError) {
         // The bundle was sound at push, so its bytes have changed. They are checked again before they are set aside.
@@ -98,8 +92,8 @@ extension UploadTransport {
         .unclear(code: "poll", message: "this kind of destination decides at once")
     }
 
-    package func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
-        .failure(SendTrouble(message: "this kind of destination has no sessions"))
+    package func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String {
+        throw SendOutcome.ours("this kind of destination has no sessions")
     }
 }
 
@@ -157,17 +151,16 @@ package struct SendJob {
     }
 
     /// Opens the bundle's file. The name is for messages.
-    func open() throws(SendTrouble) -> (handle: FileHandle, name: String) {
-        let gone = SendTrouble(.damaged(message: "the stored file is missing"))
+    func open() throws -> (handle: FileHandle, name: String) {
         do throws(NativeError) {
             let handle =
                 capture.holding == .reference
                 ? try FileHandle.readingPlainFile(file) : try FileHandle.reading(file, followsLinks: false)
             if let handle { return (handle, file.string) }
         } catch  where !error.isMissing {
-            throw SendTrouble(.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)"))
+            throw SendOutcome.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
         } catch {}
-        throw gone
+        throw SendOutcome.damaged(message: "the stored file is missing")
     }
 
     var holdsWhatWasSent: Bool { held == capture.sha256 }

@@ -242,15 +242,15 @@ package final class DestinationWorker {
         guard let marker = try outbox.claim(for: destination, at: now) else { return false }
         let control = sending.control(for: nil, destination)
         defer { sending.done(control) }
-        let result = transport.tell(marker, control)
+        let result = Result { try transport.tell(marker, control) }.mapError { SendOutcome.of($0, control) }
         try queue.store.turn { turn in
             try outbox.settle(marker, result, retry: retry, time: sending.time, turn)
         }
         let (name, message): (QueueEvent.Name, String) =
             switch result {
             case .success(let answer): (.session, answer)
-            case .failure(let trouble):
-                (.warning, "the destination did not accept the end of session \(marker.session): \(trouble.message)")
+            case .failure(let end):
+                (.warning, "the destination did not accept the end of session \(marker.session): \(end.trouble ?? "")")
             }
         sending.tell(name, destination, message) { $0.session = marker.session }
         return true

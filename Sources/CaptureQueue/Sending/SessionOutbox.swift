@@ -106,7 +106,7 @@ struct SessionOutbox {
     ///
     /// - Parameter retry: the retry policy of the destination. Its last delay repeats.
     func settle(
-        _ marker: SessionMarker, _ result: Result<String, SendTrouble>, retry: RetryPolicy, time: RunTime,
+        _ marker: SessionMarker, _ result: Result<String, SendOutcome>, retry: RetryPolicy, time: RunTime,
         _ turn: QueueStore.WriterTurn
     ) throws {
         try turn.write { db in
@@ -132,9 +132,8 @@ struct SessionOutbox {
                     WHERE session = ? AND destination = ? AND key = ?
                     """,
                     [
-                        now.wall + max(1000, delay.milliseconds), trouble.message, marker.sessionNumber,
-                        marker.destination,
-                        marker.key,
+                        now.wall + max(1000, delay.milliseconds), trouble.trouble ?? "", marker.sessionNumber,
+                        marker.destination, marker.key,
                     ])
             }
         }

@@ -29,7 +29,7 @@ extension CaptureAPITransport {
             HTTPRequest.Header("Accept", "application/json"),
         ]
         request.body = Self.form(photo, boundary, control)
-        let asked = try? exchange.perform(request, token: nil, control) { _ throws(SendTrouble) in false }
+        let asked = try? exchange.perform(request, token: nil, control) { _ throws in false }
         guard let end = asked else { return .unknown("the server cannot be asked") }
         if let answer = end.answer {
             let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil
@@ -87,10 +87,10 @@ extension CaptureAPITransport {
             let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
         else { return .unclear(code: "poll", message: "the server's id for the capture is unknown") }
         let end: HTTPEnd
-        do throws(SendTrouble) {
+        do {
             end = try asked(.get, address, job.token, control)
         } catch {
-            return error.outcome(control)
+            return SendOutcome.of(error, control)
         }
         if end.answer?.status == 404 {
             return .unclear(code: "http.404", message: "the server no longer knows \(id)")
@@ -109,8 +109,8 @@ extension CaptureAPITransport {
     /// Makes a signed request without a body.
     func asked(
         _ method: HTTPRequest.Method, _ address: WebAddress, _ token: [UInt8], _ control: SendControl
-    ) throws(SendTrouble) -> HTTPEnd {
-        guard let empty = try? Digest.of([]) else { throw SendTrouble(message: "no hash") }
+    ) throws -> HTTPEnd {
+        guard let empty = try? Digest.of([]) else { throw SendOutcome.ours("no hash") }
         return try authorized(HTTPRequest(method, address), empty, token, control)
     }
 
@@ -133,7 +133,7 @@ extension CaptureAPITransport {
         let endpoint = WebAddress(template.example)
         var found = exchange.test(endpoint, control)
         guard found.block == nil, let endpoint else { return found }
-        do throws(SendTrouble) {
+        do {
             if let device = settings.device {
                 _ = try shared.signer(device)
                 found.findings.append("the key of device \(device.id) can be used")
@@ -143,7 +143,7 @@ extension CaptureAPITransport {
                 found.findings.append("the RealityCam key of device \(profile.device.id) can be used")
             }
         } catch {
-            found.block = Block(.local, error.message)
+            found.block = Block(.local, SendOutcome.words(error))
             return found
         }
         found.check(shared.tokens, control)

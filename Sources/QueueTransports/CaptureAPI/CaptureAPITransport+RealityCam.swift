@@ -19,9 +19,9 @@ extension CaptureAPITransport {
     /// Sends one capture. Each request has a new body, because its assertion needs a counter above that of the header.
     func sendToRealityCam(
         _ job: SendJob, to endpoint: WebAddress, _ profile: HTTPSettings.RealityCam, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         var last: Attempt?
-        let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request throws(SendTrouble) in
+        let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request throws in
             let made = try attempt(job, profile, control)
             last = made
             request.headers += [
@@ -53,7 +53,7 @@ extension CaptureAPITransport {
     /// Reserves counters, and makes and signs a body with them.
     private func attempt(
         _ job: SendJob, _ profile: HTTPSettings.RealityCam, _ control: SendControl
-    ) throws(SendTrouble) -> Attempt {
+    ) throws -> Attempt {
         let signer = try shared.signer(profile)
         let source = try job.open()
         let counters = try reserve(signer, withAssertion: profile.hasAssertion)
@@ -70,10 +70,10 @@ extension CaptureAPITransport {
                     return Attempt(file: file, contentType: layout.body.contentType, sha256: hash, signature: signature)
                 }
             } catch {
-                throw SendTrouble(Self.refusal(error))
+                throw Self.refusal(error)
             }
             guard file.isSpoilt else {
-                throw SendTrouble(file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false))
+                throw file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false)
             }
             // The boundary occurs in the body. Try the next boundary of the manifest.
             candidate = layout.candidate + 1
@@ -91,21 +91,19 @@ extension CaptureAPITransport {
     /// - Parameter empty: The hash of zero bytes.
     func sign(
         _ request: inout HTTPRequest, empty: Digest, _ profile: HTTPSettings.RealityCam
-    ) throws(SendTrouble) -> Bool {
+    ) throws -> Bool {
         let signer = try shared.signer(profile)
         let counter = try reserve(signer, withAssertion: false).header
         let now = serverTime
-        try request.add { () throws(BundleError) in
-            try signer.sign(empty, counter: counter, deviceID: profile.device.id, timestamp: now)
-        }
+        request.add(try signer.sign(empty, counter: counter, deviceID: profile.device.id, timestamp: now))
         return true
     }
 
     private func reserve(
         _ signer: any RealityCamRequestSigner, withAssertion: Bool
-    ) throws(SendTrouble) -> (header: UInt32, assertion: UInt32?) {
+    ) throws -> (header: UInt32, assertion: UInt32?) {
         do throws(BundleError) { return try signer.reserve(withAssertion: withAssertion) } catch {
-            throw SendTrouble(message: "the RealityCam key: \(error.description)")
+            throw SendOutcome.ours("the RealityCam key: \(error.description)")
         }
     }
 
@@ -113,17 +111,17 @@ extension CaptureAPITransport {
     /// counters in the order in which they were reserved.
     ///
     /// - Returns: nil if requests have no counters.
-    func takeTurn(_ control: SendControl) throws(SendTrouble) -> FileLock? {
+    func takeTurn(_ control: SendControl) throws -> FileLock? {
         guard let profile = settings.realityCam else { return nil }
         let path = try shared.signer(profile).turnPath
-        return try control.whileWaiting { () throws(SendTrouble) in
+        return try control.whileWaiting {
             while true {
                 do throws(NativeError) {
                     if let lock = try FileLock.take(path, milliseconds: 0) { return lock }
                 } catch {
-                    throw SendTrouble(message: "\(path) cannot be locked: \(error.text)")
+                    throw SendOutcome.ours("\(path) cannot be locked: \(error.text)")
                 }
-                guard control.wait(seconds: 0.1) else { throw SendTrouble(message: control.stopped ?? "") }
+                guard control.wait(seconds: 0.1) else { throw SendOutcome.ours(control.stopped ?? "") }
             }
         }
     }

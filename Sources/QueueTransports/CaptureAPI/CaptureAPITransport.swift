@@ -25,9 +25,9 @@ final class CaptureAPITransport: UploadTransport {
     // MARK: - Sending
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        do throws(SendTrouble) {
+        do {
             guard let endpoint = template.address(of: job.capture) else {
-                throw SendTrouble(message: "the URL cannot be used")
+                throw SendOutcome.ours("the URL cannot be used")
             }
             if let outage = job.outage,
                 let outcome = try asked(.head, endpoint, job.token, control).named(template, settings.connection)
@@ -39,7 +39,7 @@ final class CaptureAPITransport: UploadTransport {
             if let profile = settings.realityCam { return try sendToRealityCam(job, to: endpoint, profile, control) }
             return try send(job, to: endpoint, control)
         } catch {
-            return error.outcome(control)
+            return SendOutcome.of(error, control)
         }
     }
 
@@ -66,7 +66,7 @@ final class CaptureAPITransport: UploadTransport {
 
     private func send(
         _ job: SendJob, to endpoint: WebAddress, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         let source = try job.open()
         var candidate = job.firstCandidate
         while true {
@@ -78,7 +78,7 @@ final class CaptureAPITransport: UploadTransport {
                     layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
                 }
             } catch {
-                throw SendTrouble(SendOutcome(error))
+                throw SendOutcome(error)
             }
             let file = FileBody(
                 source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes),
@@ -92,7 +92,7 @@ final class CaptureAPITransport: UploadTransport {
 
     private func post(
         _ file: FileBody, _ layout: BodyLayout, to endpoint: WebAddress, _ job: SendJob, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         // Only a signed request needs the hash of the body before the body is sent.
         var digest: Digest?
         if settings.device != nil {
@@ -189,21 +189,21 @@ final class CaptureAPITransport: UploadTransport {
     /// Sends with a token and device headers made for this try. It repeats once if the server asks for fresh ones.
     func authorized(
         _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
-    ) throws(SendTrouble) -> HTTPEnd {
-        try authorized(request, token, control) { attempt throws(SendTrouble) in try sign(&attempt, body) }
+    ) throws -> HTTPEnd {
+        try authorized(request, token, control) { attempt in try sign(&attempt, body) }
     }
 
     /// - Parameter sign: Signs a request, and returns whether it did.
     func authorized(
         _ request: HTTPRequest, _ token: [UInt8], _ control: SendControl,
-        sign: (inout HTTPRequest) throws(SendTrouble) -> Bool
-    ) throws(SendTrouble) -> HTTPEnd {
+        sign: (inout HTTPRequest) throws -> Bool
+    ) throws -> HTTPEnd {
         let own = settings.connection.own
         let turn = try takeTurn(control)
         defer { turn?.release() }
         return try exchange.perform(
             request, token: shared.tokens, control,
-            prepare: { attempt throws(SendTrouble) in
+            prepare: { attempt in
                 attempt.add(own)
                 attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
                 return try sign(&attempt) || !own.isEmpty
@@ -212,14 +212,12 @@ final class CaptureAPITransport: UploadTransport {
     }
 
     /// - Returns: whether the request was signed.
-    private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws(SendTrouble) -> Bool {
+    private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws -> Bool {
         if let body, let profile = settings.realityCam { return try sign(&request, empty: body, profile) }
         guard let body, let device = settings.device else { return false }
         let signer = try shared.signer(device)
         let now = serverTime
-        try request.add { () throws(BundleError) in
-            try signer.signature(of: body, deviceID: device.id, timestamp: now)
-        }
+        request.add(try signer.signature(of: body, deviceID: device.id, timestamp: now))
         return true
     }
 

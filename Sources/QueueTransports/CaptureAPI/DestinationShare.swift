@@ -19,31 +19,27 @@ final class DestinationShare: Sendable {
     }
 
     /// Returns the signer of a device, whose key is read once.
-    func signer(_ settings: HTTPSettings.Device) throws(SendTrouble) -> any RequestSigner {
-        try Self.signer(settings, device) { [signers] passphrase throws(BundleError) in
+    func signer(_ settings: HTTPSettings.Device) throws -> any RequestSigner {
+        try Self.signer(settings, device) { [signers] passphrase in
             try signers.device(settings.keyFile, passphrase)
         }
     }
 
     /// Returns the signer for RealityCam, whose key is read once.
-    func signer(_ settings: HTTPSettings.RealityCam) throws(SendTrouble) -> any RealityCamRequestSigner {
-        try Self.signer(settings.device, realityCam) { [signers] passphrase throws(BundleError) in
+    func signer(_ settings: HTTPSettings.RealityCam) throws -> any RealityCamRequestSigner {
+        try Self.signer(settings.device, realityCam) { [signers] passphrase in
             try signers.realityCam(settings.device.keyFile, passphrase, settings.rpID)
         }
     }
 
     private static func signer<Signer: Sendable>(
         _ settings: HTTPSettings.Device, _ known: borrowing Mutex<Signer?>,
-        _ make: ([UInt8]?) throws(BundleError) -> Signer
-    ) throws(SendTrouble) -> Signer {
+        _ make: ([UInt8]?) throws -> Signer
+    ) throws -> Signer {
         if let known = known.withLock(\.self) { return known }
         let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
-        do throws(BundleError) {
-            let signer = try make(passphrase)
-            known.withLock { $0 = signer }
-            return signer
-        } catch {
-            throw SendTrouble(message: error.message)
-        }
+        let signer = try make(passphrase)
+        known.withLock { $0 = signer }
+        return signer
     }
 }

@@ -51,7 +51,7 @@ package final class FolderTransport: UploadTransport {
     /// Copies the bundle. A file that already exists is compared, never replaced.
     package func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
         if let block = reach(control) { return .blocked(block) }
-        do throws(SendTrouble) {
+        do {
             return send(job, from: try job.open().handle, control)
         } catch {
             if job.delivery.isInDoubt, let folder = try? FolderHandle(path),
@@ -59,7 +59,7 @@ package final class FolderTransport: UploadTransport {
             {
                 return .completed(receipt: receipt, remoteID: nil, remoteURL: nil)
             }
-            return error.outcome(control)
+            return SendOutcome.of(error, control)
         }
     }
 

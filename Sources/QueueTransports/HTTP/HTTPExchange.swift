@@ -80,8 +80,8 @@ final class HTTPExchange {
     ///   - onAgain: called with an answer that asks for another try.
     func perform(
         _ request: HTTPRequest, token tokens: TokenSource?, isFetched: Bool = false, _ control: SendControl,
-        prepare: (inout HTTPRequest) throws(SendTrouble) -> Bool, onAgain: (HTTPEnd) -> Void = { _ in }
-    ) throws(SendTrouble) -> HTTPEnd {
+        prepare: (inout HTTPRequest) throws -> Bool, onAgain: (HTTPEnd) -> Void = { _ in }
+    ) throws -> HTTPEnd {
         var bearer = try tokens?.current(control)
         var round = 0
         while true {

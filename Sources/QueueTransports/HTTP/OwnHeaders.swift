@@ -11,11 +11,5 @@ extension HTTPRequest {
         headers += own
     }
 
-    mutating func add(_ sign: () throws(BundleError) -> RequestSignature) throws(SendTrouble) {
-        do throws(BundleError) {
-            headers += try sign().headers.map { Header($0.name, $0.value) }
-        } catch {
-            throw SendTrouble(message: error.message)
-        }
-    }
+    mutating func add(_ signature: RequestSignature) { headers += signature.headers.map { Header($0.name, $0.value) } }
 }

@@ -29,9 +29,9 @@ final class ReturnedBytes {
     private var head: [UInt8] = []
     private var fault: String?
 
-    init(_ byteCount: Int?, _ sha256: Digest, into target: FileHandle? = nil) throws(SendTrouble) {
+    init(_ byteCount: Int?, _ sha256: Digest, into target: FileHandle? = nil) throws {
         (self.byteCount, self.sha256, self.target) = (byteCount ?? .max, sha256, target)
-        do throws(NativeError) { hasher = try SHA256Hasher() } catch { throw SendTrouble(message: error.description) }
+        hasher = try SHA256Hasher()
     }
 
     /// The sink for `HTTPRequest.sink`. It ends the transfer if more bytes come than were sent.

@@ -7,7 +7,7 @@ final class TokenSource: Sendable {
     private struct Known {
         var token: String?
         /// Why it could not be read the last time.
-        var trouble: SendTrouble?
+        var trouble: (any Error)?
     }
 
     private let origin: TokenSettings
@@ -18,20 +18,20 @@ final class TokenSource: Sendable {
 
     init(_ origin: TokenSettings) { self.origin = origin }
 
-    func current(_ control: SendControl) throws(SendTrouble) -> String { try after(nil, control) }
+    func current(_ control: SendControl) throws -> String { try after(nil, control) }
 
     /// Returns the token, and reads it again if the known one was refused.
     ///
     /// - Parameter refused: the token that the server refused; nil if none was refused.
-    func after(_ refused: String?, _ control: SendControl) throws(SendTrouble) -> String {
+    func after(_ refused: String?, _ control: SendControl) throws -> String {
         let before = readings.withLock(\.self)
-        let result = known.withLock { known -> Result<String, SendTrouble> in
+        let result = known.withLock { known -> Result<String, any Error> in
             if let token = known.token, token != refused { return .success(token) }
             // It could not be read while this transfer waited for the lock.
             if let trouble = known.trouble, readings.withLock({ $0 > before }) { return .failure(trouble) }
             known.trouble = nil
             defer { readings.withLock { $0 += 1 } }
-            do throws(SendTrouble) {
+            do {
                 let fresh = try Self.read(origin, control)
                 known.token = fresh
                 return .success(fresh)
@@ -53,19 +53,19 @@ final class TokenSource: Sendable {
             ? "begins with \"Bearer \", which is added anyway: expected only the token" : nil
     }
 
-    private static func read(_ origin: TokenSettings, _ control: SendControl) throws(SendTrouble) -> String {
+    private static func read(_ origin: TokenSettings, _ control: SendControl) throws -> String {
         switch origin {
         case .command(let command):
-            do throws(SendTrouble) {
+            do {
                 return try SecretFile.firstLine(of: command, [:], control)
             } catch {
-                throw SendTrouble(message: "token-command: \(error.message)")
+                throw SendOutcome.ours("token-command: \(SendOutcome.words(error))")
             }
         case .file(let path):
             let line = try SecretFile.firstLine(path)
-            if let fault = Self.beginning(of: line) { throw SendTrouble(message: "\(path) \(fault)") }
+            if let fault = Self.beginning(of: line) { throw SendOutcome.ours("\(path) \(fault)") }
             guard line.count <= SecretFile.longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-                throw SendTrouble(message: "\(path) holds no token: expected one line of printable characters")
+                throw SendOutcome.ours("\(path) holds no token: expected one line of printable characters")
             }
             return String(decoding: line, as: UTF8.self)
         }

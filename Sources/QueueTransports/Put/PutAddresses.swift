@@ -98,12 +98,12 @@ final class PutAddresses {
         }
     }
 
-    func place(of job: SendJob, _ control: SendControl) throws(SendTrouble) -> Place {
+    func place(of job: SendJob, _ control: SendControl) throws -> Place {
         let place: Place
         switch settings.source {
         case .url(let template):
             guard let address = template.address(of: job.capture) else {
-                throw SendTrouble(perhapsOfCapture: "the URL of the capture cannot be used")
+                throw SendOutcome.ours("the URL of the capture cannot be used", perhapsOfCapture: true)
             }
             place = Place(address: address, headers: [], isFetched: false)
         case .command(let command): place = try fetch(job.capture, command: command, control)
@@ -128,23 +128,23 @@ final class PutAddresses {
 
     private func fetch(
         _ capture: CaptureRecord, command: String, _ control: SendControl
-    ) throws(SendTrouble) -> Place {
+    ) throws -> Place {
         let environment = [
             "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
             "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
         ]
-        do throws(SendTrouble) {
+        do {
             return try place(SecretFile.firstLine(of: command, environment, control), [])
         } catch {
-            throw SendTrouble(perhapsOfCapture: "url-command: \(error.message)")
+            throw SendOutcome.ours("url-command: \(SendOutcome.words(error))", perhapsOfCapture: true)
         }
     }
 
     private func fetch(
         _ capture: CaptureRecord, endpoint: URLTemplate, _ control: SendControl
-    ) throws(SendTrouble) -> Place {
+    ) throws -> Place {
         guard let address = endpoint.address(of: capture) else {
-            throw SendTrouble(message: "the url-endpoint cannot be used")
+            throw SendOutcome.ours("the url-endpoint cannot be used")
         }
         var request = HTTPRequest(.post, address)
         request.headers = [HTTPRequest.Header("Content-Type", "application/json")]
@@ -155,7 +155,7 @@ final class PutAddresses {
                     "bytes": .integer(capture.byteCount), "session": capture.session.map { .string($0) },
                 ])))
         let own = settings.connection.own
-        let end = try exchange.perform(request, token: tokens, control) { attempt throws(SendTrouble) in
+        let end = try exchange.perform(request, token: tokens, control) { attempt in
             attempt.add(own)
             return !own.isEmpty
         }.named(endpoint, settings.connection)
@@ -167,21 +167,21 @@ final class PutAddresses {
             let message = "url-endpoint: \(end.message)\(isAnswer ? Self.withoutURL(end) : "")"
             // The bundle was not sent yet, so the delivery is not in doubt.
             if end.kind == .outage || isAnswer && end.isPage {
-                throw SendTrouble(.blocked(end.outage(message, isInDoubt: false)))
+                throw SendOutcome.blocked(end.outage(message, isInDoubt: false))
             }
-            if case .unclear(let code, _) = end.outcome { throw SendTrouble(.failed(code: code, message: message)) }
-            throw SendTrouble(end.outcome)
+            if case .unclear(let code, _) = end.outcome { throw SendOutcome.failed(code: code, message: message) }
+            throw end.outcome
         }
         let headers = (json["headers"]?.members ?? []).compactMap { member in
             member.value.text.map { ConnectionSettings.Header("\(member.name): \($0)") }
         }
         guard !headers.contains(nil) else {
-            throw SendTrouble(perhapsOfCapture: "url-endpoint: the answer has headers that cannot be sent")
+            throw SendOutcome.ours("url-endpoint: the answer has headers that cannot be sent", perhapsOfCapture: true)
         }
-        do throws(SendTrouble) {
+        do {
             return try place(text, ConnectionSettings.requests(headers.compactMap(\.self).filter { !$0.isOurs }))
         } catch {
-            throw SendTrouble(perhapsOfCapture: "url-endpoint: \(error.message)")
+            throw SendOutcome.ours("url-endpoint: \(SendOutcome.words(error))", perhapsOfCapture: true)
         }
     }
 
@@ -192,9 +192,9 @@ final class PutAddresses {
             : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"
     }
 
-    private func place(_ text: String, _ headers: [HTTPRequest.Header]) throws(SendTrouble) -> Place {
+    private func place(_ text: String, _ headers: [HTTPRequest.Header]) throws -> Place {
         guard let address = WebAddress(text), !address.hasUser else {
-            throw SendTrouble(message: "expected one absolute URL of http or https")
+            throw SendOutcome.ours("expected one absolute URL of http or https")
         }
         return Place(address: address, headers: headers, isFetched: true)
     }

@@ -58,19 +58,19 @@ extension PutTransport {
         guard let place = try? addresses.place(of: job, control) else {
             return "no URL is available to look it up"
         }
-        do throws(SendTrouble) {
+        do {
             let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
             var request = HTTPRequest(.get, place.address)
             request.sink = bytes.take
             return bytes.trouble(try authorized(request, place, control))
         } catch {
-            return error.outcome(control).trouble ?? "no answer"
+            return SendOutcome.of(error, control).trouble ?? "no answer"
         }
     }
 
-    func tell(_ marker: SessionMarker, _ control: SendControl) -> Result<String, SendTrouble> {
+    func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String {
         guard let address = settings.sessionEnd.flatMap(marker.address) else {
-            return .failure(SendTrouble(message: "the session-end-url cannot be used"))
+            throw SendOutcome.ours("the session-end-url cannot be used")
         }
         var request = HTTPRequest(.post, address)
         request.headers = [
@@ -78,15 +78,11 @@ extension PutTransport {
         ]
         request.body = MemoryBody(marker.body)
         let place = PutAddresses.Place(address: address, headers: [], isFetched: false)
-        do throws(SendTrouble) {
-            let end = try authorized(request, place, control)
-            guard (200...299).contains(end.answer?.status ?? 0) else { throw SendTrouble(message: end.message) }
-            // A login page of a network has the status of a success, and nothing could prove the report afterwards.
-            if end.isPage { throw SendTrouble(message: "\(end.message) with a page of HTML, such as a login page") }
-            return .success(end.message)
-        } catch {
-            return .failure(SendTrouble(message: error.outcome(control).trouble ?? ""))
-        }
+        let end = try authorized(request, place, control)
+        guard (200...299).contains(end.answer?.status ?? 0) else { throw SendOutcome.ours(end.message) }
+        // A login page of a network has the status of a success, and nothing could prove the report afterwards.
+        if end.isPage { throw SendOutcome.ours("\(end.message) with a page of HTML, such as a login page") }
+        return end.message
     }
 
     func test(_ control: SendControl) -> DestinationTest {

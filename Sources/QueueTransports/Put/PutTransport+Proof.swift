@@ -143,14 +143,14 @@ extension PutTransport {
     func readBack(
         _ byteCount: Int?, _ sha256: Digest, _ place: PutAddresses.Place, _ control: SendControl
     ) -> (verdict: ReturnedBytes.Verdict, end: HTTPEnd?) {
-        do throws(SendTrouble) {
+        do {
             let bytes = try ReturnedBytes(byteCount, sha256)
             var request = HTTPRequest(.get, place.address)
             request.sink = bytes.take
             let end = try authorized(request, place, control)
             return (bytes.verdict(end), end)
         } catch {
-            return (.unread(error.outcome(control).trouble ?? "no answer"), nil)
+            return (.unread(SendOutcome.of(error, control).trouble ?? "no answer"), nil)
         }
     }
 
@@ -159,7 +159,7 @@ extension PutTransport {
     }
 
     /// Handles an answer that an object is already there: the same bytes complete the delivery, others are a conflict.
-    func present(_ upload: Upload, _ end: HTTPEnd) throws(SendTrouble) -> SendOutcome {
+    func present(_ upload: Upload, _ end: HTTPEnd) throws -> SendOutcome {
         var words = ""
         if let told = head(upload.place, upload.control).answer, told.status == 200 {
             switch RemoteDigest.compare(told, upload.content.handle, sha256: upload.content.sha256) {
@@ -206,10 +206,10 @@ extension PutTransport {
         var request = HTTPRequest(.head, place.address)
         request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
         if let etag { request.headers.append(HTTPRequest.Header("If-Match", etag)) }
-        do throws(SendTrouble) {
+        do {
             return try authorized(request, place, control)
         } catch {
-            return HTTPEnd(kind: .local, code: "local", words: error.outcome(control).trouble ?? "")
+            return HTTPEnd(kind: .local, code: "local", words: SendOutcome.of(error, control).trouble ?? "")
         }
     }
 

@@ -27,7 +27,7 @@ extension PutTransport {
     ///   - refusal: the answer to the PUT that was to replace nothing.
     func replaced(
         _ upload: Upload, _ byteCount: Int, _ etag: String?, _ refusal: HTTPEnd
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         let place = upload.place
         guard upload.wasTried, place.isFetched, !givesCondition(place), hasManifest(upload, byteCount),
             // A weak ETag matches nothing (RFC 9110 section 13.1.1).

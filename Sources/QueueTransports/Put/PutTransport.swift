@@ -49,10 +49,10 @@ final class PutTransport: UploadTransport {
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        do throws(SendTrouble) {
+        do {
             return try send(job, content(of: job), control)
         } catch {
-            let outcome = error.outcome(control)
+            let outcome = SendOutcome.of(error, control)
             guard case .damaged = outcome, job.delivery.isInDoubt, settings.part == .bundle,
                 let place = try? addresses.place(of: job, control)
             else { return outcome }
@@ -62,7 +62,7 @@ final class PutTransport: UploadTransport {
 
     private func send(
         _ job: SendJob, _ content: UploadFile, _ control: SendControl
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         var renewed = false
         while true {
             let place = try addresses.place(of: job, control)
@@ -139,7 +139,7 @@ final class PutTransport: UploadTransport {
     /// - Returns: the end of the request, and whether the request had a condition.
     func put(
         _ upload: Upload, replaces: Bool, torn: String? = nil
-    ) throws(SendTrouble) -> (end: HTTPEnd, isConditional: Bool) {
+    ) throws -> (end: HTTPEnd, isConditional: Bool) {
         let (content, place) = (upload.content, upload.place)
         let body = FileBody(content.handle, of: (content.byteCount, content.expected), upload.control)
         var request = HTTPRequest(.put, place.address)
@@ -153,12 +153,12 @@ final class PutTransport: UploadTransport {
         if let torn { request.headers.append(HTTPRequest.Header("If-Match", torn)) }
         request.body = body
         let end: HTTPEnd
-        do throws(SendTrouble) {
+        do {
             end = try authorized(request, place, upload.control)
         } catch {
-            throw body.fault.map { SendTrouble($0) } ?? error
+            throw body.fault ?? error
         }
-        if let fault = body.fault { throw SendTrouble(fault) }
+        if let fault = body.fault { throw fault }
         guard isConditional, end.isOfUnknownHeader("If-None-Match") else { return (end, isConditional || isGiven) }
         isConditionKnown = false
         return try put(upload, replaces: replaces)
@@ -166,7 +166,7 @@ final class PutTransport: UploadTransport {
 
     func judge(
         _ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         if end.kind == .present {
             let outcome = try present(upload, end)
             guard case .conflict = outcome, isConditional, upload.isNamed else { return outcome }
@@ -195,7 +195,7 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    func content(of job: SendJob) throws(SendTrouble) -> UploadFile {
+    func content(of job: SendJob) throws -> UploadFile {
         let source = try job.open()
         do throws(BundleError) {
             switch settings.part {
@@ -207,22 +207,22 @@ final class PutTransport: UploadTransport {
             case .body: return try .body(of: source.handle, sha256: job.capture.sha256, name: source.name)
             }
         } catch  where error.code == .entryAbsent {
-            throw SendTrouble(.rejected(code: error.code.rawValue, message: "the bundle has no photo"))
+            throw SendOutcome.rejected(code: error.code.rawValue, message: "the bundle has no photo")
         } catch {
-            throw SendTrouble(SendOutcome(error))
+            throw SendOutcome(error)
         }
     }
 
     func authorized(
         _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
-    ) throws(SendTrouble) -> HTTPEnd {
+    ) throws -> HTTPEnd {
         // Headers and tokens for the user's own server must not go to the host of a fetched URL.
         let isOurs = addresses.isOurs(place)
         let own = isOurs ? settings.connection.own : []
         return try exchange.perform(
             request, token: isOurs ? tokens : nil,
             isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds), control
-        ) { attempt throws(SendTrouble) in
+        ) { attempt in
             attempt.add(own)
             return !own.isEmpty || !place.headers.isEmpty
         }

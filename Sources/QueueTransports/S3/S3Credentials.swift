@@ -18,7 +18,7 @@ struct S3Credentials {
     ]
 
     /// - Throws: the message for the user if there are no credentials.
-    static func find(_ settings: S3Settings, _ control: SendControl) throws(SendTrouble) -> S3Credentials {
+    static func find(_ settings: S3Settings, _ control: SendControl) throws -> S3Credentials {
         if let known = fromEnvironment(settings) { return try known.examined() }
         let profile = profile(settings)
         let section = (sections(usualFile)[profile] ?? [:]).merging(configured(profile)) { one, _ in one }
@@ -27,27 +27,25 @@ struct S3Credentials {
         }
         if let command = section["credential_process"] { return try printed(by: command, control).examined() }
         if let other = others.first(where: { section[$0] != nil }) {
-            throw SendTrouble(
-                message: "the profile \(profile) gets its keys by \(other), which is not supported; export its keys as "
+            throw SendOutcome.ours(
+                "the profile \(profile) gets its keys by \(other), which is not supported; export its keys as "
                     + "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN")
         }
-        throw SendTrouble(
-            message:
-                "no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and no keys for the profile \(profile) in \(usualFile)"
+        throw SendOutcome.ours(
+            "no AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and no keys for the profile \(profile) in \(usualFile)"
         )
     }
 
     /// Runs the `credential_process` of a profile.
-    private static func printed(by command: String, _ control: SendControl) throws(SendTrouble) -> S3Credentials {
+    private static func printed(by command: String, _ control: SendControl) throws -> S3Credentials {
         let output: [UInt8]
-        do throws(SendTrouble) { output = try SecretFile.output(of: command, [:], control) } catch {
-            throw SendTrouble(message: "credential_process: \(error.message)")
+        do { output = try SecretFile.output(of: command, [:], control) } catch {
+            throw SendOutcome.ours("credential_process: \(SendOutcome.words(error))")
         }
         guard let json = try? JSONParser.parse(output, nesting: 4), json["Version"]?.integer == 1,
             let key = json["AccessKeyId"]?.text, let secret = json["SecretAccessKey"]?.text
         else {
-            throw SendTrouble(
-                message: "credential_process: expected JSON with Version 1, AccessKeyId and SecretAccessKey")
+            throw SendOutcome.ours("credential_process: expected JSON with Version 1, AccessKeyId and SecretAccessKey")
         }
         // A time that cannot be read is over, so that the command runs again for the next request.
         let end = json["Expiration"]?.text.map { ends(at: $0) ?? 0 }
@@ -78,9 +76,9 @@ struct S3Credentials {
     }
 
     /// Checks that the credentials have only printable characters, because they are sent in headers.
-    private func examined() throws(SendTrouble) -> S3Credentials {
+    private func examined() throws -> S3Credentials {
         guard [key, secret, session ?? "a"].allSatisfy({ $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f } }) else {
-            throw SendTrouble(message: "the AWS credentials contain characters that are not allowed in a key")
+            throw SendOutcome.ours("the AWS credentials contain characters that are not allowed in a key")
         }
         return self
     }

@@ -22,19 +22,17 @@ final class S3Exchange {
     /// - Parameter contentHash: the SHA-256 of the body in hex.
     func perform(
         _ request: HTTPRequest, contentHash: String, _ control: SendControl
-    ) throws(SendTrouble) -> HTTPEnd {
+    ) throws -> HTTPEnd {
         let credentials = try credentials(control)
         let region = S3Credentials.region(settings)
         var request = request
         request.add(settings.connection.own)
         let end = try connections.perform(
             request, token: nil, control,
-            prepare: { attempt throws(SendTrouble) in
+            prepare: { attempt in
                 let signer = SigV4(
                     credentials: credentials, region: region, now: WallClock.milliseconds + connections.clockOffset)
-                do throws(NativeError) { attempt = try signer.signed(attempt, contentHash: contentHash) } catch {
-                    throw SendTrouble(message: error.description)
-                }
+                attempt = try signer.signed(attempt, contentHash: contentHash)
                 return true
             },
             onAgain: { end in
@@ -46,7 +44,7 @@ final class S3Exchange {
         return end
     }
 
-    private func credentials(_ control: SendControl) throws(SendTrouble) -> S3Credentials {
+    private func credentials(_ control: SendControl) throws -> S3Credentials {
         // Those that end within a minute are replaced.
         if let kept, let end = kept.end, end - 60_000 > WallClock.milliseconds { return kept }
         let found = try S3Credentials.find(settings, control)
@@ -58,7 +56,7 @@ final class S3Exchange {
     func perform(
         _ method: HTTPRequest.Method, _ address: WebAddress, _ headers: [HTTPRequest.Header], _ control: SendControl,
         _ sink: ((Span<UInt8>) -> Bool)? = nil
-    ) throws(SendTrouble) -> HTTPEnd {
+    ) throws -> HTTPEnd {
         var request = HTTPRequest(method, address)
         request.headers = headers
         request.sink = sink

@@ -121,10 +121,8 @@ public final class S3Objects: Sendable {
         do {
             let hash = Hex.encode(try SHA256Hasher.hash(body))
             return try idle.exchange.perform(request, contentHash: hash, SendControl())
-        } catch let trouble as SendTrouble {
-            throw failure(trouble.message)
         } catch {
-            throw failure("\(error)")
+            throw failure(SendOutcome.words(error))
         }
     }
 

@@ -35,7 +35,7 @@ extension S3Transport {
     /// - Parameter mayTry: whether to try once if the store refuses a wrong checksum, and to remember what is found.
     func stored(
         _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, mayTry: Bool, _ control: SendControl
-    ) throws(SendTrouble) -> Stored {
+    ) throws -> Stored {
         let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
         let end = try exchange.perform(.head, address, asking, control)
         guard let answer = end.answer else { return .unknown(Self.unanswered(end)) }
@@ -80,7 +80,7 @@ extension S3Transport {
 
     private func readBack(
         _ job: SendJob, _ address: WebAddress, isDoubted: Bool, mayTry: Bool, _ control: SendControl
-    ) throws(SendTrouble) -> Stored {
+    ) throws -> Stored {
         let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
         let end = try exchange.perform(.get, address, [], control, bytes.take)
         let etag = end.answer?["etag"]
@@ -105,7 +105,7 @@ extension S3Transport {
     ///   - status: the status of that answer.
     func hidden(
         _ upload: Upload, _ put: HTTPAnswer?, status: Int, _ end: HTTPEnd
-    ) throws(SendTrouble) -> SendOutcome {
+    ) throws -> SendOutcome {
         let (job, address) = (upload.job, upload.address)
         let places = address.place.flatMap { place in
             job.places.flatMap { if case .ours = $0.take(place, job.capture.sha256) { $0 } else { nil } }

@@ -48,12 +48,12 @@ final class S3Transport: UploadTransport {
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        do throws(SendTrouble) {
+        do {
             guard let address = template.address(of: job.capture) else {
-                throw SendTrouble(perhapsOfCapture: "the URL of the capture cannot be used")
+                throw SendOutcome.ours("the URL of the capture cannot be used", perhapsOfCapture: true)
             }
             let source: FileHandle
-            do throws(SendTrouble) { source = try job.open().handle } catch {
+            do { source = try job.open().handle } catch {
                 guard job.delivery.isInDoubt,
                     case .ours(let outcome) = try stored(job, nil, address, mayTry: true, control)
                 else { throw error }
@@ -61,11 +61,11 @@ final class S3Transport: UploadTransport {
             }
             return try send(Upload(job: job, handle: source, address: address, control: control))
         } catch {
-            return error.outcome(control)
+            return SendOutcome.of(error, control)
         }
     }
 
-    private func send(_ upload: Upload) throws(SendTrouble) -> SendOutcome {
+    private func send(_ upload: Upload) throws -> SendOutcome {
         if let outage = upload.job.outage,
             let outcome = try exchange.perform(.head, upload.address, [], upload.control)
                 .named(template, settings.connection).remains(of: outage)
@@ -89,11 +89,11 @@ final class S3Transport: UploadTransport {
         }
     }
 
-    private func stored(_ upload: Upload) throws(SendTrouble) -> Stored {
+    private func stored(_ upload: Upload) throws -> Stored {
         try stored(upload.job, upload.handle, upload.address, mayTry: true, upload.control)
     }
 
-    private func put(_ upload: Upload, _ condition: Condition) throws(SendTrouble) -> SendOutcome {
+    private func put(_ upload: Upload, _ condition: Condition) throws -> SendOutcome {
         let capture = upload.job.capture
         let body = FileBody(upload.handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
         var request = HTTPRequest(.put, upload.address)
@@ -122,7 +122,7 @@ final class S3Transport: UploadTransport {
     }
 
     /// Looks at what the store has after it took the bytes, or said that it has something under the key.
-    private func landed(_ upload: Upload, _ condition: Condition, _ end: HTTPEnd) throws(SendTrouble) -> SendOutcome {
+    private func landed(_ upload: Upload, _ condition: Condition, _ end: HTTPEnd) throws -> SendOutcome {
         switch try stored(upload) {
         case .ours(let outcome), .unknown(let outcome): return outcome
         case .hidden(let asked): return try hidden(upload, end.answer, status: end.answer?.status ?? 0, asked)
@@ -143,7 +143,7 @@ final class S3Transport: UploadTransport {
 
     private func headers(
         _ capture: CaptureRecord, _ handle: FileHandle
-    ) throws(SendTrouble) -> [HTTPRequest.Header] {
+    ) throws -> [HTTPRequest.Header] {
         var headers = [HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle")]
         switch settings.checksum {
         case .sha256:
@@ -152,7 +152,7 @@ final class S3Transport: UploadTransport {
             do throws(NativeError) {
                 headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5.hash(handle))))
             } catch {
-                throw SendTrouble(.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)"))
+                throw SendOutcome.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
             }
         case .none: break
         }
@@ -194,7 +194,7 @@ final class S3Transport: UploadTransport {
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard let address = template.address(of: job.capture) else { return .unknown("the URL cannot be used") }
-        do throws(SendTrouble) {
+        do {
             switch try stored(job, job.openSent(), address, mayTry: false, control) {
             case .absent: return .lost("\(address.origin) does not have the object")
             case .ours: return .there
@@ -203,17 +203,17 @@ final class S3Transport: UploadTransport {
             case .unknown(let outcome): return .unknown(outcome.trouble ?? "no answer")
             }
         } catch {
-            return .unknown(error.message)
+            return .unknown(SendOutcome.words(error))
         }
     }
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         guard let address = template.address(of: job.capture) else { return "the URL cannot be used" }
-        do throws(SendTrouble) {
+        do {
             let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
             return bytes.trouble(try exchange.perform(.get, address, [], control, bytes.take))
         } catch {
-            return error.message
+            return SendOutcome.words(error)
         }
     }
 
@@ -221,7 +221,7 @@ final class S3Transport: UploadTransport {
         let example = WebAddress(template.example)
         var found = exchange.connections.test(example, control)
         guard found.block == nil, let address = example else { return found }
-        do throws(SendTrouble) {
+        do {
             // Unlike HEAD, GET has an answer that says why a request is refused, and whether the bucket is missing.
             let end = try exchange.perform(.get, address, [], control) { _ in true }
             switch end.answer?.status {
@@ -240,7 +240,7 @@ final class S3Transport: UploadTransport {
                 }
             }
         } catch {
-            found.block = Block(.local, error.message)
+            found.block = Block(.local, SendOutcome.words(error))
         }
         return found
     }

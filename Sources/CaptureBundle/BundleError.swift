@@ -192,9 +192,8 @@ package struct FaultList {
 }
 
 /// Runs a native call and converts its failure to this library's error.
-package func native<Value, Failure: Error>(
-    _ convert: (NativeError) -> BundleError = BundleError.unexpected,
-    _ body: () throws(Failure) -> Value
+package func native<Value>(
+    _ convert: (NativeError) -> BundleError = BundleError.unexpected, _ body: () throws -> Value
 ) throws(BundleError) -> Value {
     do {
         return try body()

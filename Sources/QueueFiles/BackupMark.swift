@@ -23,9 +23,7 @@ package struct BackupMark: Equatable {
     /// - Throws: `queue.unusable` if it is damaged.
     package init?(in folder: QueueFolder) throws(QueueError) {
         let path = Self.path(in: folder)
-        let bytes = try ifThere(path) { () throws(NativeError) in
-            try FileHandle.reading(path, followsLinks: false).readAll(limit: 4096)
-        }
+        let bytes = try ifThere(path) { try FileHandle.reading(path, followsLinks: false).readAll(limit: 4096) }
         guard let bytes else { return nil }
         guard let value = try? JSONParser.parse(bytes, nesting: 2), value["format"]?.text == Self.format,
             let queue = value["queue"]?.text
@@ -39,7 +37,7 @@ package struct BackupMark: Equatable {
             "format": .string(Self.format), "queue": .string(queue),
             "restoring": isRestoring ? .bool(true) : nil,
         ])
-        try onFile(Self.path(in: folder)) { () throws(NativeError) in
+        try onFile(Self.path(in: folder)) {
             try AtomicFile.write(
                 CanonicalJSON.encode(value), to: Self.path(in: folder), mode: 0o600,
                 existing: isRestoring ? .replace : .refuse)

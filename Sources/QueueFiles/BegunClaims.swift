@@ -18,7 +18,7 @@ package struct BegunClaims: Sendable {
     /// Makes the file for a run of this process.
     package init(in folder: QueueFolder) throws(QueueError) {
         let path = folder.begunFile
-        file = try onFile(path) { () throws(NativeError) in
+        file = try onFile(path) {
             let file = try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600)
             try file.shorten(to: 0)
             let owner = Array(ProcessIdentity.current.owner.utf8)

@@ -43,9 +43,7 @@ extension QueueFolder {
             throw QueueError(
                 .unusable, "is on FAT, where a power cut can take away what was stored", of: path, hints: [otherFolder])
         }
-        let lacks = try onFile(incoming) { () throws(NativeError) in
-            try FolderTrial.lacks(of: incoming, movingTo: spool)
-        }
+        let lacks = try onFile(incoming) { try FolderTrial.lacks(of: incoming, movingTo: spool) }
         guard !lacks.isEmpty else { return }
         // Maps of a full btrfs fail too.
         if let lack = lackOfRoom(for: Reserve.size) { throw QueueError(.inputOutput, lack, of: path) }

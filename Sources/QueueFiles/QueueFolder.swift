@@ -112,7 +112,7 @@ public struct QueueFolder: Hashable, Sendable {
     package func examine() throws(QueueError) {
         try requireText()
         // The folder itself may be reached by a link: whoever made that link was allowed to do so.
-        let found = try ifThere(path) { () throws(NativeError) in try FileStatus.of(path) }
+        let found = try ifThere(path) { try FileStatus.of(path) }
         guard let whole = found else { throw missing }
         guard whole.kind == .folder else { throw QueueError(.unusable, "is not a folder", of: path) }
         try Self.requirePrivate(path, whole)
@@ -147,7 +147,7 @@ public struct QueueFolder: Hashable, Sendable {
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {
-        let found = try ifThere(path) { () throws(NativeError) in try FileStatus.ofName(path) }
+        let found = try ifThere(path) { try FileStatus.ofName(path) }
         guard let status = found else { return }
         guard status.kind == kind else {
             let expected = kind == .folder ? "folder" : "plain file"
@@ -180,7 +180,7 @@ public struct QueueFolder: Hashable, Sendable {
     /// (Spec/queue.md section 7.2).
     package func settleCommit() throws(QueueError) {
         guard (try? FileSystemKind.of(path)) == .f2fs else { return }
-        try onFile(path) { () throws(NativeError) in try FolderHandle(path).synchronize() }
+        try onFile(path) { try FolderHandle(path).synchronize() }
     }
 }
 

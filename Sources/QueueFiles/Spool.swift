@@ -4,9 +4,9 @@ package import QueueModel
 package import SystemPackage
 
 /// Runs a system call on a file or folder; returns nil if it does not exist.
-package func ifThere<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value? {
-    try onFile(path) { () throws(NativeError) in
-        do throws(NativeError) { return try body() } catch  where error.isMissing { return nil }
+package func ifThere<Value>(_ path: FilePath, _ body: () throws -> Value) throws(QueueError) -> Value? {
+    try onFile(path) {
+        do { return try body() } catch let error as NativeError where error.isMissing { return nil }
     }
 }
 
@@ -17,14 +17,14 @@ package struct Spool: Sendable {
     package init(folder: QueueFolder) { self.folder = folder }
 
     private func handle(_ path: FilePath) throws(QueueError) -> FolderHandle {
-        try onFile(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
+        try onFile(path) { try FolderHandle(path, followsLinks: false) }
     }
 
     /// Opens a file for new bytes, which has no name in the spool yet.
     package func openIncoming() throws(QueueError) -> AtomicFile {
         var generator = SystemRandomNumberGenerator()
         let name = FilePath.Component(digits: (0..<8).map { _ in generator.next() }).adding(".tmp")
-        return try onFile(folder.incoming) { () throws(NativeError) in
+        return try onFile(folder.incoming) {
             let file = try AtomicFile(
                 hiddenName: name, in: FolderHandle(folder.incoming, followsLinks: false), mode: 0o600)
             // The lock shows that a push is using the file. It ends with the process.
@@ -45,10 +45,8 @@ package struct Spool: Sendable {
         var shards: [FilePath.Component: FolderHandle] = [:]
         for shard in Set(files.map(\.shard)) {
             let path = folder.spool.appending(shard)
-            let target = try onFile(path) { () throws(NativeError) in
-                try spool.subfolderUnsynced(shard, mode: 0o700).folder
-            }
-            try QueueFolder.requirePrivate(path, onFile(path) { () throws(NativeError) in try target.status() })
+            let target = try onFile(path) { try spool.subfolderUnsynced(shard, mode: 0o700).folder }
+            try QueueFolder.requirePrivate(path, onFile(path) { try target.status() })
             shards[shard] = target
         }
         let namings = files.compactMap { new in
@@ -59,7 +57,7 @@ package struct Spool: Sendable {
             if let error { throw notMoved(folder.spool.appending(new.shard), error) }
         }
         // This is needed even if the shard existed: the process that made it may have been killed before its sync.
-        try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
+        try onFile(folder.spool) { try spool.synchronize() }
     }
 
     /// The error of a move between two folders of the queue.
@@ -73,23 +71,23 @@ package struct Spool: Sendable {
         for sha256 in bundles {
             let path = folder.bundlePath(sha256)
             guard let handle = try open(sha256) else { throw QueueError(.inputOutput, "is gone", of: path) }
-            try onFile(path) { () throws(NativeError) in try handle.synchronize() }
+            try onFile(path) { try handle.synchronize() }
         }
         let spool = try handle(folder.spool)
-        try onFile(folder.spool) { () throws(NativeError) in try spool.synchronize() }
+        try onFile(folder.spool) { try spool.synchronize() }
         for shard in Set(bundles.map(QueueFolder.shard)) { try synchronize(shard: shard) }
     }
 
     package func synchronize(shard: FilePath.Component) throws(QueueError) {
         let path = folder.spool.appending(shard)
         // A shard that does not exist never held a file.
-        _ = try ifThere(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false).synchronize() }
+        _ = try ifThere(path) { try FolderHandle(path, followsLinks: false).synchronize() }
     }
 
     /// The status of a bundle's file; nil if there is none or it is not a plain file.
     package func bundleStatus(_ sha256: Digest) throws(QueueError) -> FileStatus? {
         let path = folder.bundlePath(sha256)
-        let status = try ifThere(path) { () throws(NativeError) in try FileStatus.ofName(path) }
+        let status = try ifThere(path) { try FileStatus.ofName(path) }
         return status?.kind == .file ? status : nil
     }
 
@@ -104,7 +102,7 @@ package struct Spool: Sendable {
     }
 
     private func names(in path: FilePath) throws(QueueError) -> [FilePath.Component] {
-        try ifThere(path) { () throws(NativeError) in try Folders.names(in: path) } ?? []
+        try ifThere(path) { try Folders.names(in: path) } ?? []
     }
 
     /// The bytes in `quarantine/`, which only the user empties.
@@ -143,9 +141,7 @@ package struct Spool: Sendable {
         let incoming = try handle(folder.incoming)
         var found: [Leftover] = []
         for name in names {
-            let isAbandoned = try onFile(folder.incoming) { () throws(NativeError) in
-                try Self.isAbandoned(name, in: incoming)
-            }
+            let isAbandoned = try onFile(folder.incoming) { try Self.isAbandoned(name, in: incoming) }
             guard isAbandoned else { continue }
             let twin = incoming.fileSystem.renamesInOneStep ? nil : try twin(of: name)
             // A push does not leave folders, for example; those stay.
@@ -159,13 +155,11 @@ package struct Spool: Sendable {
     /// The bundle or sidecar of the spool that this file in `incoming/` would have become, if it is there.
     private func twin(of name: FilePath.Component) throws(QueueError) -> FilePath? {
         let path = folder.incoming.appending(name)
-        let file = try ifThere(path) { () throws(NativeError) in
-            try FileHandle.readingPlainFile(path, followsLinks: false)
-        }
+        let file = try ifThere(path) { try FileHandle.readingPlainFile(path, followsLinks: false) }
         guard let file = file ?? nil else { return nil }
         let bundle = folder.bundlePath(try SpoolReader.hash(file, path))
         if FileStatus.exists(bundle) { return bundle }
-        let text = try onFile(path) { () throws(NativeError) in try file.read(Sidecar.sizeLimit, at: 0) }
+        let text = try onFile(path) { try file.read(Sidecar.sizeLimit, at: 0) }
         let sidecar = Sidecar(decoding: text).map { folder.sidecarPath($0.facts.sha256) }
         return sidecar.flatMap { FileStatus.exists($0) ? $0 : nil }
     }
@@ -188,11 +182,11 @@ package struct Spool: Sendable {
     /// - Returns: nil if there is none or it is not a plain file.
     package func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
         let path = folder.bundlePath(sha256)
-        return try onFile(path) { () throws(NativeError) in
-            do throws(NativeError) {
+        return try onFile(path) {
+            do {
                 let handle = try FileHandle.open(path, FileHandle.existingFile)
                 return try handle.status().kind == .file ? handle : nil
-            } catch  where error.isMissing || error.isLoop {
+            } catch let error as NativeError where error.isMissing || error.isLoop {
                 return nil
             }
         }
@@ -200,7 +194,7 @@ package struct Spool: Sendable {
 
     private func shard(of sha256: Digest) throws(QueueError) -> FolderHandle? {
         let path = folder.shardPath(sha256)
-        return try ifThere(path) { () throws(NativeError) in try FolderHandle(path, followsLinks: false) }
+        return try ifThere(path) { try FolderHandle(path, followsLinks: false) }
     }
 
     /// Moves damaged bytes to `quarantine/`. They are never deleted.
@@ -232,7 +226,7 @@ package struct Spool: Sendable {
     /// Unlinks the files of a permit, without syncing the folder. No other code unlinks files of the spool.
     package func remove(_ permit: RemovalPermit) throws(QueueError) {
         guard let shard = try shard(of: permit.sha256) else { return }
-        try onFile(folder.shardPath(permit.sha256)) { () throws(NativeError) in
+        try onFile(folder.shardPath(permit.sha256)) {
             // The bundle goes first: a sidecar alone is harmless, but a bundle alone looks like a stray file.
             if permit.includesBundle { _ = try shard.removeFile(QueueFolder.bundleName(permit.sha256)) }
             _ = try shard.removeFile(QueueFolder.sidecarName(permit.sha256))

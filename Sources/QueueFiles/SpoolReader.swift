@@ -22,7 +22,7 @@ package struct SpoolReader: Sendable {
     package func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
         guard let handle = try spool.open(sha256) else { return false }
         let path = spool.folder.bundlePath(sha256)
-        let status = try onFile(path) { () throws(NativeError) in try handle.status() }
+        let status = try onFile(path) { try handle.status() }
         if let known = known.first(where: { $0.sha256 == sha256 && $0.status == status }) { return known.matches }
         return try Self.hash(handle, path) == sha256
     }
@@ -33,14 +33,14 @@ package struct SpoolReader: Sendable {
     package func hashed(_ sha256: Digest) throws -> Hashed? {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)
-        let before = try onFile(path) { () throws(NativeError) in try handle.status() }
+        let before = try onFile(path) { try handle.status() }
         let found = try Self.hash(handle, path)
-        let after = try onFile(path) { () throws(NativeError) in try handle.status() }
+        let after = try onFile(path) { try handle.status() }
         return before == after ? Hashed(sha256: sha256, status: after, matches: found == sha256) : nil
     }
 
     package static func hash(_ handle: FileHandle, _ path: FilePath) throws(QueueError) -> Digest {
-        try onFile(path) { () throws(NativeError) in
+        try onFile(path) {
             let hasher = try SHA256Hasher()
             handle.expectReading()
             var buffer = [UInt8](repeating: 0, count: 1 << 18)

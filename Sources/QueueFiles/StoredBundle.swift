@@ -10,7 +10,7 @@ package enum StoredBundle {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)
         guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
-        try onFile(path) { () throws(NativeError) in try handle.seekToStart() }
+        try onFile(path) { try handle.seekToStart() }
         let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path.string))
         return try? CaptureFacts(report, sha256, path.string)
     }

@@ -99,11 +99,15 @@ extension QueueError {
 }
 
 /// Runs a system call on a file and converts its error to `QueueError`.
-package func onFile<Value>(_ path: FilePath, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
-    do { return try body() } catch { throw .file(path, error) }
+package func onFile<Value>(_ path: FilePath, _ body: () throws -> Value) throws(QueueError) -> Value {
+    try onFile(named: path.string, body)
 }
 
 /// Does the same for a source that has a name but no path, such as the standard input.
-package func onFile<Value>(named name: String, _ body: () throws(NativeError) -> Value) throws(QueueError) -> Value {
-    do { return try body() } catch { throw .file(name, error) }
+package func onFile<Value>(named name: String, _ body: () throws -> Value) throws(QueueError) -> Value {
+    do { return try body() } catch let error as NativeError {
+        throw .file(name, error)
+    } catch {
+        throw error as? QueueError ?? QueueError(.inputOutput, "\(error)", of: name)
+    }
 }

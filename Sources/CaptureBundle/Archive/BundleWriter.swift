@@ -116,7 +116,7 @@ package enum AssertionPlace {
         guard assertion.count <= UstarHeader.blockLength else {
             throw BundleError(.internalFailure, "an assertion has \(assertion.count) bytes, expected at most one block")
         }
-        try native({ .writing(name, $0) }) { () throws(NativeError) in
+        try native({ .writing(name, $0) }) {
             try file.seek(to: offset(manifestSize: manifestSize))
             try file.write(UstarHeader.entry(path, assertion))
         }

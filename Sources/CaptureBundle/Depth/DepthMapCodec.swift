@@ -43,7 +43,7 @@ package enum DepthMapCodec {
     }
 
     private static func compress(_ floats: [UInt8]) throws(BundleError) -> [UInt8] {
-        let member = try native { () throws(NativeError) in try GzipCompressor.compress(floats.span, level: level) }
+        let member = try native { try GzipCompressor.compress(floats.span, level: level) }
         guard member.starts(with: fixedHeader) else {
             throw BundleError(.internalFailure, "libdeflate wrote a gzip header that differs from the format")
         }
@@ -75,7 +75,7 @@ package final class DepthMapReader {
     package init(size: DepthSize) throws(BundleError) {
         expectedBytes = size.byteCount
         blockLimit = size.blockLimit
-        inflater = try native { () throws(NativeError) in try Inflater() }
+        inflater = try native { try Inflater() }
         hash = try DigestStream()
     }
 

@@ -15,7 +15,7 @@ final class DepthMapFile {
 
     init() throws(BundleError) {
         file = try OutputTarget.temporary()
-        deflater = try native { () throws(NativeError) in try Deflater(level: Self.level) }
+        deflater = try native { try Deflater(level: Self.level) }
         hash = try DigestStream()
         // XFL 0 and OS 255; readers accept any values.
         try write((DepthMapCodec.fixedHeader + [0, 255]).span)

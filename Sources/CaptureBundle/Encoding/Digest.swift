@@ -17,7 +17,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
 
     /// - Throws: `BundleError.Code.internalFailure` if OpenSSL fails.
     public static func of(_ bytes: [UInt8]) throws(BundleError) -> Digest {
-        Digest(bytes: try native { () throws(NativeError) in try SHA256Hasher.hash(bytes) })
+        Digest(bytes: try native { try SHA256Hasher.hash(bytes) })
     }
 }
 

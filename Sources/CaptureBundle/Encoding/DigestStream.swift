@@ -11,7 +11,7 @@ public final class DigestStream {
     private let hasher: SHA256Hasher
 
     /// - Throws: `BundleError.Code.internalFailure` if OpenSSL fails.
-    public init() throws(BundleError) { hasher = try native { () throws(NativeError) in try SHA256Hasher() } }
+    public init() throws(BundleError) { hasher = try native { try SHA256Hasher() } }
 
     /// Adds the next bytes.
     public func update(_ bytes: Span<UInt8>) throws(BundleError) {
@@ -20,6 +20,6 @@ public final class DigestStream {
 
     /// Returns the digest of all bytes, and starts again.
     public func finish() throws(BundleError) -> Digest {
-        Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        Digest(bytes: try native { try hasher.finish() })
     }
 }

@@ -23,7 +23,7 @@ package struct Assertion: Sendable {
         authenticatorData = AuthenticatorData(diskKeyCounter: counter)
         let nonce = try SigningInput.nonce(
             authenticatorData: authenticatorData.bytes, clientData: SigningInput.clientData(manifest: manifest))
-        signature = try native { () throws(NativeError) in try key.sign(nonce) }
+        signature = try native { try key.sign(nonce) }
     }
 
     /// Signs client data in the form that RealityCam checks (Spec/upload.md section 6.2): the message is hashed once. For
@@ -33,13 +33,13 @@ package struct Assertion: Sendable {
     ) throws(BundleError) {
         self.authenticatorData = authenticatorData
         let message = authenticatorData.bytes + (try Digest.of(clientData).bytes)
-        signature = try native { () throws(NativeError) in try key.sign(message) }
+        signature = try native { try key.sign(message) }
     }
 
     /// Whether `key` made this signature over `clientData` in the form that RealityCam checks.
     package func verifies(realityCam clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
         let message = authenticatorData.bytes + (try Digest.of(clientData).bytes)
-        return try native { () throws(NativeError) in try key.verifies(signature, message: message) }
+        return try native { try key.verifies(signature, message: message) }
     }
 
     /// Parses `assertion.cbor`; `faults` then checks the remaining rules.
@@ -52,7 +52,7 @@ package struct Assertion: Sendable {
         else {
             throw BundleError(.assertionEncoding, "is not the CBOR map with signature and authenticatorData")
         }
-        let signature = try native { () throws(NativeError) in try ECDSASignature(der: der) }
+        let signature = try native { try ECDSASignature(der: der) }
         guard let signature else {
             throw BundleError(.assertionDER, "the signature is not DER with two integers in the allowed range")
         }
@@ -82,7 +82,7 @@ package struct Assertion: Sendable {
 
     /// Whether the device signed the manifest with this assertion: rules A3 to A7.
     package func isValid(for manifest: [UInt8], of device: DevicePoint) throws(BundleError) -> Bool {
-        let key = try native { () throws(NativeError) in try P256PublicKey(point: device.bytes) }
+        let key = try native { try P256PublicKey(point: device.bytes) }
         guard let key, faults.isEmpty else { return false }
         return try verifies(clientData: SigningInput.clientData(manifest: manifest), key: key)
     }
@@ -90,6 +90,6 @@ package struct Assertion: Sendable {
     /// Whether `key` made the signature over `clientData` and the authenticator data: rule A7.
     package func verifies(clientData: [UInt8], key: P256PublicKey) throws(BundleError) -> Bool {
         let nonce = try SigningInput.nonce(authenticatorData: authenticatorData.bytes, clientData: clientData)
-        return try native { () throws(NativeError) in try key.verifies(signature, message: nonce) }
+        return try native { try key.verifies(signature, message: nonce) }
     }
 }

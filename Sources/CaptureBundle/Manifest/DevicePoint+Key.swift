@@ -3,7 +3,7 @@ import CaptureNative
 extension DevicePoint {
     /// Whether the bytes are the uncompressed form of a point on P-256.
     static func isOnCurve(_ bytes: [UInt8]) throws(BundleError) -> Bool {
-        let key = try native { () throws(NativeError) in try P256PublicKey.of(point: bytes) }
+        let key = try native { try P256PublicKey.of(point: bytes) }
         return key != nil
     }
 
@@ -11,9 +11,9 @@ extension DevicePoint {
     ///
     /// - Throws: `key.damaged` if the point is not on the curve.
     public func pem() throws(BundleError) -> [UInt8] {
-        let key = try native { () throws(NativeError) in try P256PublicKey(point: bytes) }
+        let key = try native { try P256PublicKey(point: bytes) }
         guard let key else { throw BundleError(.keyDamaged, "the point is not on P-256") }
-        return try native { () throws(NativeError) in try key.pem() }
+        return try native { try key.pem() }
     }
 }
 

@@ -87,7 +87,7 @@ public struct GeoPosition: Sendable {
         let own = String(decoding: CanonicalJSON.encode(root), as: UTF8.self)
         let lines = ["capture-bundle location salt v1", photo.description, capturedAt.description, own]
         let message = Array(lines.map { $0 + "\n" }.joined().utf8)
-        let salt = try native { () throws(NativeError) in try HMACSHA256.code(of: message, key: secret) }
+        let salt = try native { try HMACSHA256.code(of: message, key: secret) }
         let length = CanonicalJSON.encode(padded(salt: salt, padding: 0)).count
         guard length <= BundleLimits.locationBytes else {
             throw Self.wrong("its members need \(length) bytes, at most \(BundleLimits.locationBytes) fit")

@@ -11,7 +11,7 @@ struct CounterRecords {
     init(_ keys: some Sequence<Digest>, in folder: FolderHandle, _ path: FilePath) throws(BundleError) {
         for key in keys where files[key] == nil { files[key] = try CounterFile(key, in: folder, path) }
         if files.values.contains(where: \.isEmpty) {
-            try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try folder.synchronize() }
+            try native({ CounterState.failure($0, path) }) { try folder.synchronize() }
         }
     }
 
@@ -70,14 +70,14 @@ private struct CounterFile {
     }
 
     func manifest(at counter: UInt32) throws(BundleError) -> Digest? {
-        let bytes = try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
+        let bytes = try native({ CounterState.failure($0, path) }) {
             try handle.read(Self.unseen.count, at: Self.unseen.count * Int(counter))
         }
         return bytes.isEmpty || bytes == Self.unseen ? nil : Digest(bytes: bytes)
     }
 
     func record(_ bytes: [UInt8], at counter: UInt32) throws(BundleError) {
-        try native({ CounterState.failure($0, path) }) { () throws(NativeError) in
+        try native({ CounterState.failure($0, path) }) {
             try handle.write(bytes, at: bytes.count * Int(counter))
         }
     }
@@ -89,6 +89,6 @@ private struct CounterFile {
     }
 
     func synchronize() throws(BundleError) {
-        try native({ CounterState.failure($0, path) }) { () throws(NativeError) in try handle.synchronizeData() }
+        try native({ CounterState.failure($0, path) }) { try handle.synchronizeData() }
     }
 }

@@ -29,8 +29,8 @@ public final class CounterState: Sendable {
     ///   the folder.
     public init(folder path: FilePath) throws(BundleError) {
         self.path = path
-        (folder, isNew) = try native({ Self.failure($0, path) }) { () throws(NativeError) in try Self.open(path) }
-        let status = try native({ Self.failure($0, path) }) { () throws(NativeError) in try folder.status() }
+        (folder, isNew) = try native({ Self.failure($0, path) }) { try Self.open(path) }
+        let status = try native({ Self.failure($0, path) }) { try folder.status() }
         if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
     }
 

@@ -83,7 +83,7 @@ package struct StampQuery {
     /// Makes a query with a random nonce.
     package init(imprint: Digest) throws(BundleError) {
         self.imprint = imprint
-        var nonce = try native { () throws(NativeError) in try RandomBytes.make(8) }
+        var nonce = try native { try RandomBytes.make(8) }
         // A first byte from 0x01 to 0x7f makes the nonce a positive INTEGER of 8 bytes.
         nonce[0] = nonce[0] % 0x7f + 1
         self.nonce = nonce

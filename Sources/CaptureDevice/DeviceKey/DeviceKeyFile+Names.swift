@@ -62,7 +62,7 @@ extension DeviceKeyFile {
     /// used twice, and nothing tells which name is the right one.
     func refuseSecondName() throws(BundleError) {
         guard hardware == nil else { return }
-        let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileStatus.of(realPath) }
+        let status = try native({ .reading(path, $0) }) { try FileStatus.of(realPath) }
         guard status.links > 1 else { return }
         throw BundleError(
             .keyState,

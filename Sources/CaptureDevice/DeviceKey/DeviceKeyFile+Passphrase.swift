@@ -20,7 +20,7 @@ extension DeviceKeyFile {
         // A rename would leave the other names with the old passphrase.
         try refuseSecondName()
         let passphrase = try new()
-        let pem = try native { () throws(NativeError) in try device.key.pem(passphrase: passphrase) }
+        let pem = try native { try device.key.pem(passphrase: passphrase) }
         try locked { () throws(BundleError) in
             guard try readPrivate(path) == before else {
                 throw BundleError(

@@ -109,7 +109,7 @@ extension DeviceKeyFile {
                 state = known
                 if isForRealityCam { try adoptForRealityCam(&state) }
             } else {
-                let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
+                let salt = try native { try RandomBytes.make(32) }
                 state = DeviceKeyState(keyID: keyID, counter: 0, salt: salt)
                 // A key that never signed has no chain.
                 if !isForRealityCam && (counter != 0 || !lastBundles.isEmpty) { state.chain.last = nil }

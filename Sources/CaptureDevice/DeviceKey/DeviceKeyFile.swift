@@ -55,12 +55,12 @@ public struct DeviceKeyFile: Sendable {
 
     private func createLocked(_ passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
         if try refuseTakenNames() { try removePublicHalf() }
-        let key = try native { () throws(NativeError) in try P256PrivateKey.generate() }
+        let key = try native { try P256PrivateKey.generate() }
         let device = try DeviceKey(key)
-        let salt = try native { () throws(NativeError) in try RandomBytes.make(32) }
+        let salt = try native { try RandomBytes.make(32) }
         try save(DeviceKeyState(keyID: device.point.keyID, counter: 0, salt: salt))
         try write(try device.publicPEM(), to: publicPath, mode: 0o644, .refuse)
-        let pem = try native { () throws(NativeError) in try key.pem(passphrase: passphrase) }
+        let pem = try native { try key.pem(passphrase: passphrase) }
         try write(pem, to: path, mode: 0o600, .refuse)
         return device
     }

@@ -18,7 +18,7 @@ extension RequestSignature {
     public init(body: Digest, deviceID: String, timestamp: Int, device: DeviceKey) throws(BundleError) {
         try Self.check(deviceID: deviceID, timestamp: timestamp)
         let message = Self.message(timestamp: String(timestamp), body: body)
-        let made = try native { () throws(NativeError) in try device.key.sign(message) }
+        let made = try native { try device.key.sign(message) }
         self.init(deviceID: deviceID, timestamp: String(timestamp), signature: Base64.encode(made.der))
     }
 }

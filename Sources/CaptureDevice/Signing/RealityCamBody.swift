@@ -21,7 +21,7 @@ public struct RealityCamBody: Sendable {
     public init(_ source: BundleSource) throws(BundleError) {
         name = source.name
         let hints = Self.hints(source.name, try source.kind)
-        let hasher = try native { () throws(NativeError) in try SHA256Hasher() }
+        let hasher = try native { try SHA256Hasher() }
         var head: [UInt8] = []
         while try source.lend(
             1 << 20,
@@ -30,7 +30,7 @@ public struct RealityCamBody: Sendable {
                 do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
             }) > 0
         {}
-        sha256 = Digest(bytes: try native { () throws(NativeError) in try hasher.finish() })
+        sha256 = Digest(bytes: try native { try hasher.finish() })
         guard !head.isEmpty else {
             throw BundleError(.bodyTruncated, "is empty, expected an upload body", file: source.name)
         }

@@ -68,7 +68,7 @@ public struct RealityCamSigner: Sendable {
                 .requestSignature, wording: "the assertion of the body is for another app than the one of \(.rpID)",
                 file: body.name)
         }
-        let isOurs = try native { () throws(NativeError) in try P256PublicKey.of(point: point.bytes) }
+        let isOurs = try native { try P256PublicKey.of(point: point.bytes) }
             .map { key throws(BundleError) in try assertion.verifies(realityCam: body.clientData, key: key) }
         guard isOurs == true else {
             throw BundleError(

@@ -62,7 +62,7 @@ struct DepthFileReader {
         guard isPlain, scale == .metres, options.depthInvalidAbove == nil, let size,
             let handle = try tree.handle(file.path)
         else { return nil }
-        let length = try native({ .reading(label, $0) }) { () throws(NativeError) in try handle.status().size }
+        let length = try native({ .reading(label, $0) }) { try handle.status().size }
         guard length == size.byteCount else {
             if length > size.entryLimit { throw wrongLength(length, size, label) }
             return nil

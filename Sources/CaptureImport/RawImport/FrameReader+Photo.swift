@@ -65,7 +65,7 @@ extension FrameReader {
             let handle = try tree.handle(path)
         else { return nil }
         let file = label(path)
-        let size = try native({ .reading(file, $0) }) { () throws(NativeError) in try handle.status().size }
+        let size = try native({ .reading(file, $0) }) { try handle.status().size }
         guard size > PayloadContent.memoryLimit else { return nil }
         guard size <= BundleLimits.entryBytes else {
             throw wrong(path, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")

@@ -16,7 +16,7 @@ final class ArchiveStorage: RawTreeStorage {
     ///
     /// - Throws: `raw.archive` for an archive that is broken, hostile or above the limits; `input.unreadable`.
     init(_ path: FilePath, _ decoder: PictureDecoder) throws(BundleError) {
-        let archive = try native({ .reading(path, $0) }) { () throws(NativeError) in try FileHandle.reading(path) }
+        let archive = try native({ .reading(path, $0) }) { try FileHandle.reading(path) }
         let temporary = try OutputTarget.temporary()
         var listing = ArchiveListing()
         do throws(BundleError) {
@@ -26,9 +26,7 @@ final class ArchiveStorage: RawTreeStorage {
                     listing.add(name.split(separator: UInt8(ascii: "/")).filter { $0 != [UInt8(ascii: ".")] })
                 case .bytes(let bytes):
                     guard listing.extend(by: bytes.count) else { return }
-                    try native(OutputTarget.temporaryFailure) { () throws(NativeError) in
-                        try temporary.write(bytes)
-                    }
+                    try native(OutputTarget.temporaryFailure) { try temporary.write(bytes) }
                 }
             }
         } catch {
@@ -61,7 +59,7 @@ final class ArchiveStorage: RawTreeStorage {
             throw BundleError(.rawCapture, "has more than the \(limit) bytes that are allowed", file: label)
         }
         var bytes = [UInt8](repeating: 0, count: place.count)
-        let count = try native({ .reading(label, $0) }) { () throws(NativeError) in
+        let count = try native({ .reading(label, $0) }) {
             try reading.withLock { _ throws(NativeError) in
                 try temporary.seek(to: place.lowerBound)
                 return try temporary.read(into: &bytes)

@@ -82,7 +82,7 @@ struct FolderStorage: RawTreeStorage {
     /// - Throws: `input.unreadable` if the names cannot be read.
     init(listing folder: FilePath) throws(BundleError) {
         self.folder = folder
-        top = try native({ .reading(folder, $0) }) { () throws(NativeError) in try Folders.names(in: folder) }
+        top = try native({ .reading(folder, $0) }) { try Folders.names(in: folder) }
     }
 
     func names(in path: FilePath) -> [FilePath.Component] {

@@ -8,7 +8,7 @@ import SystemPackage
 extension QueueStore {
     static func connect(_ path: FilePath) throws -> DatabaseQueue {
         // SQLite would make the file readable for others. The files that it adds beside the database get the same mode.
-        let isNew = try onFile(path) { () throws(NativeError) in try DatabaseFile.make(path) }
+        let isNew = try onFile(path) { try DatabaseFile.make(path) }
         var configuration = Configuration()
         // Our own writers wait in line; this timeout is for other programs, such as sqlite3.
         configuration.busyMode = .timeout(10)
@@ -48,9 +48,7 @@ extension QueueStore {
         _ queue: DatabaseQueue, _ folder: QueueFolder, _ migrator: DatabaseMigrator = Schema.migrator
     ) throws {
         // A running run of an earlier version would continue by the old rules.
-        let runLock = try onFile(folder.runLock) { () throws(NativeError) in
-            try FileLock.take(folder.runLock, milliseconds: 100)
-        }
+        let runLock = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 100) }
         defer { runLock?.release() }
         try locked(folder) { try migrate(queue, folder, migrator, maySend: runLock == nil) }
     }
@@ -69,7 +67,7 @@ extension QueueStore {
         }
         try migrator.migrate(queue)
         // Before anything is promised, the names of the database and its files must be on the disk.
-        try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
+        try onFile(folder.path) { try FolderHandle(folder.path).synchronize() }
         // Sync the parent folder too. That fails if another user owns the parent; then the folder existed before.
         try? FolderHandle(folder.path.folder).synchronize()
     }

@@ -205,7 +205,7 @@ final class QueueStore: Sendable {
     private func settleNames() throws {
         if areNamesSettled.withLock(\.self) { return }
         _ = try usingConnection { _ in }
-        try onFile(folder.path) { () throws(NativeError) in try FolderHandle(folder.path).synchronize() }
+        try onFile(folder.path) { try FolderHandle(folder.path).synchronize() }
         areNamesSettled.withLock { $0 = true }
     }
 
@@ -215,9 +215,7 @@ final class QueueStore: Sendable {
     ) throws -> Value {
         var taken: FileLock?
         repeat {
-            taken = try onFile(folder.lock) { () throws(NativeError) in
-                try FileLock.take(folder.lock, milliseconds: patience)
-            }
+            taken = try onFile(folder.lock) { try FileLock.take(folder.lock, milliseconds: patience) }
         } while taken == nil && waitsOn()
         guard let lock = taken else {
             throw QueueError(.busy, "another process has been writing for a minute", of: folder.path)

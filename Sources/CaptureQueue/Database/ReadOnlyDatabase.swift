@@ -22,11 +22,11 @@ enum ReadOnlyDatabase {
 
     static func open(_ folder: QueueFolder) throws -> DatabaseQueue {
         do {
-            return try read(onFile(TemporaryFile.folder) { () throws(NativeError) in try TemporaryDirectory() }, folder)
+            return try read(onFile(TemporaryFile.folder) { try TemporaryDirectory() }, folder)
         } catch let error where QueueStore.isOfFullDisk(error, folder) {
             // The temporary folder may be on the same disk.
             let memory: FilePath = "/dev/shm"
-            return try read(onFile(memory) { () throws(NativeError) in try TemporaryDirectory(in: memory) }, folder)
+            return try read(onFile(memory) { try TemporaryDirectory(in: memory) }, folder)
         }
     }
 
@@ -46,8 +46,8 @@ enum ReadOnlyDatabase {
     }
 
     private static func copyFile(_ source: FilePath, to target: FilePath) throws(QueueError) {
-        let from = try onFile(source) { () throws(NativeError) in try DatabaseFile.reading(source) }
-        try onFile(target) { () throws(NativeError) in
+        let from = try onFile(source) { try DatabaseFile.reading(source) }
+        try onFile(target) {
             let to = try FileHandle.open(target, FileHandle.newFile, mode: 0o600)
             var copied = 0
             while true {

@@ -28,9 +28,7 @@ enum Schema {
     static func requireHeader(_ folder: QueueFolder) throws(QueueError) {
         guard folder.exists else { return }
         let path = folder.database
-        let header = try onFile(path) { () throws(NativeError) in
-            try DatabaseFile.reading(path).read(100, at: 0)
-        }
+        let header = try onFile(path) { try DatabaseFile.reading(path).read(100, at: 0) }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
             throw QueueError(
                 .damaged, "is not a database, or its beginning is damaged", of: path, hints: [.salvage])

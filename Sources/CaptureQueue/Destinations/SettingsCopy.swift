@@ -26,9 +26,7 @@ struct SettingsCopy {
     private func write() throws {
         let bytes = try encoded()
         let path = queue.folder.settingsCopy
-        try onFile(path) { () throws(NativeError) in
-            try AtomicFile.write(bytes, to: path, mode: 0o600, existing: .replace)
-        }
+        try onFile(path) { try AtomicFile.write(bytes, to: path, mode: 0o600, existing: .replace) }
     }
 
     /// Writes the copy if it differs from the database, for example after a kill between the two writes.

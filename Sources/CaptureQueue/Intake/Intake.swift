@@ -23,7 +23,7 @@ struct Intake: Sendable {
     /// - Throws: the verdict on a bad bundle; `input.unreadable`, `limit.quota`, `limit.disk`, `io.failed`.
     func take(_ place: BundleSource.Place, order: PushOrder? = nil) throws -> Arrival {
         let (handle, name) = try open(place)
-        let status = try onFile(named: name) { () throws(NativeError) in try handle.status() }
+        let status = try onFile(named: name) { try handle.status() }
         let size = status.kind == .file ? status.size : 0
         let reserved = try push.limits.reserve(options.isByReference ? 0 : size, of: name) { try need(place) }
         do {
@@ -150,12 +150,12 @@ struct Intake: Sendable {
         // A clone shares its blocks with the source and copies nothing. The clone is verified, not the source.
         let isCloned = size > 0 && (file?.handle.clone(handle) ?? false)
         if isCloned, let file {
-            try onFile(queue.folder.incoming) { () throws(NativeError) in try file.handle.seekToStart() }
+            try onFile(queue.folder.incoming) { try file.handle.seekToStart() }
         }
         let from = isCloned ? file?.handle ?? handle : handle
         from.expectReading()
         let hash = try DigestStream()
-        let tagger = try file.map { _ in try onFile(named: name) { () throws(NativeError) in try BytesTagger() } }
+        let tagger = try file.map { _ in try onFile(named: name) { try BytesTagger() } }
         let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
             try hash.update(piece)
             do throws(NativeError) { try tagger?.update(piece) } catch { throw .unexpected(error) }
@@ -170,7 +170,7 @@ struct Intake: Sendable {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)
         }
         if let file { file.handle.startWriting(from: 0, count: 0) }
-        let tag = try onFile(named: name) { () throws(NativeError) in try tagger?.finish() }
+        let tag = try onFile(named: name) { try tagger?.finish() }
         return (report, try hash.finish(), tag, try? body?.finish())
     }
 }

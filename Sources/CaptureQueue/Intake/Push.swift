@@ -87,13 +87,13 @@ struct Push: Sendable {
             sidecar.destinations = known + options.destinations.filter { !known.contains($0) }
         }
         let file = try queue.spool.openIncoming()
-        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.write(sidecar.encoded) }
+        try onFile(queue.folder.spool) { try file.handle.write(sidecar.encoded) }
         try synchronize(file)
         arrival.sidecar = (sidecar, file)
     }
 
     func synchronize(_ file: AtomicFile) throws(QueueError) {
-        try onFile(queue.folder.spool) { () throws(NativeError) in try file.handle.synchronize() }
+        try onFile(queue.folder.spool) { try file.handle.synchronize() }
     }
 
     /// Writes bytes of a bundle to its copy.

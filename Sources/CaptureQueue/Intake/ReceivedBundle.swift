@@ -121,7 +121,7 @@ extension Intake {
         push.limits.giveBack(try push.limits.reserve(byteCount ?? 0, of: body.name) { .room })
         let file = try push.queue.spool.openIncoming()
         let hasher = try DigestStream()
-        let tagger = try onFile(named: body.name) { () throws(NativeError) in try BytesTagger() }
+        let tagger = try onFile(named: body.name) { try BytesTagger() }
         let received = try receiver.restore(body) { piece throws(BundleError) in
             try hasher.update(piece)
             do throws(NativeError) { try tagger.update(piece) } catch { throw .unexpected(error) }
@@ -129,7 +129,7 @@ extension Intake {
         }
         guard received.isKept else { return (received, nil) }
         file.handle.startWriting(from: 0, count: 0)
-        let tag = try onFile(named: body.name) { () throws(NativeError) in try tagger.finish() }
+        let tag = try onFile(named: body.name) { try tagger.finish() }
         return (received, try arrival(body.name, received.report, hasher.finish(), tag, file))
     }
 }

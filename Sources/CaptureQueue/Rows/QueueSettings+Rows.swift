@@ -22,7 +22,7 @@ extension QueueSettings {
     ///   - next: the bytes that the next push will probably need.
     ///   - evictable: the bytes that it can delete for that.
     func room(at folder: QueueFolder, next: Int = 0, evictable: Int = 0) throws(QueueError) -> DiskRoom {
-        let space = try onFile(folder.path) { () throws(NativeError) in try DiskSpace.at(folder.path) }
+        let space = try onFile(folder.path) { try DiskSpace.at(folder.path) }
         return DiskRoom(freeFloor, free: space.free, size: space.size, next: next, evictable: evictable)
     }
 }

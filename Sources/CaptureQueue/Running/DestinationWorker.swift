@@ -208,7 +208,7 @@ package final class DestinationWorker {
         else { return false }
         let control = sending.control(for: nil, destination)
         defer { sending.done(control) }
-        let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
+        let token = try onFile("random numbers") { try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
         let outcome = transport.poll(job, control).naming(capture.id)
         let after = sending.now

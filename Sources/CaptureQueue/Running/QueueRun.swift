@@ -62,14 +62,12 @@ public final class QueueRun: Sendable {
     public func perform() throws -> RunResult {
         if let readOnly = queue.store.readOnly { throw readOnly }
         let folder = queue.folder
-        let taken = try onFile(folder.runLock) { () throws(NativeError) in
-            try FileLock.take(folder.runLock, milliseconds: 100)
-        }
+        let taken = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 100) }
         guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
         defer { lock.release() }
         queue.store.setRunner { self.isEnding }
         defer { queue.store.setRunner(isEnding: nil) }
-        let bell = try onFile(folder.bell) { () throws(NativeError) in try Doorbell(folder.bell) }
+        let bell = try onFile(folder.bell) { try Doorbell(folder.bell) }
         defer {
             state.withLock { $0.bell = nil }
             bell.remove()

@@ -129,7 +129,7 @@ package final class ResultWriter: Sendable {
             state.lanes[lane]?.slot = 1 - slot
             return 2 * lane + slot
         }
-        try onFile(queue.folder.begunFile) { () throws(NativeError) in try begun?.begin(claim.token, slot: slot) }
+        try onFile(queue.folder.begunFile) { try begun?.begin(claim.token, slot: slot) }
         if claim.capture.session == nil { ask(lane) }
     }
 

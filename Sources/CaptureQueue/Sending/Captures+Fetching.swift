@@ -20,14 +20,14 @@ extension UploadQueue.Captures {
             }
             let sent = record.delivered(by: delivery)
             let transport = try TransportShares(queue.signers).make(queue.destinations.find(name)) { _ in }
-            let copy = try onFile(TemporaryFile.folder) { () throws(NativeError) in try TemporaryFile.open() }
+            let copy = try onFile(TemporaryFile.folder) { try TemporaryFile.open() }
             let job = SendJob(
                 sent, delivery, token: [], now: try queue.store.read { try queue.clock.read($0).stamp }, queue)
             if let trouble = transport.fetch(job, into: copy, control) {
                 troubles.append("\(name): \(trouble)")
                 continue
             }
-            try onFile(TemporaryFile.folder) { () throws(NativeError) in try copy.seekToStart() }
+            try onFile(TemporaryFile.folder) { try copy.seekToStart() }
             try BundleSource(handle: copy, name: name).copy(to: place, sha256: sent.sha256)
             return name
         }

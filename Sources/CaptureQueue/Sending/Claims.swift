@@ -146,7 +146,7 @@ package struct Claims {
             _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holdingWords)"))
             return nil
         }
-        let token = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
+        let token = try onFile("random numbers") { try RandomBytes.make(16) }
         let (attempt, until) = (delivery.attempts + 1, now + Self.lease)
         // The key stays the same for all attempts and restarts, so that a server can ignore repetitions.
         let key = delivery.idempotencyKey ?? UUIDText.of(token, version: 4)

@@ -16,7 +16,7 @@ struct SessionOutbox {
     func claim(for destination: Destination, at now: Int) throws -> SessionMarker? {
         // Read first, so that nothing is written if there is no notification.
         guard try isDue(for: destination, at: now) else { return nil }
-        let random = try onFile("random numbers") { () throws(NativeError) in try RandomBytes.make(16) }
+        let random = try onFile("random numbers") { try RandomBytes.make(16) }
         return try queue.store.write { db in
             guard let found = try Self.dueSession(for: destination, at: now, db) else { return nil }
             let session = try found.needInteger("id")

@@ -41,7 +41,7 @@ extension Backup {
             }
             // Only now, so that the disk writes the files of a group together.
             for new in files {
-                try onFile(target.incoming) { () throws(NativeError) in try new.file.handle.synchronize() }
+                try onFile(target.incoming) { try new.file.handle.synchronize() }
             }
             try spool.publish(files)
         }
@@ -70,7 +70,7 @@ extension Backup {
     private mutating func bundle(_ item: Item) throws -> Spool.NewFile? {
         let path = queue.folder.bundlePath(item.sha256)
         guard let source = try queue.spool.open(item.sha256),
-            try onFile(path, { () throws(NativeError) in try source.status().size }) == item.bytes
+            try onFile(path, { try source.status().size }) == item.bytes
         else { return nil }
         // The folder has a file of a wrong size.
         _ = try spool.quarantine(item.sha256)
@@ -82,9 +82,9 @@ extension Backup {
     /// - Returns: nil if there is none, or the folder has it.
     private func sidecar(_ item: Item) throws -> Spool.NewFile? {
         let path = queue.folder.sidecarPath(item.sha256)
-        let source = try ifThere(path) { () throws(NativeError) in try FileHandle.reading(path, followsLinks: false) }
+        let source = try ifThere(path) { try FileHandle.reading(path, followsLinks: false) }
         guard let source else { return nil }
-        let size = try onFile(path) { () throws(NativeError) in try source.status().size }
+        let size = try onFile(path) { try source.status().size }
         let known = try? FileStatus.ofName(target.sidecarPath(item.sha256)).size
         if known == size { return nil }
         // Another push of the same bundle wrote another one.
@@ -99,11 +99,9 @@ extension Backup {
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var isOver = file.handle.clone(source)
         while !isOver {
-            let count = try onFile(path) { () throws(NativeError) in try source.readSome(into: &buffer) }
+            let count = try onFile(path) { try source.readSome(into: &buffer) }
             isOver = count == 0
-            try onFile(target.incoming) { () throws(NativeError) in
-                try file.handle.write(buffer.span.extracting(first: count))
-            }
+            try onFile(target.incoming) { try file.handle.write(buffer.span.extracting(first: count)) }
         }
         return file
     }

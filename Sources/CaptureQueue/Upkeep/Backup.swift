@@ -27,9 +27,7 @@ extension UploadQueue.Upkeep {
         let target = QueueFolder(path: path)
         let mark = BackupMark(queue: try queue.number())
         try mark.claim(target)
-        let lock = try onFile(target.runLock) { () throws(NativeError) in
-            try FileLock.take(target.runLock, milliseconds: 0)
-        }
+        let lock = try onFile(target.runLock) { try FileLock.take(target.runLock, milliseconds: 0) }
         guard let lock else { throw QueueError(.busy, "another process is writing this backup", of: path) }
         defer { lock.release() }
         var backup = Backup(queue, target)
@@ -44,9 +42,9 @@ extension BackupMark {
             guard status.kind == .folder else { throw QueueError(.unusable, "is not a folder", of: target.path) }
             try QueueFolder.requirePrivate(target.path, status)
         }
-        _ = try onFile(target.path) { () throws(NativeError) in try Folders.create(target.path, mode: 0o700) }
+        _ = try onFile(target.path) { try Folders.create(target.path, mode: 0o700) }
         if try BackupMark(in: target) == nil {
-            let names = try onFile(target.path) { () throws(NativeError) in try Folders.names(in: target.path) }
+            let names = try onFile(target.path) { try Folders.names(in: target.path) }
             // A kill can leave the mark under its hidden name.
             guard names.allSatisfy({ $0.bytes.starts(with: ".\(Self.name).".utf8) }) else {
                 throw QueueError(
@@ -131,7 +129,7 @@ struct Backup {
 
     private func snapshot() throws -> DatabaseQueue {
         removeDatabase("queue.sqlite.new")
-        _ = try onFile(newDatabase) { () throws(NativeError) in try DatabaseFile.make(newDatabase) }
+        _ = try onFile(newDatabase) { try DatabaseFile.make(newDatabase) }
         return try QueueStore.converting(target) {
             var configuration = Configuration()
             // The file is synced as a whole before it gets its name.
@@ -166,12 +164,12 @@ struct Backup {
     private func publish() throws {
         for shard in try spool.shards() { try spool.synchronize(shard: shard) }
         for folder in [target.spool, target.quarantine] {
-            try onFile(folder) { () throws(NativeError) in try FolderHandle(folder, followsLinks: false).synchronize() }
+            try onFile(folder) { try FolderHandle(folder, followsLinks: false).synchronize() }
         }
-        try onFile(newDatabase) { () throws(NativeError) in try DatabaseFile.reading(newDatabase).synchronize() }
+        try onFile(newDatabase) { try DatabaseFile.reading(newDatabase).synchronize() }
         // The log of a backup is empty. Those who read the old database keep their files.
         for end in ["-wal", "-shm"] { _ = target.remove(FilePath.Component("queue.sqlite").adding(end)) }
-        try onFile(target.database) { () throws(NativeError) in
+        try onFile(target.database) {
             let home = try FolderHandle(target.path)
             try home.rename("queue.sqlite.new", to: home, as: "queue.sqlite")
             try home.synchronize(renamed: "queue.sqlite")
@@ -185,11 +183,11 @@ struct Backup {
     /// Copies what `salvage` would need if no backup is ever completed.
     private func copySettings() throws(QueueError) {
         let source = queue.folder.settingsCopy
-        let bytes = try ifThere(source) { () throws(NativeError) in
+        let bytes = try ifThere(source) {
             try FileHandle.reading(source, followsLinks: false).readAll(limit: SettingsCopy.sizeLimit)
         }
         guard let bytes else { return }
-        try onFile(target.settingsCopy) { () throws(NativeError) in
+        try onFile(target.settingsCopy) {
             try AtomicFile.write(bytes, to: target.settingsCopy, mode: 0o600, existing: .replace)
         }
     }

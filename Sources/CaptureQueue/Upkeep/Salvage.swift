@@ -44,7 +44,7 @@ extension UploadQueue {
         guard try folder.exists || Spool(folder: folder).holdsBundles() else { throw folder.missing }
         let locks = try [folder.runLock, folder.lock].map { path in
             guard
-                let lock = try onFile(path, { () throws(NativeError) in try FileLock.take(path, milliseconds: 60_000) })
+                let lock = try onFile(path, { try FileLock.take(path, milliseconds: 60_000) })
             else { throw QueueError(.busy, "another process is using the queue", of: folder.path) }
             return lock
         }
@@ -212,7 +212,7 @@ struct Salvage {
     // MARK: - The database's files
 
     func removeLeftovers() throws {
-        try onFile(newDatabase) { () throws(NativeError) in
+        try onFile(newDatabase) {
             let home = try FolderHandle(folder.path)
             for end in ["", "-wal", "-shm", "-journal"] {
                 _ = try home.removeFile(FilePath.Component("queue.sqlite.new").adding(end))
@@ -232,7 +232,7 @@ struct Salvage {
     /// If other processes have the database open, it is missing for a moment. After a kill then, the queue reports that,
     /// and salvage can run again.
     func replaceDatabase() throws -> FilePath? {
-        try onFile(folder.database) { () throws(NativeError) in
+        try onFile(folder.database) {
             let home = try FolderHandle(folder.path)
             let name: FilePath.Component = "queue.sqlite"
             var number = 1

@@ -60,14 +60,14 @@ struct StoredBytesCheck: Sendable {
         _ path: FilePath, _ byteCount: Int, _ sha256: Digest, reads: Bool, _ bytesRead: inout Int
     ) throws(QueueError) -> Fault? {
         if let root = Absence.root(of: path) { return .absent(root) }
-        guard let status = try ifThere(path, { () throws(NativeError) in try FileStatus.of(path) }) else {
+        guard let status = try ifThere(path, { try FileStatus.of(path) }) else {
             return .wrong(.source, "the user's file is missing")
         }
         guard status.kind == .file, status.size == byteCount else {
             return .wrong(.source, "the user's file was replaced")
         }
         guard reads else { return nil }
-        let handle = try onFile(path) { () throws(NativeError) in try FileHandle.reading(path) }
+        let handle = try onFile(path) { try FileHandle.reading(path) }
         bytesRead += byteCount
         return try SpoolReader.hash(handle, path) == sha256 ? nil : .wrong(.source, "the user's file was changed")
     }

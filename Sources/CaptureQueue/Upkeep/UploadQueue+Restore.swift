@@ -14,9 +14,7 @@ extension UploadQueue {
         guard let mark = try BackupMark(in: folder) else {
             throw QueueError(.stateRefused, "is not a backup but a queue", of: folder.path)
         }
-        let lock = try onFile(folder.runLock) { () throws(NativeError) in
-            try FileLock.take(folder.runLock, milliseconds: 0)
-        }
+        let lock = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 0) }
         guard let lock else { throw QueueError(.busy, "another process is using the backup", of: folder.path) }
         defer { lock.release() }
         // From here on the folder may have a log of its own.
@@ -27,7 +25,7 @@ extension UploadQueue {
             try database.write { try $0.run("DELETE FROM settings WHERE name = ?", [SettingsCopy.number]) }
             try database.close()
         }
-        try onFile(folder.path) { () throws(NativeError) in
+        try onFile(folder.path) {
             let home = try FolderHandle(folder.path)
             _ = try home.removeFile(BackupMark.name)
             try home.synchronize()

@@ -25,9 +25,7 @@ struct AssertionCheck {
         authenticatorData = assertion.authenticatorData
         formFaults = assertion.faults.map { BundleError($0.code, $0.message, entry: Self.file) }
         let clientData = SigningInput.clientData(manifest: head.manifest)
-        let key = try native { () throws(NativeError) in
-            try P256PublicKey.of(point: manifest.device.bytes)
-        }
+        let key = try native { try P256PublicKey.of(point: manifest.device.bytes) }
         if let key, try assertion.verifies(clientData: clientData, key: key) { return }
         signatureFault = BundleError(
             .assertionSignature, "the signature is not valid for the key that the manifest names", entry: Self.file)

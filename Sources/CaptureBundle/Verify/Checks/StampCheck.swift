@@ -49,7 +49,7 @@ struct StampCheck {
     /// - Throws: The first fault, or `trust.file`.
     func time(imprint: Digest, capturedAt: CaptureTime?) throws(BundleError) -> StampedTime {
         let token = try token()
-        let content = try native { () throws(NativeError) in try token.content() }
+        let content = try native { try token.content() }
             .mapError { BundleError(.stampToken, "the time stamp is wrong: \($0.reason)") }.get()
         let moment = try Moment(content)
         guard let hash = content.sha256 else {
@@ -64,7 +64,7 @@ struct StampCheck {
             throw BundleError(.stampNonce, "the time stamp answers another query: the nonce differs")
         }
         let name = try authority(token, moment)
-        let isNamed = try native { () throws(NativeError) in try token.namesItsSigner() }
+        let isNamed = try native { try token.namesItsSigner() }
         let stamped = StampedTime(time: moment.time, margin: moment.accuracy, authority: name, isNamed: isNamed)
         if let capturedAt, capturedAt.milliseconds > stamped.latest + Self.claimTolerance {
             throw BundleError(
@@ -88,7 +88,7 @@ struct StampCheck {
             throw BundleError(
                 .stampStatus, "the authority answered with status \(response.status)\(without)\(said)")
         }
-        let token = try native { () throws(NativeError) in try TimeStampToken(der: der) }
+        let token = try native { try TimeStampToken(der: der) }
         guard let token else {
             throw BundleError(.stampEncoding, "the token of the time stamp is not the DER of a CMS message")
         }
@@ -98,7 +98,7 @@ struct StampCheck {
     /// S5 to S8: the name of the line that accepts the stamp.
     private func authority(_ token: TimeStampToken, _ moment: Moment) throws(BundleError) -> String {
         let lines = try authorities.map { line throws(BundleError) in (line: line, certificate: try line.parsed()) }
-        let fault = try native { () throws(NativeError) in try token.signatureFault(knowing: lines.map(\.certificate)) }
+        let fault = try native { try token.signatureFault(knowing: lines.map(\.certificate)) }
         if let fault {
             let code: BundleError.Code = fault.isUnsupported ? .stampUnsupported : .stampSignature
             let verdict = fault.isUnsupported ? "cannot be judged" : "is wrong"
@@ -109,9 +109,7 @@ struct StampCheck {
         var reason = lines.isEmpty ? "no time stamping authority is trusted" : nil
         var refused: BundleError?
         for (line, certificate) in lines {
-            let chain = try native { () throws(NativeError) in
-                try token.chain(to: certificate, at: moment.seconds)
-            }
+            let chain = try native { try token.chain(to: certificate, at: moment.seconds) }
             switch chain {
             case .failure(let refusal):
                 reason = reason ?? "the time stamp has no certificate chain to a trusted authority: \(refusal.reason)"
@@ -140,9 +138,7 @@ struct StampCheck {
     }
 
     private static func keys(of certificates: [Certificate]) throws(BundleError) -> [[UInt8]] {
-        try native { () throws(NativeError) in
-            try certificates.map { certificate throws(NativeError) in try certificate.publicKey() }
-        }
+        try native { try certificates.map { certificate throws(NativeError) in try certificate.publicKey() } }
     }
 
     /// The time of a stamp: S3.

@@ -25,7 +25,7 @@ struct ChainPacking {
         guard let path = place.path else {
             return try packToStandardOutput(plan, body: body, onRemark: onRemark)
         }
-        let folder = try native({ .writing(path, $0) }) { () throws(NativeError) in try FolderHandle(path.folder) }
+        let folder = try native({ .writing(path, $0) }) { try FolderHandle(path.folder) }
         var made: BundlePlan.MadeBody?
         let outcome = try pack([Capture(plan: plan, place: place)], in: folder, onRemark: onRemark) {
             plan, assertion throws(BundleError) in

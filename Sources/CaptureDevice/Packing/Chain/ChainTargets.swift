@@ -107,7 +107,7 @@ struct ChainTargets {
     /// Whether one of the first entries has the name or the content that it has in every bundle.
     private static func beginsLikeABundle(_ handle: FileHandle, _ path: FilePath) throws(BundleError) -> Bool {
         var start = [UInt8](repeating: 0, count: 2 * FileKind.length)
-        let count = try native({ .reading(path, $0) }) { () throws(NativeError) in
+        let count = try native({ .reading(path, $0) }) {
             try handle.seekToStart()
             return try handle.read(into: &start)
         }

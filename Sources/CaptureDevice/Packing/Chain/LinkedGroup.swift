@@ -69,7 +69,7 @@ struct LinkedGroup {
                 break
             }
         }
-        try native({ .writing(files.first?.file.name ?? "", $0) }) { () throws(NativeError) in
+        try native({ .writing(files.first?.file.name ?? "", $0) }) {
             try folder.synchronize(naming: files.map(\.file.handle))
         }
     }

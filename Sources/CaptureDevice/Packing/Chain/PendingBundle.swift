@@ -20,7 +20,7 @@ struct PendingBundle {
         _ path: FilePath, of pending: PendingLink, device: DevicePoint, canChange: Bool = false
     ) throws(BundleError) {
         guard let handle = try Self.open(path, canChange: canChange) else { return nil }
-        let status = try native({ .reading(path, $0) }) { () throws(NativeError) in try handle.status() }
+        let status = try native({ .reading(path, $0) }) { try handle.status() }
         guard status.kind == .file else { return nil }
         var bytes: [UInt8] = []
         let reader = BundleReader(BundleSource(handle: handle, name: path.string))
@@ -59,6 +59,6 @@ struct PendingBundle {
                 try Assertion(signing: manifest, key: device.key, counter: counter).encode()
             }
         try AssertionPlace.write(made, manifestSize: manifest.count, to: handle, name: path.string)
-        try native({ .writing(path, $0) }) { () throws(NativeError) in try handle.synchronize() }
+        try native({ .writing(path, $0) }) { try handle.synchronize() }
     }
 }

@@ -1,4 +1,5 @@
 """A software TPM, a token in a Debian of its own, and the places where the tools run with their keys."""
+import fcntl
 import functools
 import itertools
 import os
@@ -16,7 +17,7 @@ PIN = "24681357"
 TIMEOUT = 20
 MODULE = "/usr/lib/softhsm/libsofthsm2.so"
 RELEASE = "trixie"  # the first Debian with pkcs11-provider
-PACKAGES = "softhsm2,pkcs11-provider,opensc,libdeflate0,zlib1g,libssl3t64"
+PACKAGES = "softhsm2,pkcs11-provider,opensc,openssl,libdeflate0,zlib1g,libssl3t64"
 
 
 class Place(Home):
@@ -133,8 +134,15 @@ def mirror():
 
 
 def debian():
-    """Returns the root of a Debian with the packages of a token, which is made once for the repository."""
+    """Returns the root of a Debian with the packages of a token, which is made once for the repository, also if two suites
+    need it at the same time."""
     root, stamp = ROOT / f".build/{RELEASE}", ROOT / f".build/{RELEASE}/.packages"
+    with open(ROOT / f".build/{RELEASE}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return made(root, stamp)
+
+
+def made(root, stamp):
     if stamp.is_file() and stamp.read_text() == PACKAGES:
         return root
     expect(os.geteuid() == 0, "a token is tested in a Debian of its own, which only the superuser can make")
@@ -146,6 +154,11 @@ def debian():
     shutil.rmtree(root / "var/cache/apt/archives")
     stamp.write_text(PACKAGES)
     return root
+
+
+def entering(root):
+    """Returns the words that enter a Debian, with a /proc that ends with the command."""
+    return ["unshare", "--mount", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', str(root)]
 
 
 class Token:
@@ -183,9 +196,7 @@ class Token:
         return [block.split()[1] for block in blocks if "user PIN count low" in block]
 
     def _enter(self, folder):
-        """Enters the Debian, with a /proc that ends with the command."""
-        return ["unshare", "--mount", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', str(self.root),
-                "env", "-C", str(self.work / folder)]
+        return [*entering(self.root), "env", "-C", str(self.work / folder)]
 
     def prefix(self, folder):
         return [*self._enter(folder), str(self.work / "capbundle")]

@@ -51,6 +51,7 @@ def everything():
         environment("Spark"),
         environment("C2PA"),
         environment("Writers"),
+        environment("StampJudges"),
         environment("Bench"),
         swift_tests("Swift tests"),
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
@@ -63,7 +64,8 @@ def everything():
         suite("PowerCut", "PowerCut", build=RELEASE, needs=("release build",)),
         suite("Service", "Service", build=RELEASE, needs=("release build",)),
         program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name) for name in ("Spark", "C2PA", "Writers")),
+        *(suite(name, name, build=RELEASE, needs=("release build",), python=name)
+          for name in ("Spark", "C2PA", "Writers", "StampJudges")),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),
         suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
@@ -124,7 +126,8 @@ def swift_tests(name, only=None, needs=("build",), **environment):
 
 
 # Suites that need no capqueue.
-WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Writers", "Phone", "Python")
+WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Writers", "Phone", "Python",
+                 "StampJudges")
 
 
 def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):

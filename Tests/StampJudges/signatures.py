@@ -6,7 +6,7 @@ from asn1crypto import cms, core
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from StampJudges.stamps import (
-    GOOD, T, attribute, changed, digest, ecdsa, first_version, pkcs1, pss, second_version, with_key)
+    GOOD, T, attribute, attribute_certificate, changed, digest, ecdsa, first_version, pkcs1, pss, second_version, with_key)
 
 replace = dataclasses.replace
 
@@ -95,7 +95,7 @@ def hashed(signers, good, data):
 def attributes(signers, good):
     """Signed and unsigned attributes."""
     der, other = signers.tsa.der, signers.below.der
-    neither = {"signing_certificate_v2": None}
+    neither, shown = {"signing_certificate_v2": None}, attribute_certificate(2)
 
     def backwards(parts):
         return sorted(parts, reverse=True)
@@ -128,6 +128,8 @@ def attributes(signers, good):
             good, signer=signers.below, attributes=second_version(other, signers.between.der))),
         "ESS names the signer second": ("signature", replace(
             good, signer=signers.below, attributes=second_version(signers.between.der, other))),
+        "ESS names an attribute certificate": (GOOD, replace(
+            good, certificates=(der, shown), attributes=second_version(der, b"\x30" + shown[1:]))),
         "ESS names a certificate that is missing": ("signature", replace(good, attributes=second_version(der, other))),
         "ESS with two values, the right one first": (GOOD, replace(good, attributes=both(der, other))),
         "ESS with two values, the right one second": ("signature", replace(

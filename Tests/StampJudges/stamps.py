@@ -73,13 +73,23 @@ def second_version(*ders, hash="sha256", serial=None):
     """The attribute signing-certificate-v2 (RFC 5035). `serial` is the serial number that it states for the first."""
     names = []
     for der in ders:
-        certificate = x509.Certificate.load(der)
         names.append({"hash_algorithm": {"algorithm": hash}, "cert_hash": hashlib.new(hash, der).digest()})
         if serial is not None:
+            certificate = x509.Certificate.load(der)
             names[-1]["issuer_serial"] = {
                 "issuer": [x509.GeneralName("directory_name", certificate.issuer)],
                 "serial_number": certificate.serial_number if serial is True else serial}
     return {"signing_certificate_v2": [tsp.SigningCertificateV2({"certs": names})]}
+
+
+def attribute_certificate(version):
+    """An AttributeCertificate of version 1 or 2 (RFC 5652 10.2.2) whose signature is nobody's."""
+    name, sealed = asn1.common_name("service"), asn1.seq(asn1.oid(asn1.ECDSA["sha256"]))
+    times = asn1.seq(asn1.der(0x18, b"20260101000000Z"), asn1.der(0x18, b"20270101000000Z"))
+    holder = asn1.seq(asn1.der(0xa1, name)) if version == 2 else asn1.der(0xa1, asn1.seq(name))
+    issuer = asn1.der(0xa0, asn1.seq(name)) if version == 2 else asn1.seq(name)
+    body = asn1.seq(asn1.integer(version - 1), holder, issuer, sealed, asn1.integer(1), times, asn1.seq())
+    return asn1.der(0xa0 + version, body, sealed, asn1.der(0x03, bytes(9)))
 
 
 def changed(signer, change, issuer=None, hash="sha256"):

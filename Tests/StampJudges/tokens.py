@@ -6,7 +6,7 @@ from asn1crypto import cms, crl, ocsp, x509
 from cryptography import x509 as certificates
 from cryptography.x509.oid import NameOID
 
-from StampJudges.stamps import GOOD, NAMED, T, changed, ecdsa
+from StampJudges.stamps import GOOD, NAMED, T, attribute_certificate, changed, ecdsa
 from Stamps import asn1
 
 replace = dataclasses.replace
@@ -39,16 +39,6 @@ def contents(signers, good):
         "rejected, with a token": ("status", replace(good, status=2)),
         "granted, without a token": ("status", asn1.response()),
     }
-
-
-def attribute_certificate(version):
-    """An AttributeCertificate of version 1 or 2 (RFC 5652 10.2.2) whose signature is nobody's."""
-    name, sealed = asn1.common_name("service"), asn1.seq(asn1.oid(asn1.ECDSA["sha256"]))
-    times = asn1.seq(asn1.der(0x18, b"20260101000000Z"), asn1.der(0x18, b"20270101000000Z"))
-    holder = asn1.seq(asn1.der(0xa1, name)) if version == 2 else asn1.der(0xa1, asn1.seq(name))
-    issuer = asn1.der(0xa0, asn1.seq(name)) if version == 2 else asn1.seq(name)
-    body = asn1.seq(asn1.integer(version - 1), holder, issuer, sealed, asn1.integer(1), times, asn1.seq())
-    return asn1.der(0xa0 + version, body, sealed, asn1.der(0x03, bytes(9)))
 
 
 def ocsp_answer():

@@ -94,15 +94,15 @@ def signature(key, signed, digest, mask):
     return pss(digest, mask, 20), key.sign(signed, spread, chosen)
 
 
-def signer_info(signer, info, digest="sha256", kind=TST_INFO, named=None, names=True, mask=None, how=None):
-    """The SignerInfo of a `Signer` over a TSTInfo. `named` is the certificate that the ESS attribute names; `how`, an
-    algorithm, replaces the one that was used."""
+def signer_info(signer, info, digest="sha256", kind=TST_INFO, named=None, names=True, mask=None, how=None, after=()):
+    """The SignerInfo of a `Signer` over a TSTInfo. `named` is the certificate that the ESS attribute names, and `after` those
+    that it names after it; `how`, an algorithm, replaces the one that was used."""
     made = hashlib.new(digest, info)
     attributes = [attribute(CONTENT_TYPE, oid(kind)),
                   attribute(MESSAGE_DIGEST, octets(made.digest(64) if digest == "shake_256" else made.digest()))]
     if names:
-        attributes.append(attribute(SIGNING_CERTIFICATE, seq(seq(seq(octets(hashlib.sha256(
-            named or signer.der).digest()))))))
+        hashes = [hashlib.sha256(der).digest() for der in (named or signer.der, *after)]
+        attributes.append(attribute(SIGNING_CERTIFICATE, seq(seq(*(seq(octets(hash)) for hash in hashes)))))
     signed = b"".join(sorted(attributes))
     used, value = signature(signer.key, der(0x31, signed), digest, mask)
     place = seq(signer.certificate.issuer.public_bytes(), integer(signer.certificate.serial_number))

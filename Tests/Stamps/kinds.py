@@ -36,6 +36,11 @@ def attribute_certificate(version):
     return asn1.der(0xa0 + version, body, sealed, asn1.der(0x03, bytes(9)))
 
 
+def hashed(certificate):
+    """The bytes of an attribute certificate that ESS hashes: with the tag of a SEQUENCE, not that of the choice."""
+    return b"\x30" + certificate[1:]
+
+
 def ocsp_answer():
     """An OCSP answer as revocation information (RFC 5940): tryLater."""
     return asn1.der(0xa1, asn1.oid("1.3.6.1.5.5.7.16.2"), asn1.seq(asn1.der(0x0a, b"\3")))
@@ -45,6 +50,7 @@ def contents(bench):
     """Tokens with what nothing here uses, and sets in an order that is not DER."""
     rig, stamped = scene(bench)
     tsa, info, whole = bench.authorities.tsa, asn1.content(stamped), signers(bench)
+    old, new = attribute_certificate(1), attribute_certificate(2)
     between = Signer("between", bench.authorities.root, is_authority=True)
     below = Signer("tsa", between)
     chain = [below.der, between.der]
@@ -55,6 +61,8 @@ def contents(bench):
     every({
         "an attribute certificate": made(tsa, info, attribute_certificate(2)),
         "two attribute certificates": made(tsa, info, attribute_certificate(1), attribute_certificate(2)),
+        "an attribute certificate that ESS names, as Microsoft's tokens do": made(tsa, info, new, after=[hashed(new)]),
+        "both, named by ESS": made(tsa, info, old, new, after=[hashed(old), hashed(new)]),
         "an OCSP answer": made(tsa, info, revocation=[ocsp_answer()]),
         "both": made(tsa, info, attribute_certificate(2), revocation=[ocsp_answer()]),
         "certificates sorted": ordered(False), "certificates not sorted": ordered(True),
@@ -91,6 +99,10 @@ def refusals(bench):
         "SHA-3": ("signature", "with sha3-256, expected SHA-256", made(tsa, info, digest="sha3_256")),
         "a hash that the token does not list": ("signature", "not in the list", asn1.response(asn1.token(
             info, [asn1.signer_info(tsa, info)], [tsa.der], "sha512"))),
+        "ESS names an attribute certificate that is not there": ("signature", "names another certificate", made(
+            tsa, info, attribute_certificate(1), after=[hashed(attribute_certificate(2))])),
+        "ESS names an attribute certificate first": ("signature", "names another certificate", made(
+            tsa, info, attribute_certificate(2), named=hashed(attribute_certificate(2)), after=[tsa.der])),
         "an unknown algorithm": ("unsupported", "signature algorithm", made(stranger(tsa), info, how=unknown)),
         "an unknown key": ("unsupported", "unknown kind", made(other, info)),
     } | {f"a key for {' and '.join(bits)}": ("signature", "not for time stamps alone", Signer(

@@ -9,6 +9,8 @@ struct TimeStampSignature {
     private let signed: [UInt8]?
     /// Whether the token lists the signer's hash.
     private let isListed: Bool
+    /// The attribute certificates in the token (RFC 5652 section 10.2.2), with the tag of a SEQUENCE, as ESS hashes them.
+    private let attributeCertificates: [[UInt8]]
 
     /// Whether the signer is named by the identifier of its key, and not by issuer and serial number.
     var namesByKey: Bool {
@@ -29,6 +31,10 @@ struct TimeStampSignature {
         signed = parts?.first { $0.tag == 0xa0 }.map { [0x31] + $0.whole.dropFirst() }
         func name(_ algorithm: DER.Element) -> ArraySlice<UInt8>? { DER.sequence(algorithm.whole)?.first?.contents }
         let listed = data?.dropFirst().first.flatMap { DER.elements($0.contents) } ?? []
+        let shown = (data?.first { $0.tag == 0xa0 }).flatMap { DER.elements($0.contents) } ?? []
+        attributeCertificates = shown.filter { [0xa1, 0xa2].contains($0.tag) }.map {
+            [DER.sequenceTag] + $0.whole.dropFirst()
+        }
         isListed = parts?.dropFirst(2).first.map { listed.map(name).contains(name($0)) } ?? false
     }
 
@@ -42,11 +48,11 @@ struct TimeStampSignature {
     func names(_ signer: Certificate, others: [Certificate]) throws(NativeError) -> Bool {
         let type = unsafe OpaquePointer(attribute(NID_pkcs9_contentType, V_ASN1_OBJECT))
         guard unsafe OBJ_obj2nid(type) == NID_id_smime_ct_TSTInfo else { return false }
-        let first = unsafe decodeDER(sequence(NID_id_smime_aa_signingCertificate)) {
+        let first = try unsafe decodeDER(certificateNames(NID_id_smime_aa_signingCertificate)) {
             unsafe d2i_ESS_SIGNING_CERT(nil, $0, $1)
         }
         defer { unsafe ESS_SIGNING_CERT_free(first) }
-        let second = unsafe decodeDER(sequence(NID_id_smime_aa_signingCertificateV2)) {
+        let second = try unsafe decodeDER(certificateNames(NID_id_smime_aa_signingCertificateV2)) {
             unsafe d2i_ESS_SIGNING_CERT_V2(nil, $0, $1)
         }
         defer { unsafe ESS_SIGNING_CERT_V2_free(second) }
@@ -139,6 +145,27 @@ struct TimeStampSignature {
     /// The first value of a signed attribute, if it has this type.
     private func attribute(_ identifier: Int32, _ type: Int32) -> UnsafeMutableRawPointer? {
         unsafe CMS_signed_get0_data_by_OBJ(info, OBJ_nid2obj(identifier), -1, type)
+    }
+
+    /// An ESS attribute without the attribute certificates of the token that it names after the signer (RFC 5035 section
+    /// 5.4): OpenSSL looks for X.509 certificates only.
+    private func certificateNames(_ identifier: Int32) throws(NativeError) -> [UInt8] {
+        let whole = sequence(identifier)
+        guard let parts = DER.sequence(whole[...]), let names = parts.first.flatMap({ DER.sequence($0.whole) }),
+            let first = names.first, !attributeCertificates.isEmpty
+        else { return whole }
+        var hashes: [[UInt8]] = []
+        for certificate in attributeCertificates {
+            for hash in [NID_sha1, NID_sha256, NID_sha384, NID_sha512] {
+                hashes.append(try Self.digest(of: certificate, hash))
+            }
+        }
+        let others = names.dropFirst().filter { name in
+            let hash = DER.sequence(name.whole)?.first { $0.tag == DER.octetString }
+            return !hashes.contains(Array(hash?.contents ?? []))
+        }
+        let kept: [UInt8] = DER.sequence(first.whole + others.flatMap(\.whole))
+        return DER.sequence(kept + parts.dropFirst().flatMap(\.whole))
     }
 
     /// The bytes of an attribute that is a SEQUENCE; none if it is missing.

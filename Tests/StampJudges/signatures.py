@@ -42,9 +42,9 @@ def signatures(signers, good):
         "ECDSA P-521 with sha512": (GOOD, replace(good, signer=signers.p521, digest="sha512")),
         "ECDSA brainpoolP256r1": (GOOD, replace(good, signer=signers.brainpool)),
         "Ed25519": (GOOD, edwards),
-        "Ed25519, digestAlgorithm sha256": (GOOD, replace(edwards, digest="sha256")),
+        "Ed25519, digestAlgorithm sha256": ("signature", replace(edwards, digest="sha256")),
         "Ed448": (GOOD, goldilocks),
-        "Ed448, digestAlgorithm shake256-len": ("signature", replace(goldilocks, digest="shake256_len")),
+        "Ed448, digestAlgorithm shake256-len": (GOOD, replace(goldilocks, digest="shake256_len")),
         "Ed448, digestAlgorithm sha512": ("signature", replace(goldilocks, digest="sha512")),
         "RSA, signed by another key": ("signature", replace(rsa_, signer=with_key(
             signers.rsa, rsa.generate_private_key(65537, 2048)))),

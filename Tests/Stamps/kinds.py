@@ -97,6 +97,8 @@ def refusals(bench):
             whole["rsa"], info, mask="sha256", how=asn1.pss("sha256", "sha256", 32))),
         "SHA-1": ("signature", "with sha1, expected SHA-256", made(tsa, info, digest="sha1")),
         "SHA-3": ("signature", "with sha3-256, expected SHA-256", made(tsa, info, digest="sha3_256")),
+        "Ed25519 with SHA-256": ("signature", "expected SHA-512", made(whole["ed25519"], info)),
+        "Ed448 with SHA-512": ("signature", "expected SHAKE256", made(whole["ed448"], info, digest="sha512")),
         "a hash that the token does not list": ("signature", "not in the list", asn1.response(asn1.token(
             info, [asn1.signer_info(tsa, info)], [tsa.der], "sha512"))),
         "ESS names an attribute certificate that is not there": ("signature", "names another certificate", made(

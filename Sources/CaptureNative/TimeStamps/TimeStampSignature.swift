@@ -73,11 +73,11 @@ struct TimeStampSignature {
             try OpenSSLErrorQueue.drainRefusal("X509_get0_pubkey")
             return .init(reason: "the key of the signer's certificate is of an unknown kind", isUnsupported: true)
         }
-        let hash = unsafe OBJ_obj2nid(digest.pointee.algorithm)
-        let takesHash = unsafe EVP_PKEY_is_a(key, "ED448") == 1 ? [NID_shake256] : Self.hashes
-        guard takesHash.contains(hash) else {
+        let hash = unsafe Self.hash(digest)
+        let (taken, expected) = unsafe Self.hashes(for: key)
+        guard taken.contains(hash) else {
             let name = unsafe OBJ_nid2ln(hash).map { unsafe String(cString: $0) } ?? "an unknown hash"
-            return .init(reason: "it is signed with \(name), expected SHA-256, SHA-384 or SHA-512")
+            return .init(reason: "it is signed with \(name), expected \(expected)")
         }
         guard isListed else { return .init(reason: "its hash is not in the list of the token") }
         let isWhole =
@@ -104,6 +104,24 @@ struct TimeStampSignature {
     }
 
     private static let hashes = [NID_sha256, NID_sha384, NID_sha512]
+
+    /// The hashes that a key signs, and their names. RFC 8419 section 3.1 has one for each kind of EdDSA.
+    private static func hashes(for key: OpaquePointer) -> ([Int32], String) {
+        if unsafe EVP_PKEY_is_a(key, "ED448") == 1 { return ([NID_shake256], "SHAKE256 with 512 bits") }
+        if unsafe EVP_PKEY_is_a(key, "ED25519") == 1 { return ([NID_sha512], "SHA-512") }
+        return (hashes, "SHA-256, SHA-384 or SHA-512")
+    }
+
+    /// The hash that an algorithm names. `id-shake256-len` (RFC 8702) with 512 bits is SHAKE256 as Ed448 uses it.
+    private static func hash(_ algorithm: UnsafeMutablePointer<X509_ALGOR>) -> Int32 {
+        var text = [CChar](repeating: 0, count: 64)
+        unsafe OBJ_obj2txt(&text, Int32(text.count), algorithm.pointee.algorithm, 1)
+        let isLong = text.prefix { $0 != 0 }.elementsEqual("2.16.840.1.101.3.4.2.18".utf8.map(CChar.init))
+        guard isLong, let value = unsafe algorithm.pointee.parameter, unsafe value.pointee.type == V_ASN1_INTEGER,
+            unsafe ASN1_INTEGER_get(value.pointee.value.integer) == 512
+        else { return unsafe OBJ_obj2nid(algorithm.pointee.algorithm) }
+        return NID_shake256
+    }
 
     /// Whether a signature over bytes is right; nil if OpenSSL cannot check signatures of this kind.
     private func verify(_ bytes: [UInt8], _ key: OpaquePointer, _ hash: Int32, _ padding: Padding?) -> Bool? {

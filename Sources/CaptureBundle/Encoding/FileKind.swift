@@ -2,66 +2,77 @@ import CaptureNative
 package import SystemPackage
 
 /// What a file is, told by its first bytes. For messages only: nothing is accepted or refused because of it.
-package struct FileKind: Equatable, Sendable {
+package struct FileKind: Sendable {
     package enum Family: Sendable {
         case jpeg, heif, picture, depthPicture, numpy, movie, document
         case zip, tar, compressed, bundle, uploadBody, json, text, program
     }
 
+    /// What callers tell apart in a family. The raw value of a depth map's format is its ending, and that of a compressed
+    /// file's format is its program.
+    package enum Format: String, Sendable {
+        case png, tiff, exr, pfm, pgm, npy
+        case gzip, zstd, bzip2, xz
+        case sevenZip, lz4, rosBag, rosDepth, matroska, matlab
+    }
+
+    package enum Colour: String, Sendable { case greyscale, colour, palette }
+    package typealias PNG = (bits: UInt8, colour: Colour?, width: Int, height: Int)
+
     package let family: Family
     /// With an article, such as "a HEIC photo".
     package let words: String
-
-    package var isPNG: Bool { words.contains("PNG") }
+    package let format: Format?
+    /// nil for another kind, and for a PNG that ends before its header does.
+    package let png: PNG?
 
     /// How many bytes are looked at.
     package static let length = 1024
 
     /// The kinds that a few bytes at one place tell, the first match wins.
-    private static let table: [(offset: Int, mark: [UInt8], family: Family, words: String)] = [
-        (0, [0xff, 0xd8, 0xff], .jpeg, "a JPEG photo"),
-        (0, Array("GIF8".utf8), .picture, "a GIF picture"),
-        (8, Array("WEBP".utf8), .picture, "a WebP picture"),
-        (4, Array("jP  ".utf8), .picture, "a JPEG 2000 picture"),
-        (4, Array("JXL ".utf8), .picture, "a JPEG XL picture"),
-        (0, [0x49, 0x49, 0x2a, 0], .depthPicture, "a TIFF picture"),
-        (0, [0x4d, 0x4d, 0, 0x2a], .depthPicture, "a TIFF picture"),
-        (0, [0x76, 0x2f, 0x31, 0x01], .depthPicture, "an OpenEXR picture"),
-        (0, Array("Pf\n".utf8), .depthPicture, "a PFM picture"),
-        (0, Array("PF\n".utf8), .depthPicture, "a PFM picture with three channels"),
-        (0, Array("P5\n".utf8), .depthPicture, "a PGM picture"),
-        (0, Array("P5 ".utf8), .depthPicture, "a PGM picture"),
-        (4, Array("moov".utf8), .movie, "a QuickTime movie"),
-        (4, Array("mdat".utf8), .movie, "a QuickTime movie"),
-        (4, Array("wide".utf8), .movie, "a QuickTime movie"),
-        (0, Array("%PDF-".utf8), .document, "a PDF document"),
-        (0, Array("PK\u{3}\u{4}".utf8), .zip, "a zip archive"),
-        (0, Array("PK\u{5}\u{6}".utf8), .zip, "an empty zip archive"),
-        (0, [0x1f, 0x8b], .compressed, "a gzip-compressed file"),
-        (0, [0x28, 0xb5, 0x2f, 0xfd], .compressed, "a zstd-compressed file"),
-        (1, [0x2a, 0x4d, 0x18], .compressed, "a zstd-compressed file"),
-        (0, Array("BZh".utf8), .compressed, "a bzip2-compressed file"),
-        (0, [0xfd, 0x37, 0x7a, 0x58, 0x5a], .compressed, "an xz-compressed file"),
-        (0, Array("7z".utf8) + [0xbc, 0xaf, 0x27, 0x1c], .document, "a 7z archive"),
-        (0, [0x04, 0x22, 0x4d, 0x18], .document, "an lz4-compressed file"),
-        (0, Array("#ROSBAG V".utf8), .document, "a ROS bag"),
-        (0, [0x89] + Array("MCAP0".utf8), .document, "a ROS bag (MCAP)"),
-        (0, Array("SQLite format 3\0".utf8), .document, "a SQLite database, such as a ROS bag"),
-        (0, [0x1a, 0x45, 0xdf, 0xa3], .movie, "a Matroska recording"),
-        (0, Array("MATLAB 5.0 MAT-file".utf8), .document, "a MATLAB file"),
-        (0, [0x89] + Array("HDF\r\n".utf8), .document, "an HDF5 file, such as one of MATLAB 7.3"),
-        (12, [0x89, 0x50, 0x4e, 0x47], .document, "compressedDepth of ROS, with 12 bytes before its PNG"),
-        (0, [0x7f, 0x45, 0x4c, 0x46], .program, "a program"),
-        (0, Array("-----BEGIN ".utf8), .text, "a PEM file"),
-        (0, Array("--capture-bundle-".utf8), .uploadBody, "an upload body"),
-        (0, Array("--realitycam-".utf8), .document, "a body of profile realitycam"),
-        (512, Array("application/vnd.capture-bundle+tar".utf8), .bundle, "a capture bundle"),
-        (257, Array("ustar".utf8), .tar, "a tar archive"),
+    private static let table: [(offset: Int, mark: [UInt8], family: Family, words: String, format: Format?)] = [
+        (0, [0xff, 0xd8, 0xff], .jpeg, "a JPEG photo", nil),
+        (0, Array("GIF8".utf8), .picture, "a GIF picture", nil),
+        (8, Array("WEBP".utf8), .picture, "a WebP picture", nil),
+        (4, Array("jP  ".utf8), .picture, "a JPEG 2000 picture", nil),
+        (4, Array("JXL ".utf8), .picture, "a JPEG XL picture", nil),
+        (0, [0x49, 0x49, 0x2a, 0], .depthPicture, "a TIFF picture", .tiff),
+        (0, [0x4d, 0x4d, 0, 0x2a], .depthPicture, "a TIFF picture", .tiff),
+        (0, [0x76, 0x2f, 0x31, 0x01], .depthPicture, "an OpenEXR picture", .exr),
+        (0, Array("Pf\n".utf8), .depthPicture, "a PFM picture", .pfm),
+        (0, Array("PF\n".utf8), .depthPicture, "a PFM picture with three channels", .pfm),
+        (0, Array("P5\n".utf8), .depthPicture, "a PGM picture", .pgm),
+        (0, Array("P5 ".utf8), .depthPicture, "a PGM picture", .pgm),
+        (4, Array("moov".utf8), .movie, "a QuickTime movie", nil),
+        (4, Array("mdat".utf8), .movie, "a QuickTime movie", nil),
+        (4, Array("wide".utf8), .movie, "a QuickTime movie", nil),
+        (0, Array("%PDF-".utf8), .document, "a PDF document", nil),
+        (0, Array("PK\u{3}\u{4}".utf8), .zip, "a zip archive", nil),
+        (0, Array("PK\u{5}\u{6}".utf8), .zip, "an empty zip archive", nil),
+        (0, [0x1f, 0x8b], .compressed, "a gzip-compressed file", .gzip),
+        (0, [0x28, 0xb5, 0x2f, 0xfd], .compressed, "a zstd-compressed file", .zstd),
+        (1, [0x2a, 0x4d, 0x18], .compressed, "a zstd-compressed file", .zstd),
+        (0, Array("BZh".utf8), .compressed, "a bzip2-compressed file", .bzip2),
+        (0, [0xfd, 0x37, 0x7a, 0x58, 0x5a], .compressed, "an xz-compressed file", .xz),
+        (0, Array("7z".utf8) + [0xbc, 0xaf, 0x27, 0x1c], .document, "a 7z archive", .sevenZip),
+        (0, [0x04, 0x22, 0x4d, 0x18], .document, "an lz4-compressed file", .lz4),
+        (0, Array("#ROSBAG V".utf8), .document, "a ROS bag", .rosBag),
+        (0, [0x89] + Array("MCAP0".utf8), .document, "a ROS bag (MCAP)", .rosBag),
+        (0, Array("SQLite format 3\0".utf8), .document, "a SQLite database, such as a ROS bag", .rosBag),
+        (0, [0x1a, 0x45, 0xdf, 0xa3], .movie, "a Matroska recording", .matroska),
+        (0, Array("MATLAB 5.0 MAT-file".utf8), .document, "a MATLAB file", .matlab),
+        (0, [0x89] + Array("HDF\r\n".utf8), .document, "an HDF5 file, such as one of MATLAB 7.3", .matlab),
+        (12, [0x89, 0x50, 0x4e, 0x47], .document, "compressedDepth of ROS, with 12 bytes before its PNG", .rosDepth),
+        (0, [0x7f, 0x45, 0x4c, 0x46], .program, "a program", nil),
+        (0, Array("-----BEGIN ".utf8), .text, "a PEM file", nil),
+        (0, Array("--capture-bundle-".utf8), .uploadBody, "an upload body", nil),
+        (0, Array("--realitycam-".utf8), .document, "a body of profile realitycam", nil),
+        (512, Array("application/vnd.capture-bundle+tar".utf8), .bundle, "a capture bundle", nil),
+        (257, Array("ustar".utf8), .tar, "a tar archive", nil),
     ]
 
-    private init(_ family: Family, _ words: String) {
-        self.family = family
-        self.words = words
+    private init(_ family: Family, _ words: String, _ format: Format? = nil, png: PNG? = nil) {
+        (self.family, self.words, self.format, self.png) = (family, words, format, png)
     }
 
     /// nil for bytes that none of the kinds begins with.
@@ -71,7 +82,7 @@ package struct FileKind: Equatable, Sendable {
         if let picture = Self.png(start) ?? Self.numpy(start) ?? Self.mediaFile(start) {
             self = picture
         } else if let row = Self.table.first(where: { holds($0.mark, at: $0.offset) }) {
-            self.init(row.family, row.words)
+            self.init(row.family, row.words, row.format)
         } else if Self.isOldTar(start) {
             self.init(.tar, "a tar archive")
         } else if let text = Self.text(start) {
@@ -100,14 +111,13 @@ package struct FileKind: Equatable, Sendable {
     /// Signature, IHDR length and type, width, height, bit depth, colour type (PNG section 11.2.1).
     private static func png(_ start: [UInt8]) -> FileKind? {
         guard start.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) else { return nil }
-        guard start.count >= 26 else { return FileKind(.picture, "a PNG picture") }
+        guard start.count >= 26 else { return FileKind(.picture, "a PNG picture", .png) }
         func side(_ offset: Int) -> Int { start[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
-        let colours = [0: "greyscale", 2: "colour", 3: "palette", 4: "greyscale", 6: "colour"]
-        let colour = colours[Int(start[25])].map { "\($0) " } ?? ""
-        let isDeep = start[24] == 16
-        let article = start[24] == 8 ? "an" : "a"
+        let colours: [UInt8: Colour] = [0: .greyscale, 2: .colour, 3: .palette, 4: .greyscale, 6: .colour]
+        let png = (bits: start[24], colour: colours[start[25]], width: side(16), height: side(20))
+        let words = "\(png.bits)-bit \(png.colour.map { "\($0.rawValue) " } ?? "")PNG, \(png.width)x\(png.height)"
         return FileKind(
-            isDeep ? .depthPicture : .picture, "\(article) \(start[24])-bit \(colour)PNG, \(side(16))x\(side(20))")
+            png.bits == 16 ? .depthPicture : .picture, "\(png.bits == 8 ? "an" : "a") \(words)", .png, png: png)
     }
 
     /// The header of a NumPy array names type and shape: `{'descr': '<f4', 'fortran_order': False, 'shape': (192, 256), }`.
@@ -123,7 +133,7 @@ package struct FileKind: Equatable, Sendable {
         let type = value(after: "'descr':", until: ",").map { " of type \($0)" } ?? ""
         let sides = value(after: "'shape':", until: ")")?.pieces(by: ",") ?? []
         let shape = sides.isEmpty ? "" : ", shape \(sides.joined(separator: " x "))"
-        return FileKind(.numpy, "a NumPy array\(type)\(shape)")
+        return FileKind(.numpy, "a NumPy array\(type)\(shape)", .npy)
     }
 
     /// The brands of an ISO base media file (ISO/IEC 14496-12 section 4.3).

@@ -10,7 +10,7 @@ extension FileKind {
         switch kind.family {
         case .zip: return ["unpack it first: \(unzip(path))"]
         case .tar: return ["if bundles are in it, unpack it first: \(untar(path))"]
-        case .compressed: return unpacking(path, kind).map { [$0] } ?? []
+        case .compressed: return kind.format.map { [unpacking(path, $0)] } ?? []
         case .uploadBody: return [.restore(path)]
         case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
             return FolderContents(path.folder)?.packing ?? [.raw(.packFolder)]
@@ -24,26 +24,6 @@ extension FileKind {
     ) -> [Hint] {
         guard kind?.family == .bundle, name != "-" else { return [] }
         return [.makeBody(FilePath(name), forRealityCam: isForRealityCam)]
-    }
-
-    /// For a file where a raw folder was expected.
-    package static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [Hint] {
-        switch kind?.family {
-        case .compressed: return kind.flatMap { unpacking(path, $0) }.map { [$0] } ?? []
-        case .bundle: return [.verify(path, .isPacked)]
-        case .uploadBody: return [.restore(path)]
-        default:
-            let ways: [(String, Hint)] = [
-                ("ROS", "Samples/rosbag of capture-bundle makes raw folders of a ROS bag"),
-                ("7z", "unpack it first: 7z x \(ShellWord.quote(path))"),
-                ("lz4", "unpack it first: lz4 -d \(ShellWord.quote(path))"),
-                ("Matroska", "take its pictures and depth maps out, with ffmpeg or the tools of the camera"),
-                ("MATLAB", "save its depth map as an array of NumPy, beside photo.jpg"),
-            ]
-            if let way = ways.first(where: { kind?.words.contains($0.0) == true }) { return [way.1] }
-            if ["svo", "svo2"].contains(path.extension) { return ["export its frames as files with the ZED SDK"] }
-            return FolderContents(path.folder)?.packing ?? [.raw(.forms)]
-        }
     }
 
     private static func unzip(_ path: FilePath) -> String {
@@ -63,15 +43,13 @@ extension FileKind {
         return folder
     }
 
-    private static func unpacking(_ path: FilePath, _ kind: FileKind) -> Hint? {
-        guard let program = ["gzip", "zstd", "bzip2", "xz"].first(where: { kind.words.contains(" \($0)-") }) else {
-            return nil
-        }
+    /// For a compressed file.
+    package static func unpacking(_ path: FilePath, _ format: Format) -> Hint {
         let (text, word) = (path.string, ShellWord.quote(path))
         if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: \(untar(path))" }
         let endings = [".gz", ".zst", ".bz2", ".xz"]
         let unpacked = FilePath(endings.compactMap { text.rest(before: $0) }.first ?? text + ".unpacked")
-        return "unpack it first: \(program) -dc \(word) > \(ShellWord.quote(unpacked))"
+        return "unpack it first: \(format.rawValue) -dc \(word) > \(ShellWord.quote(unpacked))"
     }
 }
 

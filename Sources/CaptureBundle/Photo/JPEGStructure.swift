@@ -12,7 +12,7 @@ package struct JPEGStructure: Equatable {
     package var isTurned: Bool { exif?.orientation.map { (5...8).contains($0) } ?? false }
 
     /// The file is not a JPEG, or a JPEG without a picture.
-    package struct Failure: Error, Equatable {
+    package struct Failure: Error {
         package let message: String
         /// What the file is instead, as far as its first bytes tell.
         package var kind: FileKind?

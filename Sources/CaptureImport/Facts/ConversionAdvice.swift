@@ -9,6 +9,25 @@ private func renaming(_ file: FilePath, to target: FilePath) -> Hint {
     return "rename it, so that pack takes it: mv -n \(ShellWord.quote(file)) \(ShellWord.quote(target))"
 }
 
+extension FileKind {
+    /// For a file where a raw folder was expected.
+    static func hints(insteadOfARawFolder path: FilePath, _ kind: FileKind?) -> [Hint] {
+        switch (kind?.family, kind?.format) {
+        case (.bundle, _): return [.verify(path, .isPacked)]
+        case (.uploadBody, _): return [.restore(path)]
+        case (.compressed, let format?): return [unpacking(path, format)]
+        case (_, .rosBag), (_, .rosDepth): return ["Samples/rosbag of capture-bundle makes raw folders of a ROS bag"]
+        case (_, .sevenZip): return ["unpack it first: 7z x \(ShellWord.quote(path))"]
+        case (_, .lz4): return ["unpack it first: lz4 -d \(ShellWord.quote(path))"]
+        case (_, .matroska): return ["take its pictures and depth maps out, with ffmpeg or the tools of the camera"]
+        case (_, .matlab): return ["save its depth map as an array of NumPy, beside photo.jpg"]
+        default:
+            if ["svo", "svo2"].contains(path.extension) { return ["export its frames as files with the ZED SDK"] }
+            return FolderContents(path.folder)?.packing ?? [.raw(.forms)]
+        }
+    }
+}
+
 /// What to do with a photo of another kind.
 enum PhotoAdvice {
     /// - Parameters:
@@ -16,7 +35,7 @@ enum PhotoAdvice {
     ///   - target: where the JPEG is expected; may be the same.
     static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [Hint] {
         let isHEIC = kind.family == .heif
-        guard isHEIC || kind.isPNG else {
+        guard isHEIC || kind.format == .png else {
             guard [.picture, .depthPicture].contains(kind.family) else { return [] }
             return ["convert a copy to JPEG and save it as \(ShellWord.quote(target))"]
         }
@@ -32,11 +51,11 @@ enum PhotoAdvice {
 enum DepthAdvice {
     /// What `depth.f32` holds.
     static func expected(_ size: DepthSize?, insteadOf kind: FileKind? = nil) -> String {
-        let length = size.map { ", \($0.byteCount) bytes (4 x \($0.width) x \($0.height))" } ?? ""
-        let words = kind?.words ?? ""
-        let sides = size.map { "\($0.width)x\($0.height)" } ?? ""
-        let isOther = !sides.isEmpty && words.contains("PNG, ") && !words.hasSuffix(", \(sides)")
-        return "raw Float32 little-endian samples in metres\(length)" + (isOther ? "; the PNG is not \(sides)" : "")
+        let form = "raw Float32 little-endian samples in metres"
+        guard let size else { return form }
+        let isOther = kind?.png.map { ($0.width, $0.height) != (size.width, size.height) } ?? false
+        return "\(form), \(size.byteCount) bytes (4 x \(size.width) x \(size.height))"
+            + (isOther ? "; the PNG is not \(size)" : "")
     }
 
     /// Sides of the depth maps that iPhones and iPads give, and of common sensors.
@@ -71,22 +90,18 @@ enum DepthAdvice {
     /// - Parameter target: where the samples are expected; may be the same file.
     static func hints(at file: FilePath, _ kind: FileKind, to target: FilePath) -> [Hint] {
         let ending: String
-        switch kind.family {
-        case .numpy: ending = "npy"
-        case .zip where file.ending == "npz": return unpacking(file)
-        case .depthPicture:
-            ending = ["PNG", "TIFF", "OpenEXR", "PGM"].first { kind.words.contains($0) }?.lowercased() ?? "pfm"
-        case .compressed where file.stem?.contains(".") == true:
+        switch (kind.family, kind.format) {
+        case (.numpy, let format?), (.depthPicture, let format?): ending = format.rawValue
+        case (.zip, _) where file.ending == "npz": return unpacking(file)
+        case (.compressed, _) where file.stem?.contains(".") == true:
             return ["unpack it first: gzip -d \(ShellWord.quote(file))"]
-        case .compressed where kind.words.contains("gzip"): ending = "gz"
-        case .document where kind.words.contains("compressedDepth"):
-            return ["to take its PNG out: tail -c +13 \(ShellWord.quote(file)) > FILE"]
-        case .picture, .jpeg, .heif:
+        case (_, .gzip): ending = "gz"
+        case (_, .rosDepth): return ["to take its PNG out: tail -c +13 \(ShellWord.quote(file)) > FILE"]
+        case (.picture, _), (.jpeg, _), (.heif, _):
             return ["a picture does not hold the measured metres; export the depth map itself"]
         default: return []
         }
-        let name = ending == "openexr" ? "depth.exr" : "depth.\(ending)"
         let unit: Hint = "integers in depth.png are millimetres; \(.depthScale) METRES says otherwise"
-        return [renaming(file, to: target.folder.appending(name))] + (ending == "png" ? [unit] : [])
+        return [renaming(file, to: target.folder.appending("depth.\(ending)"))] + (ending == "png" ? [unit] : [])
     }
 }

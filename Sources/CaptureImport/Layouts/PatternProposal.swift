@@ -106,8 +106,8 @@ struct PatternProposal {
         guard let kind = FileKind(file: file) else { return nil }
         switch kind.family {
         case .jpeg: return .photo
-        case .picture where kind.isPNG && kind.words.contains("colour"): return .colourPNG
-        case .depthPicture where !kind.words.contains("colour"), .numpy: return .depth
+        case .picture where kind.png?.colour == .colour: return .colourPNG
+        case .depthPicture where kind.png?.colour != .colour, .numpy: return .depth
         default: return nil
         }
     }

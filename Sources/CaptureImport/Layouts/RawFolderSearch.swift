@@ -120,16 +120,16 @@ struct RawFolderSearch {
         return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
     }
 
-    private static let kinds = [
-        "npy": "NumPy", "pfm": "PFM", "pgm": "PGM", "png": "PNG,", "tif": "TIFF", "tiff": "TIFF", "exr": "OpenEXR",
-        "gz": "gzip", "f32": "?", "bin": "?", "raw": "?", "zlib": "?", "deflate": "?",
+    private static let formats: [String: FileKind.Format?] = [
+        "npy": .npy, "pfm": .pfm, "pgm": .pgm, "png": .png, "tif": .tiff, "tiff": .tiff, "exr": .exr, "gz": .gzip,
+        "f32": nil, "bin": nil, "raw": nil, "zlib": nil, "deflate": nil,
     ]
 
     /// The error for a depth file whose first bytes show another kind of file than its name; nil if they do not.
     func otherKind(_ path: FilePath, _ size: DepthSize?) -> BundleError? {
         let file = tree.label(path)
-        guard let own = path.ending.flatMap({ Self.kinds[$0] }), let kind = FileKind(file: file),
-            !kind.words.contains(own)
+        guard let own = path.ending.flatMap({ Self.formats[$0] }), let kind = FileKind(file: file),
+            own == nil || kind.format != own
         else { return nil }
         let isFloats = path == CapbundleLayout.floats
         let expected = isFloats ? DepthAdvice.expected(size, insteadOf: kind) : "what its ending says"

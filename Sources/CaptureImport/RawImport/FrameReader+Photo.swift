@@ -34,14 +34,14 @@ extension FrameReader {
         try checkHash(bytes, path)
         var original: HEIFPicture?
         var convertedFrom: String?
-        if let kind = FileKind(bytes), kind.family == .heif || kind.isPNG {
+        if let kind = FileKind(bytes), kind.family == .heif || kind.format == .png {
             guard options.convertsPhoto else { throw notConverted(kind, path) }
-            if kind.isPNG {
+            if kind.format == .png {
                 bytes = try convertPNG(bytes, path)
             } else {
                 (bytes, original) = try convert(bytes, path)
             }
-            convertedFrom = kind.isPNG ? "image/png" : "image/heic"
+            convertedFrom = kind.format == .png ? "image/png" : "image/heic"
         }
         // EXIF contains the time and the position, so it is read before the photo is rewritten.
         let found = try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }

@@ -106,7 +106,7 @@ package struct FrameReader {
         guard let path = frame.confidence, !options.withoutDepth, tree.holds(path) else { return }
         let bytes = try tree.read(path, limit: FileLimits.confidence)
         let kind = FileKind(bytes)
-        guard let kind, kind.words.hasPrefix("an 8-bit greyscale PNG") else {
+        guard kind?.png?.bits == 8, kind?.png?.colour == .greyscale else {
             let found = kind.map { "is \($0.words)" } ?? "is not a picture"
             throw wrong(path, "\(found), expected an 8-bit greyscale PNG")
         }

@@ -41,7 +41,7 @@ package struct RawSource: Sendable {
         let kind = FileKind(file: raw)
         switch kind?.family {
         case .jpeg, .heif: return try RawSource(photo: raw, options)
-        case .picture where kind?.isPNG == true: return try RawSource(photo: raw, options)
+        case .picture where kind?.format == .png: return try RawSource(photo: raw, options)
         case .zip, .tar, .compressed:
             let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
             return try RawSource(raw, tree, options)

@@ -51,7 +51,7 @@ extension CaptureView {
         options.timeZone = options.timeZone ?? ZoneOffset("Z")
         options.deviceModel = options.deviceModel ?? "unknown"
         let kind = FileKind(file: path)
-        options.convertsPhoto = options.patterns != nil || kind?.family == .heif || kind?.isPNG == true
+        options.convertsPhoto = options.patterns != nil || kind?.family == .heif || kind?.format == .png
         let decoder = PictureDecoder()
         let source = try RawSource.open(path, options, decoder)
         guard let frame = source.frames.first, source.frames.count == 1 else {

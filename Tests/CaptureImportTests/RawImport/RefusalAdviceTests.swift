@@ -61,6 +61,15 @@ struct RefusalAdviceTests {
         #expect(words(error.hints).contains(hint), "\(words(error.hints))")
     }
 
+    /// What it is called has the word PNG in it, but it cannot be converted like one.
+    @Test func givesNoAdviceForAPhotoThatOnlyHoldsAPNG() throws {
+        try room.folder.write(
+            [UInt8](repeating: 0, count: 12) + PictureFiles.png(width: 1, height: 1, [1]), to: "raw/photo.jpg")
+        let fault = try #require(try room.refusal("raw").each.first)
+        #expect(fault.message == "is compressedDepth of ROS, with 12 bytes before its PNG, expected a JPEG")
+        #expect(fault.hints == [], "\(words(fault.hints))")
+    }
+
     @Test func saysHowToUnpackWhatIsNoArchive() throws {
         try room.folder.shell("gzip -c raw/photo.jpg > photo.jpg.gz")
         let error = try room.refusal("photo.jpg.gz")

@@ -19,7 +19,19 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         var part: String { rawValue.pieces(by: ".", limit: 2).first ?? rawValue }
     }
 
+    /// Why, where a caller decides by it. It is not an enum, because causes can be added.
+    public struct Cause: Hashable, Sendable {
+        public let rawValue: String
+
+        /// A file could not be written because the disk or the user's quota is full.
+        public static let diskFull = Cause(rawValue: "disk.full")
+        /// metadata.json has no time or no model, nor a member with a similar name.
+        public static let noTime = Cause(rawValue: "time.missing")
+        public static let noModel = Cause(rawValue: "model.missing")
+    }
+
     public let code: Code
+    public package(set) var cause: Cause?
     /// The message, in which a caller can put its own names for settings.
     public let wording: Wording
     /// The file to which the error belongs, as the user named it; nil for a finding in a bundle.
@@ -29,8 +41,6 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     public private(set) var hints: [Hint]
     /// Other faults that were found in the same raw folder, so that all can be mended at once.
     public internal(set) var further: [BundleError] = []
-    /// Whether a file could not be written because the disk or the user's quota is full.
-    public package(set) var isDiskFull = false
 
     /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
@@ -139,7 +149,7 @@ extension BundleError {
             return BundleError(.outputUnusable, "cannot be made: \(error.text)", file: path)
         }
         var failure = BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
-        failure.isDiskFull = error.isDiskFull
+        failure.cause = error.isDiskFull ? .diskFull : nil
         return failure
     }
 

@@ -56,7 +56,7 @@ extension QueueError {
         let cause: String
         switch error {
         case let error as QueueError where error.isDiskFull: cause = error.description
-        case let error as BundleError where error.isDiskFull: cause = error.description
+        case let error as BundleError where error.cause == .diskFull: cause = error.description
         default: return error
         }
         var named = QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, hints: fullHints(folder))

@@ -45,31 +45,31 @@ public struct CaptureMetadata: Sendable {
     private static func wrong(_ message: String) -> BundleError { BundleError(.metadataValue, message) }
 
     /// A member such as `capturedAt` was probably meant.
-    private static func missing(_ name: String, _ root: JSONValue, _ expected: String) -> BundleError {
+    private static func missing(
+        _ name: String, _ root: JSONValue, _ expected: String, _ cause: BundleError.Cause
+    ) -> BundleError {
         func letters(_ text: String) -> [UInt8] { text.lowercased().utf8.filter { $0 != 0x5f && $0 != 0x2d } }
         let short = (root.members ?? []).map(\.name).filter { $0.utf8.count <= 32 }
-        guard let other = short.first(where: { letters($0) == letters(name) }) else {
-            return wrong("\(name) is missing, \(expected)")
-        }
-        return wrong("\(name) is missing; rename \(other) to \(name)")
+        let other = short.first { letters($0) == letters(name) }
+        var fault = wrong("\(name) is missing" + (other.map { "; rename \($0) to \(name)" } ?? ", \(expected)"))
+        fault.cause = other == nil ? cause : nil
+        return fault
     }
 
     private static func time(_ root: JSONValue) throws(BundleError) -> (String, CaptureTime) {
         let expected = "expected a time with its zone like 2026-03-14T15:09:26.535+01:00"
-        guard let member = root["captured_at"] else { throw missing("captured_at", root, expected) }
+        guard let member = root["captured_at"] else { throw missing("captured_at", root, expected, .noTime) }
         guard let text = member.text else { throw wrong("captured_at is \(member.kind), \(expected)") }
         guard let time = CaptureTime(text) else {
-            if CaptureTime(text + "Z") != nil {
-                throw wrong("captured_at is \"\(text)\", which has no zone; \(expected)")
-            }
-            throw wrong("captured_at is \"\(text)\", \(expected)")
+            let zone = CaptureTime(text + "Z") == nil ? "" : "which has no zone; "
+            throw wrong("captured_at is \"\(text)\", \(zone)\(expected)")
         }
         return (text, time)
     }
 
     private static func model(_ root: JSONValue) throws(BundleError) -> String {
         let expected = "expected a string of 1 to 256 bytes that is not blank"
-        guard let member = root["device_model"] else { throw missing("device_model", root, expected) }
+        guard let member = root["device_model"] else { throw missing("device_model", root, expected, .noModel) }
         guard let text = member.text else { throw wrong("device_model is \(member.kind), \(expected)") }
         let isBlank = text.utf8.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) }
         guard !isBlank, text.utf8.count <= 256 else {

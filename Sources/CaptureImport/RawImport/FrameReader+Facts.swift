@@ -53,13 +53,10 @@ extension FrameReader {
     private func blamed(_ error: BundleError, hasPhoto: Bool) -> BundleError {
         var faults = FaultList()
         for fault in error.each {
-            let settings: [(String, Setting)] =
-                hasPhoto ? [("captured_at", .capturedAt), ("device_model", .deviceModel)] : []
-            let known = settings.first { fault.message.hasPrefix("\($0.0) is missing, ") }
-            _ = faults.attempt { () throws(BundleError) in
-                throw BundleError(
-                    .rawCapture, fault.message, file: metadataFile, hints: known.map { [giving($0.1, $0.0)] } ?? [])
-            }
+            var hints: [Hint] = []
+            if hasPhoto, fault.cause == .noTime { hints = [giving(.capturedAt, "captured_at")] }
+            if hasPhoto, fault.cause == .noModel { hints = [giving(.deviceModel, "device_model")] }
+            faults.add(BundleError(.rawCapture, fault.message, file: metadataFile, hints: hints))
         }
         return faults.joined
     }

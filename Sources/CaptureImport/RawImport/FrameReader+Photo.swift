@@ -36,11 +36,7 @@ extension FrameReader {
         var convertedFrom: String?
         if let kind = FileKind(bytes), kind.family == .heif || kind.format == .png {
             guard options.convertsPhoto else { throw notConverted(kind, path) }
-            if kind.format == .png {
-                bytes = try convertPNG(bytes, path)
-            } else {
-                (bytes, original) = try convert(bytes, path)
-            }
+            (bytes, original) = try kind.format == .png ? (convertPNG(bytes, path), nil) : convert(bytes, path)
             convertedFrom = kind.format == .png ? "image/png" : "image/heic"
         }
         // EXIF contains the time and the position, so it is read before the photo is rewritten.

@@ -38,9 +38,7 @@ package struct FrameReader {
         var sheet: (metadata: CaptureMetadata, position: GeoPosition?)?
         if let own, photo != nil || export.search != nil {
             sheet = missing.attempt { () throws(BundleError) in try facts(own, photo) }
-            if sheet == nil, export.search != nil {
-                _ = faults.attempt { () throws(BundleError) in throw missing.joined }
-            }
+            if sheet == nil, export.search != nil { faults.add(missing.joined) }
         }
         var depth: RawCapture.Depth?
         // If the photo cannot be read, a depth map inside it cannot be read either.

@@ -101,7 +101,7 @@ struct Push: Sendable {
         do throws(NativeError) { try file.handle.write(piece) } catch {
             var failure = BundleError(
                 .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool)
-            failure.isDiskFull = error.isDiskFull
+            failure.cause = error.isDiskFull ? .diskFull : nil
             throw failure
         }
     }

@@ -57,7 +57,7 @@ struct AnswerErrors: RouterMiddleware {
     private static func isOfFullDisk(_ error: any Error) -> Bool {
         switch error {
         case let error as QueueError: error.isDiskFull || error.code == .quota || error.code == .freeDisk
-        case let error as BundleError: error.isDiskFull
+        case let error as BundleError: error.cause == .diskFull
         case let error as IndexFault: error.isDiskFull
         case CocoaError.fileWriteOutOfSpace: true
         default: false

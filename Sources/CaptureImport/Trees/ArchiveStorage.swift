@@ -39,10 +39,10 @@ final class ArchiveStorage: RawTreeStorage {
         listing.finish()
         (self.temporary, self.listing) = (temporary, listing)
         guard listing.place(of: "manifest.json") == nil || listing.place(of: "assertion.cbor") == nil else {
-            let isGzip = FileKind(file: path)?.family == .compressed
+            let program = FileKind(file: path)?.format?.rawValue
             throw BundleError(
                 .rawArchive, "holds a capture bundle, which is packed already", file: path,
-                hints: isGzip ? ["to unpack it: gzip -dc \(ShellWord.quote(path)) > cap.bundle"] : [])
+                hints: program.map { ["to unpack it: \($0) -dc \(ShellWord.quote(path)) > cap.bundle"] } ?? [])
         }
     }
 

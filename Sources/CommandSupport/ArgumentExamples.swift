@@ -9,6 +9,7 @@ enum ArgumentExamples {
 
     /// The end of a message that ends with the name of the value; empty for other messages.
     static func words(for message: String) -> String {
+        if message.hasPrefix("missing value for '") { return "; one that begins with - is written after =" }
         guard message.contains(" is invalid for '") else { return "" }
         return byPlaceholder.first { message.hasSuffix($0.key) }.map { ", expected for example \($0.value)" } ?? ""
     }

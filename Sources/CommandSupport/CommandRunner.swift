@@ -6,12 +6,9 @@ import CaptureNative
 package enum CommandRunner {
     /// Runs the tool and ends the process.
     ///
-    /// - Parameters:
-    ///   - words: Words of other tools for our commands. They are made only for a command line that is wrong.
-    ///   - failure: Converts errors of a library that this module does not know; nil for all other errors.
+    /// - Parameter failure: Converts errors of a library that this module does not know; nil for all other errors.
     package static func run(
-        _ root: any ParsableCommand.Type, tool: String, words: @autoclosure () -> OtherWords,
-        failure: (any Error) -> CommandFailure? = { _ in nil }
+        _ root: any ParsableCommand.Type, tool: String, failure: (any Error) -> CommandFailure? = { _ in nil }
     ) -> Never {
         StandardStreams.holdPlaces()
         FreedMemory.keep()
@@ -22,15 +19,15 @@ package enum CommandRunner {
         ProcessEnvironment.set("LIBDISPATCH_LOG", "NO")
         let diagnostic = Diagnostic(tool: tool)
         let arguments = arguments(diagnostic)
+        let isHelp = arguments.first == "help"
         // ArgumentParser shows the help of the root for a command that does not exist.
-        if arguments.first == "help" { refuseWrongWord(root, arguments, words(), diagnostic) }
+        if isHelp, arguments.dropFirst().first != "help" {
+            refuseWrongWord(NamedCommand(root, tool, arguments.dropFirst()), diagnostic)
+        }
         do {
             var command = try RootConfiguration.parsing(arguments) { try parse(root, arguments) }
-            let group = type(of: command).configuration
-            guard group.subcommands.isEmpty else {
-                let names = group.subcommands.compactMap { $0.configuration.commandName }
-                throw ValidationError("a command is missing, expected one of \(names.joined(separator: ", "))")
-            }
+            let names = type(of: command).configuration.subcommandNames
+            guard names.isEmpty else { throw ValidationError("a command is missing, expected one of \(names)") }
             try command.run()
             Output.exit(ExitStatus.success.rawValue)
         } catch let status as ExitStatus {
@@ -43,19 +40,25 @@ package enum CommandRunner {
                 diagnostic.error(failure)
                 Output.exit(failure.status.rawValue)
             }
-            if !root.exitCode(for: error).isSuccess { refuseWrongWord(root, arguments, words(), diagnostic) }
-            finish(root, error, commandLine(root, tool, arguments), diagnostic)
+            finish(root, error, NamedCommand(root, tool, arguments.dropFirst(isHelp ? 1 : 0)), diagnostic)
         }
     }
 
-    /// Ends the process if a word of the command line names no command or no option.
-    private static func refuseWrongWord(
-        _ root: any ParsableCommand.Type, _ arguments: [String], _ words: OtherWords, _ diagnostic: Diagnostic
-    ) {
-        guard let tree = CommandTree(root),
-            let wrong = WordSearch(root: tree, habits: words).wrongWord(arguments)
-        else { return }
-        diagnostic.usage(wrong.message, hint: wrong.hint)
+    /// Ends the process if a word of the command line names no command or no option. ArgumentParser would name the option
+    /// that follows a wrong command, or what is missing because an option is wrong.
+    private static func refuseWrongWord(_ named: NamedCommand, _ diagnostic: Diagnostic) {
+        let names = named.type.configuration.subcommandNames
+        if !names.isEmpty, let word = named.rest.first, word == "-" || !word.hasPrefix("-") {
+            let words = (named.words + [word]).joined(separator: " ")
+            let meant = OtherWords.command(for: words, of: named.tool)
+            let end = meant.map { "; did you mean \($0)?" } ?? ", expected one of \(names)"
+            diagnostic.usage("no command \"\(words)\"\(end)", hint: "see \(meant ?? named.line) --help")
+        } else if let option = CommandOptions(named.type)?.unknown(in: named.rest) {
+            let place = names.isEmpty || named.rest.count == 1 ? "" : "options go after the command; "
+            diagnostic.usage("unknown option \"\(option)\"", hint: "\(place)see \(named.line) --help")
+        } else {
+            return
+        }
         Output.exit(ExitStatus.usage.rawValue)
     }
 
@@ -99,7 +102,7 @@ package enum CommandRunner {
 
     /// Prints help and the version to standard output. Everything else that the parser throws is a usage error.
     private static func finish(
-        _ root: any ParsableCommand.Type, _ error: any Error, _ commandLine: String, _ diagnostic: Diagnostic
+        _ root: any ParsableCommand.Type, _ error: any Error, _ named: NamedCommand, _ diagnostic: Diagnostic
     ) -> Never {
         if root.exitCode(for: error).isSuccess {
             do {
@@ -110,13 +113,11 @@ package enum CommandRunner {
             }
             Output.exit(ExitStatus.success.rawValue)
         }
-        let message = root.message(for: error)
-        let line = oneLine(message)
+        refuseWrongWord(named, diagnostic)
+        let line = oneLine(root.message(for: error))
         let words = line.cut(to: 1).lowercased() + line.without(first: line.cut(to: 1).utf8.count)
         let plain = words.rest(before: ".") ?? words
-        diagnostic.usage(
-            plain + ArgumentExamples.words(for: plain),
-            hint: "see \(commandLine) --help")
+        diagnostic.usage(plain + ArgumentExamples.words(for: plain), hint: "see \(named.line) --help")
         Output.exit(ExitStatus.usage.rawValue)
     }
 
@@ -126,22 +127,35 @@ package enum CommandRunner {
         guard let first = lines.first, lines.count > 1 else { return message }
         return "\(first) \(lines.dropFirst().joined(separator: ", "))"
     }
+}
 
-    /// The part of the command line that names commands, such as `capbundle trust add`.
-    private static func commandLine(
-        _ root: any ParsableCommand.Type, _ tool: String, _ arguments: [String]
-    ) -> String {
-        var words = [tool]
-        var command = root
-        for argument in arguments {
-            let next = command.configuration.subcommands.first { subcommand in
-                let configuration = subcommand.configuration
-                return configuration.commandName == argument || configuration.aliases.contains(argument)
-            }
-            guard let next else { break }
-            words.append(next.configuration.commandName ?? argument)
-            command = next
+/// The command that the first words of a command line name.
+private struct NamedCommand {
+    let tool: String
+    private(set) var type: any ParsableCommand.Type
+    private(set) var words: [String] = []
+    /// The words after them.
+    private(set) var rest: ArraySlice<String>
+
+    var line: String { ([tool] + words).joined(separator: " ") }
+
+    init(_ root: any ParsableCommand.Type, _ tool: String, _ arguments: ArraySlice<String>) {
+        (self.tool, type, rest) = (tool, root, arguments)
+        while let word = rest.first,
+            let command = type.configuration.subcommands.first(where: { $0.configuration.names.contains(word) })
+        {
+            rest.removeFirst()
+            type = command
+            words.append(command.configuration.commandName ?? word)
         }
-        return words.joined(separator: " ")
+    }
+}
+
+extension CommandConfiguration {
+    fileprivate var names: [String] { (commandName.map { [$0] } ?? []) + aliases }
+
+    /// `add, list, set`.
+    fileprivate var subcommandNames: String {
+        subcommands.compactMap { $0.configuration.commandName }.joined(separator: ", ")
     }
 }

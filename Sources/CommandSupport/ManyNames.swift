@@ -31,21 +31,21 @@ enum ManyNames {
     private static func split(
         _ words: ArraySlice<String>, _ type: any ManyNamesCommand.Type
     ) -> (names: [String], rest: [String])? {
-        guard let options = CommandTree(type)?.options else { return nil }
+        guard let options = CommandOptions(type) else { return nil }
         var names: [String] = []
         var rest: [String] = []
         var words = words
         while let word = words.popFirst() {
-            let option = options.first { $0.names.contains(word) }
+            let takesValue = options.takesValue(word)
             if word == "--" {
                 names += words
                 break
             }
             if word == "-" || !word.hasPrefix("-") {
                 names.append(word)
-            } else if let option, !option.takesValue {
+            } else if takesValue == false {
                 rest.append(word)
-            } else if option != nil, let value = words.popFirst() {
+            } else if takesValue == true, let value = words.popFirst() {
                 rest += [word, value]
             } else {
                 return nil

@@ -58,44 +58,8 @@ struct CapqueueCommand: ParsableCommand {
                 capqueue: hint: free some space; what push printed an id for is stored\n
                 """, 74)
         }
-        CommandRunner.run(Self.self, tool: toolName, words: words, failure: CommandFailure.init(of:))
+        CommandRunner.run(Self.self, tool: toolName, failure: CommandFailure.init(of:))
     }
-}
-
-extension CapqueueCommand {
-    /// Words of other tools; HelpTests shows that each names a command that there is.
-    static let words = OtherWords(
-        hints: hints,
-        commands: [
-            "add": "push", "queue": "push", "enqueue": "push", "put": "push", "submit": "push", "import": "adopt",
-            "scan": "adopt", "send": "run", "upload": "push", "start": "run", "sync": "run", "flush": "run",
-            "stop": "pause", "suspend": "pause", "continue": "resume", "unpause": "resume", "unhold": "release",
-            "info": "show", "stat": "status", "log": "history", "logs": "history", "events": "history",
-            "cat": "get", "fetch": "get", "download": "get", "extract": "get",
-            "rm": "cancel", "remove": "cancel", "delete": "cancel", "del": "cancel", "abort": "cancel",
-            "drop": "cancel",
-            "clean": "prune", "cleanup": "prune", "gc": "prune", "purge": "prune", "clear": "prune", "expire": "prune",
-            "dump": "backup", "snapshot": "backup",
-            "fsck": "check", "scrub": "check", "repair": "check", "rebuild": "salvage",
-            "recover": "salvage", "verify": "capbundle verify", "pack": "capbundle pack", "trust": "capbundle trust",
-            "key": "capbundle key", "keys": "capbundle key show", "multipart": "capbundle multipart",
-            "sign-request": "capbundle sign-request", "from-body": "capbundle from-body", "mark": "mark-uploaded",
-            "settings": "config", "create": "init", "new": "init", "setup": "init",
-            "destination": "dest", "destinations": "dest list", "remote": "dest", "remotes": "dest list",
-            "sessions": "session list",
-            "dest rm": "dest remove", "dest delete": "dest remove", "dest del": "dest remove", "dest new": "dest add",
-            "dest create": "dest add", "dest edit": "dest set", "dest change": "dest set", "dest update": "dest set",
-            "dest config": "dest set", "dest check": "dest test", "dest ping": "dest test", "dest use": "dest default",
-            "dest mv": "dest rename", "dest disable": "dest retire", "dest info": "dest show",
-            "dest pause": "pause", "dest resume": "resume",
-            "session close": "session end", "session stop": "session end", "session finish": "session end",
-            "session show": "session list",
-        ])
-
-    private static let hints = ["metrics": monitoring, "monitor": monitoring, "prometheus": monitoring]
-
-    private static let monitoring =
-        "to report problems: capqueue status --check; for Prometheus: capqueue status --prometheus"
 }
 
 let diagnostic = Diagnostic(tool: CapqueueCommand.toolName)

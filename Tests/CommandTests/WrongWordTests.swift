@@ -2,107 +2,79 @@ import CaptureTestSupport
 import Foundation
 import Testing
 
-/// The suggestions for words that do not exist. Transcripts/*/wrong_words.txt show the messages.
+/// Words that name no command or no option. Transcripts/*/wrong_words.txt show the messages.
 struct WrongWordTests {
-    private static func source(_ path: String) throws -> String {
-        try String(contentsOf: Places.root.appending(path: "Sources/\(path)"), encoding: .utf8)
+    /// Runs words that are wrong usage, and returns the lines of the message.
+    private static func refused(_ path: [String], _ words: [String]) throws -> [String] {
+        let result = try Capbundle().run(tool: path[0], path.dropFirst() + words)
+        #expect(result.exitCode == 64, "\(path) \(words)")
+        #expect(result.outputText.isEmpty, "\(path) \(words)")
+        return result.errorText.split(separator: "\n").map(String.init)
     }
 
-    private static func risky() throws -> Set<String> {
-        Set(try source("CommandSupport/Usage/RiskyOptions.swift").matches(of: /"(--[a-z-]+)"/).map { String($0.1) })
+    /// An option that does not exist is named before what is missing.
+    @Test(arguments: HelpTests.paths)
+    func anUnknownOptionIsNamed(_ path: [String]) throws {
+        let lines = try Self.refused(path, ["--nonsense=1"])
+        #expect(lines.count == 2)
+        #expect(lines.first == "\(path[0]): error: unknown option \"--nonsense\"")
+        #expect(lines.last?.hasSuffix("see \(path.joined(separator: " ")) --help") == true)
     }
 
-    /// (tool, command, option) of every long option.
-    private static func options() throws -> [(tool: String, path: [String], argument: HelpDump.Argument, name: String)]
-    {
-        try HelpDump.tools.flatMap { tool in
-            try HelpDump.root(tool).below.flatMap { path, command in
-                (command.arguments ?? []).flatMap { argument in argument.long.map { (tool, path, argument, $0) } }
-            }
-        }
-    }
-
-    @Test func riskyOptionsAreRealOnes() throws {
-        let known = Set(try Self.options().map(\.name))
-        #expect(try Self.risky().subtracting(known).isEmpty)
-        #expect(try Self.risky().count > 20)
-    }
-
-    /// Fails if a new flag with such a help text is missing in the list of risky options.
-    @Test func optionsThatDeleteOrReplaceAreRisky() throws {
-        let risky = try Self.risky()
-        for option in try Self.options() where option.argument.kind == "flag" {
-            let help = option.argument.abstract ?? ""
-            guard help.contains(/^(Replace|Remove|Delete|Accept|Trust|Let everything|Adopt|Keep only)/) else {
-                continue
-            }
-            #expect(risky.contains(option.name), "\(option.path) \(option.name): \(help)")
-        }
-    }
-
-    @Test func aSlipNeverLeadsToARiskyOption() throws {
-        let risky = try Self.risky()
-        var tried: Set<String> = []
-        for option in try Self.options() where risky.contains(option.name) {
-            guard tried.insert(option.name).inserted || isLongRun else { continue }
-            let slip = String(option.name.dropLast())
-            let result = try Capbundle().run(tool: option.tool, option.path + [slip])
-            #expect(result.exitCode == 64)
-            #expect(result.errorText.contains("unknown option \"\(slip)\"\n"), "\(result.errorText)")
-            #expect(!risky.contains { result.errorText.contains("\($0)?") })
-        }
-        #expect(tried.count > 20)
-    }
-
-    /// Every other option is suggested when two of its letters are swapped.
-    @Test func aSlipIsUnderstood() throws {
-        let risky = try Self.risky()
-        var tried: Set<String> = []
-        for option in try Self.options() where !risky.contains(option.name) && option.name.count > 8 {
-            // The short run tries each name once, however many commands have it.
-            guard option.path != ["help"], tried.insert(option.name).inserted || isLongRun else { continue }
-            let letters = Array(option.name)
-            // Swaps two neighbours in the middle.
-            let slip = String(letters[..<5] + [letters[6], letters[5]] + letters[7...])
-            guard slip != option.name else { continue }
-            let result = try Capbundle().run(tool: option.tool, option.path + [slip])
-            #expect(result.errorText.contains("did you mean \(option.name)?"), "\(option.path): \(result.errorText)")
+    /// A command that does not exist is named with those that do, also before options, and by `help`.
+    @Test(arguments: HelpDump.tools)
+    func anUnknownCommandIsNamed(_ tool: String) throws {
+        let root = try HelpDump.root(tool)
+        for (path, group) in [([], root)] + root.below where group.subcommands?.isEmpty == false {
+            let names = (group.subcommands ?? []).map(\.commandName).filter { $0 != "help" }
+            let words = (path + ["nonsense"]).joined(separator: " ")
+            let expected = [
+                "\(tool): error: no command \"\(words)\", expected one of \(names.joined(separator: ", "))",
+                "\(tool): hint: see \(([tool] + path).joined(separator: " ")) --help",
+            ]
+            #expect(try Self.refused([tool] + path, ["nonsense", "-o", "x"]) == expected)
+            #expect(try Self.refused([tool, "help"] + path, ["nonsense"]) == expected)
         }
     }
 
     /// A value that begins with `-`: the message says how to write it, and so written it is taken as the value.
     @Test(.long) func aValueThatLooksLikeAnOptionCanBeWritten() throws {
         var tried: Set<String> = []
-        for option in try Self.options() where option.argument.kind == "option" && option.name != "--priority" {
-            guard tried.insert(option.name).inserted || isLongRun else { continue }
-            let apart = try Capbundle().run(tool: option.tool, option.path + [option.name, "-1 h"]).errorText
-            #expect(apart.contains("if this is the value, write: \(option.name)='-1 h'\n"), "\(option.path): \(apart)")
-            let joined = try Capbundle().run(tool: option.tool, option.path + ["\(option.name)=-1 h"]).errorText
-            #expect(!joined.contains("missing for \(option.name)"), "\(option.path): \(joined)")
+        for tool in HelpDump.tools {
+            for (path, command) in try HelpDump.root(tool).below {
+                for argument in command.arguments ?? [] where argument.kind == "option" {
+                    for name in argument.long where name != "--priority" {
+                        guard tried.insert(name).inserted || isLongRun else { continue }
+                        let apart = try Capbundle().run(tool: tool, path + [name, "-1 h"]).errorText
+                        #expect(apart.contains("missing value for '\(name)"), "\(path): \(apart)")
+                        #expect(apart.contains("one that begins with - is written after =\n"), "\(path): \(apart)")
+                        let joined = try Capbundle().run(tool: tool, path + ["\(name)=-1 h"]).errorText
+                        #expect(!joined.contains("missing value for '"), "\(path): \(joined)")
+                    }
+                }
+            }
         }
         #expect(tried.count > 60)
     }
 
     /// Each word of another tool leads to a command that exists, and is not itself a command of ours.
-    @Test(arguments: [("capbundle", "CapbundleCommand"), ("capqueue", "CapqueueCommand")])
-    func wordsOfOtherToolsNameRealCommands(_ tool: String, _ file: String) throws {
-        let source = try Self.source("\(tool)/\(file).swift")
-        let table = try #require(source.split(separator: " commands: [").last)
-        let pairs = table.prefix { $0 != "]" }.matches(of: /"([a-z -]+)": "([a-z -]+)"/)
-        #expect(pairs.count > 20)
-        let known = try Dictionary(
-            uniqueKeysWithValues: HelpDump.tools.map { tool in (tool, try HelpDump.root(tool).below) })
-        for pair in pairs {
-            let (word, meant) = (String(pair.1), pair.2.split(separator: " ").map(String.init))
-            let isOther = HelpDump.tools.contains(meant[0])
-            let commands = known[isOther ? meant[0] : tool] ?? []
-            #expect(commands.contains { $0.path == Array(meant.dropFirst(isOther ? 1 : 0)) }, "\(pair.0)")
-            let taken = (known[tool] ?? []).flatMap { path, command in
-                ([command.commandName] + (command.aliases ?? [])).map {
-                    (path.dropLast() + [$0]).joined(separator: " ")
-                }
+    @Test(arguments: HelpDump.tools)
+    func wordsOfOtherToolsNameRealCommands(_ tool: String) throws {
+        let file = Places.root.appending(path: "Sources/CommandSupport/OtherWords.swift")
+        let source = try String(contentsOf: file, encoding: .utf8)
+        let table = try #require(source.split(separator: "let \(tool) = [").last?.split(separator: "\n    ]").first)
+        let rows = table.matches(of: /"([a-z -]+)": \[(.+)\]/)
+        #expect(rows.count > 10)
+        for row in rows {
+            let meant = row.1.hasPrefix("cap") ? "\(row.1)" : "\(tool) \(row.1)"
+            #expect(HelpTests.paths.contains(meant.split(separator: " ").map(String.init)), "\(meant)")
+            // The short run tries the first word of each row.
+            for word in row.2.matches(of: /"([a-z -]+)"/).prefix(isLongRun ? .max : 1) {
+                let words = word.1.split(separator: " ").map(String.init)
+                let message = try Self.refused([tool], words).joined(separator: "\n")
+                #expect(message.contains("no command \"\(word.1)\"; did you mean \(meant)?"), "\(message)")
+                #expect(message.hasSuffix("hint: see \(meant) --help"), "\(message)")
             }
-            #expect(!taken.contains(word), "\(word) is a command")
         }
     }
 }

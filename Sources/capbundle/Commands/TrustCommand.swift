@@ -9,6 +9,8 @@ struct TrustCommand: ParsableCommand {
         commandName: "trust",
         abstract: "Add, list, change and revoke the devices and time stamping authorities that you trust.",
         discussion: """
+            To forget a device, delete its line in the trust file. "trust revoke" refuses all that it ever signed.
+
             Example:
               capbundle trust add my-rig my-rig.pem
               capbundle trust list

@@ -4,16 +4,14 @@ A command that fails must give the documented exit code and a message that names
 interrupted. What else must hold is in the scene of the command.
 """
 import functools
-import shutil
 import types
 
 from Kit.disks import FULL, at_every_room
-from Kit.outcomes import IS_LONG, Failed, expect
+from Kit.outcomes import IS_LONG, expect
 from Kit.kills import changes
-from Kit.injection import prefix, report, since, sweep, trace, without_unnamed_files
+from Kit.injection import (KILLED, MAKING, WRITING, prefix, report, since, sweep, trace, with_a_rig,
+                           without_unnamed_files)
 
-MAKING = ("linkat", "link", "rename", "renameat", "renameat2")
-WRITING = ("write", "writev", "pwrite64", "fsync", "fdatasync")
 # Each error, the calls that it can meet, and the right exit codes. If a broken disk prevents opening a key, this is
 # "input unreadable" or "I/O": Spec/command-line.md allows both readings.
 ERRORS = {
@@ -25,7 +23,6 @@ ERRORS = {
     "EACCES": (MAKING, (73,)),
 }
 # `make test` tries EIO at one call of each name, and each other error at one call.
-KILLED = (-9, 137)
 NO_CALL = types.SimpleNamespace(name="", text="", is_after_naming=False)  # stands for the call where a full disk shows
 
 
@@ -76,8 +73,8 @@ class Scene:
         """Makes one fault; returns the broken promises as texts."""
         call, error = item
         is_killed = error == "kill"
-        rig = self.rig()
-        try:
+
+        def run(rig):
             ended = self.run(rig, prefix=prefix(call, "signal=KILL" if is_killed else f"error={error}", self.extra))
             if is_killed:
                 expect(ended.code in KILLED or self.may_end and ended.code == 0, f"was not killed: exit {ended.code}")
@@ -85,11 +82,8 @@ class Scene:
                 ended.must(*self.codes(call, error))
                 self.judge_message(rig, ended, error)
             self.judge(rig, ended, call, is_killed)
-        except Failed as reason:
-            return [f"{error} at {call}: {reason}"]
-        finally:
-            shutil.rmtree(rig.folder, ignore_errors=True)
-        return []
+
+        return with_a_rig(self, f"{error} at {call}", run)
 
     def judge_message(self, rig, ended, error):
         expect(len(ended.text.splitlines()) <= self.lines, f"a storm of messages: {ended.text[:300]!r}")

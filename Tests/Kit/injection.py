@@ -4,6 +4,7 @@ strace kills at the entry of the Nth call of a name, before the kernel acts on i
 a file leaves the disk in every state that a crash of the process can leave.
 """
 import functools
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 
 from Kit.outcomes import IS_LONG, Failed, Skipped
@@ -12,37 +13,38 @@ from Kit.tracing import again_if_not_injected, calls_in, require_strace, strace
 CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_range linkat link rename renameat "
          "renameat2 unlink unlinkat flock fcntl close read pread64 mkdir mkdirat ftruncate fallocate chmod fchmod "
          "fchmodat access faccessat faccessat2 exit_group").split()
-# With the question mark strace ignores a call that this processor's Linux does not have.
-FILTER = "trace=" + ",".join("?" + name for name in CALLS)
+MAKING = ("linkat", "link", "rename", "renameat", "renameat2")
+WRITING = ("write", "writev", "pwrite64", "fsync", "fdatasync")
+KILLED = (-9, 137)
 
 
 class Call:
-    """One call of a traced run: the `number`th of its `name`."""
+    """One call of a traced run: the `number`th of its `name` in its thread."""
 
-    def __init__(self, name, number, text):
-        self.name, self.number, self.text = name, number, text
+    def __init__(self, name, number, text, thread=""):
+        self.name, self.number, self.text, self.thread = name, number, text, thread
 
     def __str__(self):
         return f"{self.name} number {self.number} [{self.text[:90]}]"
 
 
-def trace(rig, *args, run=None, extra=(), **how):
+def trace(rig, *args, run=None, extra=(), names=CALLS, codes=(0,), **how):
     """Returns the calls of an undisturbed run in order, numbered for each thread as strace counts them.
 
     `run` replaces `rig.run` if the command needs more than arguments.
     """
     require_strace()
     log = rig.folder / "trace"
-    result = (run or rig.run)(*args, prefix=strace("--seccomp-bpf", "-s", "256", "-e", FILTER, *extra, log=log), **how)
-    if result.code:
-        raise Failed(f"the undisturbed run ends with {result.code}: {result.text[:200]}")
+    # With the question mark strace ignores a call that this processor's Linux does not have.
+    options = ("--seccomp-bpf", "-s", "256", "-e", "trace=" + ",".join("?" + name for name in names), *extra)
+    (run or rig.run)(*args, prefix=strace(*options, log=log), **how).must(*codes, about="the undisturbed run")
     calls, counts, foreign = [], {}, {}
     for thread, name, text in calls_in(log):
         counts[thread, name] = counts.get((thread, name), 0) + 1
         if name.startswith("open") and "/openssl.cnf" in text:  # libcrypto's own file; it continues without
             foreign[thread] = text.rpartition("= ")[2]
         if thread not in foreign:
-            calls.append(Call(name, counts[thread, name], text))
+            calls.append(Call(name, counts[thread, name], text, thread))
         elif name == "close" and text.startswith(foreign[thread]):
             del foreign[thread]
     return calls
@@ -116,6 +118,18 @@ def sweep(items, trial, at_a_time=4):
     if missed and not problems:
         raise missed[0]
     return problems
+
+
+def with_a_rig(scene, about, trial):
+    """Runs `trial(rig)` on a new rig of the scene, and deletes it, since a sweep makes hundreds; returns the problems."""
+    rig = scene.rig()
+    try:
+        trial(rig)
+    except Failed as reason:
+        return [f"{about}: {reason}"]
+    finally:
+        shutil.rmtree(rig.folder, ignore_errors=True)
+    return []
 
 
 def report(problems):

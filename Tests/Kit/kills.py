@@ -6,23 +6,20 @@ changes something. A kill between the pages of a transaction leaves an incomplet
 these calls show little: a sweep tries a random part of them, and all other calls. --every tries all calls, which takes
 many minutes; `make test` tries one call of each name that changes something.
 """
+import functools
 import re
-import shutil
 
 from Kit import injection
-from Kit.outcomes import IS_LONG, Failed, expect
-from Kit.injection import CALLS, Call, prefix, report
-from Kit.tracing import calls_in, require_strace, strace
+from Kit.outcomes import IS_LONG, expect
+from Kit.injection import CALLS, KILLED, prefix, report, since, trace, with_a_rig
 
 MORE = ("ioctl copy_file_range sendfile fstat newfstatat statx getdents64 lseek fsetxattr utimensat futimesat statfs "
         "fstatfs")
 NAMES = [*CALLS, *MORE.split()]
-FILTER = "trace=" + ",".join("?" + name for name in NAMES)
 CHANGING = {"write", "writev", "pwrite64", "pwritev2", "linkat", "link", "rename", "renameat", "renameat2", "unlink",
             "unlinkat", "mkdir", "mkdirat", "ftruncate", "fallocate", "chmod", "fchmod", "fchmodat", "copy_file_range",
             "sendfile", "utimensat", "fsetxattr", "exit_group"}
 SHARE = 0.08
-KILLED = (-9, 137)
 
 
 def changes(call):
@@ -60,9 +57,9 @@ class Scene:
     def enter(self, rig):
         """Prepares what cannot be copied with a rig because it contains the rig's path."""
 
-    def run(self, rig, before=()):
+    def run(self, rig, prefix=()):
         how = {"stdin": self.stdin(rig)} if self.stdin else {}
-        return rig.run(*self.words(rig), prefix=before, **how)
+        return rig.run(*self.words(rig), prefix=prefix, **how)
 
     def calls(self):
         """Returns the calls of an undisturbed run from the first that names the rig, each name and number once.
@@ -70,33 +67,24 @@ class Scene:
         `is_before_output` says whether nothing was printed before the call. `meets_output` says whether a call with
         that name and number, in any thread, writes to standard output or standard error.
         """
-        require_strace()
         rig = self.rig()
-        log = rig.folder / "trace"
-        result = self.run(rig, strace("--seccomp-bpf", "-s", "256", "-e", FILTER, log=log))
-        result.must(*self.codes, about="the undisturbed run")
-        calls, counts, seen, outputs, begun, has_printed, opened = [], {}, set(), set(), False, False, {}
-        for thread, name, text in calls_in(log):
-            number = counts[thread, name] = counts.get((thread, name), 0) + 1
-            begun = begun or str(rig.folder) in text
-            if name == "openat":
-                opened[thread] = text
-            if name == "write" and text.startswith(("1,", "2,")):
-                outputs.add((name, number))
-                has_printed = has_printed or text.startswith("1,")
-            if (name, number) not in seen:
-                seen.add((name, number))
-                call = Call(name, number, text.replace(str(rig.folder), ""))
-                call.is_before_output = not has_printed
-                # SQLite syncs the folder of a new log with fdatasync, right after opening it, and ignores the result.
-                # The tool has synced it before, with fsync.
-                folder = re.search(r'queue", O_RDONLY\|O_CLOEXEC\) = (\d+)', opened.get(thread, ""))
-                call.is_repeated_by_sqlite = bool(name == "fdatasync" and folder and text.startswith(folder[1] + ")"))
-                if begun:
-                    calls.append(call)
-        expect(calls, "no call names the queue")
+        calls = trace(rig, run=functools.partial(self.run, rig), names=NAMES, codes=self.codes)
+        outputs = [call for call in calls if call.name == "write" and call.text.startswith(("1,", "2,"))]
+        printed = next((call for call in outputs if call.text.startswith("1,")), None)
+        places, has_printed, opened = {(call.name, call.number) for call in outputs}, False, {}
         for call in calls:
-            call.meets_output = (call.name, call.number) in outputs
+            has_printed = has_printed or call is printed
+            call.is_before_output, call.meets_output = not has_printed, (call.name, call.number) in places
+            if call.name == "openat":
+                opened[call.thread] = call.text
+            # SQLite syncs the folder of a new log with fdatasync, right after opening it, and ignores the result. The
+            # tool has synced it before, with fsync.
+            folder = re.search(r'queue", O_RDONLY\|O_CLOEXEC\) = (\d+)', opened.get(call.thread, ""))
+            call.is_repeated_by_sqlite = bool(
+                call.name == "fdatasync" and folder and call.text.startswith(folder[1] + ")"))
+        calls = since(calls, str(rig.folder))
+        for call in calls:
+            call.text = call.text.replace(str(rig.folder), "")
         return calls
 
 
@@ -128,26 +116,17 @@ def killed_everywhere(scene):
     survived = []
 
     def trial(number, call):
-        rig = scene.rig()
-        rig.killed_at = call
-        try:
+        def run(rig):
+            rig.killed_at = call
             ended = scene.run(rig, prefix(call, "signal=KILL"))
             if ended.code not in KILLED:
                 # With several threads, perhaps none of them reached that number this time.
                 ended.must(*scene.codes, about="neither killed nor done")
                 survived.append(call)
             scene.judge(rig, ended, number)
-        except Failed as reason:
-            return [f"killed at {call}: {reason}"]
-        finally:
-            discard(rig)
-        return []
+
+        return with_a_rig(scene, f"killed at {call}", run)
 
     calls = thinned(scene.calls(), scene.bench, type(scene).__name__)
     report(sweep(calls, trial))
     expect(len(survived) <= max(2, len(calls) // 10), f"{len(survived)} of {len(calls)} runs were not killed")
-
-
-def discard(rig):
-    """Deletes a rig after its checks, because a sweep makes hundreds."""
-    shutil.rmtree(rig.folder, ignore_errors=True)

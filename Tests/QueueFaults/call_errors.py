@@ -7,13 +7,12 @@ meets one error, and each error one call.
 import functools
 import re
 
-from Kit.outcomes import IS_LONG, Failed, expect
-from Faults.failing_calls import MAKING, WRITING
-from Kit.injection import prefix, report
+from Kit.outcomes import IS_LONG, expect
+from Kit.injection import MAKING, WRITING, prefix, report, with_a_rig
 from Kit.invariants import clean, gives, holds, only_strays, refused, rows_have_bytes, words_for_people
 from QueueFaults.kill_prune import Prune
 from QueueFaults.kill_push import Push
-from Kit.kills import changes, discard, sweep, thinned
+from Kit.kills import changes, sweep, thinned
 from Kit.queues import ids
 
 OPENING = ("openat", "open")
@@ -57,14 +56,7 @@ def meets(kind, bench, error, judge):
     expect(calls, f"no call can meet {error}")
 
     def trial(_, call):
-        rig = scene.rig()
-        try:
-            judge(scene, rig, call)
-        except Failed as reason:
-            return [f"{error} at {call}: {reason}"]
-        finally:
-            discard(rig)
-        return []
+        return with_a_rig(scene, f"{error} at {call}", lambda rig: judge(scene, rig, call))
 
     report(sweep(thinned(calls, bench, f"{kind.__name__} {error}", is_needed), trial))
 

@@ -99,8 +99,8 @@ class Moved(Push):
 class Named(Push):
     """A push on a file system without nameless files; the next check removes what a kill left in incoming/."""
 
-    def run(self, rig, before=()):
-        return rig.run(*self.words(rig), prefix=[*before, *without_nameless_files()])
+    def run(self, rig, prefix=()):
+        return rig.run(*self.words(rig), prefix=[*prefix, *without_nameless_files()])
 
 
 def test(kind):

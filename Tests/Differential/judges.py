@@ -48,7 +48,8 @@ def from_report(found, rebuilt=None):
         facts = {"id": found["bundle"]["id"], "captured_at": found["bundle"]["captured_at"],
                  "key_id": found["device"]["key_id"],
                  "withheld": sorted(one["path"] for one in found["entries"] if one["status"] == "withheld"),
-                 "warnings": sorted({one["code"] for one in found["warnings"]} & {"metadata.position"})}
+                 "warnings": sorted({one["code"] for one in found["warnings"]
+                                     if one["code"] == "metadata.position" or one["code"].startswith("exif.")})}
     codes = sorted({fault["code"] for fault in found.get("faults", ())})
     return Result(found["exit_code"], codes, facts | _digest(rebuilt))
 

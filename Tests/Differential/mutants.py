@@ -2,7 +2,7 @@
 
 The same number gives the same bytes on every machine with the same zlib. Most mutations change one piece. In half of
 the cases, what depends on the piece (sizes, hashes, id, signature) is made again, so that a verifier finds the fault of
-the piece and not a wrong signature.
+the piece and not a wrong signature. In every fourth group the photo has EXIF, and most of these bundles are sound.
 """
 
 import random
@@ -10,7 +10,7 @@ import random
 from capbundle.format import canonical
 from cases import base, valid
 
-from Differential import assertions, bodies, containers, contents, manifests, spellings, trusts
+from Differential import assertions, bodies, containers, contents, manifests, photos, spellings, trusts
 
 GROUP = 64  # cases that share a trust file and options
 # The stage of each mutation and how often it is chosen.
@@ -29,6 +29,9 @@ class Group:
         self.trust = trusts.sound(rng)
         self.allow_withheld, self.require = trusts.options(rng)
         self.jobs = rng.choice((1, 2, 4))
+        self.has_exif = number % 4 == 3
+        if self.has_exif:  # without --require, a disagreement is a warning
+            self.require = rng.choice((("exif",), ("exif",), ("exif", "plausible"), ()))
 
 
 class Case:
@@ -41,12 +44,17 @@ class Case:
         self.trust, self.allow_withheld, self.require = group.trust, group.allow_withheld, group.require
         self.is_body = rng.random() < 0.08
         draft, count, kind = _draft(rng), rng.choice((1, 1, 1, 2, 2, 3)), rng.random()
+        self.has_exif, exif = group.has_exif, []
+        if self.has_exif:
+            draft, count = base.Draft(with_depth=rng.random() < 0.7), 1 if rng.random() < 0.1 else 0
+            exif = photos.mutate(rng, draft)
         self.is_alone = not self.is_body and kind < 0.03
         self.is_piped = kind < 0.5 if self.is_body else 0.03 <= kind < 0.05
         if not self.is_body and kind < 0.02:  # the mutations are in the trust file
             self.trust, self.mutations, self.data = trusts.broken(rng), ["trust"], draft.bytes()
         else:
             self.mutations, self.data = (_body if self.is_body else _bundle)(rng, draft, count)
+        self.mutations = exif + self.mutations
 
     @property
     def options(self):

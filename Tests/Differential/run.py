@@ -83,14 +83,15 @@ def main():
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for case, exit_code, found, problem in (one for results in pool.map(judge_safely, work) for one in results):
             classes[exit_code] += 1
-            kinds.update(bodies=case.is_body, piped=case.is_piped)
+            kinds.update(bodies=case.is_body, piped=case.is_piped, exif=case.has_exif)
             codes.update(found)
             if problem:
                 problems += 1
                 print(f"FAIL Differential: case {case.number}: {problem}", flush=True)
                 keep(options.keep, case)
     shown = ", ".join(f"{classes[one]} {_WORDS.get(one, 'not judged')}" for one in sorted(classes, key=str))
-    print(f"{classes.total()} cases from number {first} on ({kinds['bodies']} bodies, {kinds['piped']} piped): {shown}")
+    counts = f"{kinds['bodies']} bodies, {kinds['piped']} piped, {kinds['exif']} with EXIF"
+    print(f"{classes.total()} cases from number {first} on ({counts}): {shown}")
     never = ", ".join(sorted(set(CODES.values()) - codes)) or "none"
     print(f"{len(codes)} different codes in {time.monotonic() - start:.0f} s; never: {never}")
     print(f"{classes.total() - problems} passed, {problems} failed" + (f", kept in {options.keep}" if problems else ""))

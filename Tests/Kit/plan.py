@@ -30,7 +30,7 @@ def short():
                                         "Hardware", "ReportPages", "VerifyPage", "Installed", "Python", "Released")),
         program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
                 "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
-        program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "600",
+        program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "800",
                 needs=("build",), case=("--only", "{}")),
         program("the sessions of the documents", "Documents", f"{DEBUG}/capbundle", f"{DEBUG}/capqueue", needs=("build",)),
     ]

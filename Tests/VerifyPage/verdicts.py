@@ -2,6 +2,8 @@
 import itertools
 
 import vector
+from Differential import judges
+from Differential.mutants import GROUP, Case
 from Kit.outcomes import IS_LONG, expect
 from VerifyPage.samples import FORGERIES, KEY, SAMPLE
 
@@ -80,6 +82,32 @@ def comparable(name, report):
     return value
 
 
+def agrees_on_mutants(page):
+    """On those cases of Tests/Differential that are bundles, the page says what the second implementation says. In every
+    fourth group the photos have EXIF."""
+    page.open()
+    wrong, judged = [], 0
+    groups = range(20032 // GROUP) if IS_LONG else (2, 3)
+    for group in groups:
+        numbers = range(group * GROUP, (group + 1) * GROUP)
+        cases = [case for case in map(Case, numbers) if not case.is_body]
+        for case, report in zip(cases, page.verify(map(Given, cases)), strict=True):
+            judged += 1
+            python = judges.in_python(case)
+            said = judges.from_report(report) if "exit_code" in report else None
+            if said is None or judges.differ(case, said, python):
+                wrong.append(f"case {case.number}, {case.named()}: page {said or report}, Python {python}")
+    expect(judged > len(groups) * GROUP // 2, f"only {judged} cases")
+    expect(not wrong, f"{len(wrong)} of {judged}: {wrong[:8]}")
+
+
+class Given:
+    """A case, with the members of a vector that the page needs."""
+
+    def __init__(self, case):
+        self.data, self.trust_file, self.arguments = case.data, case.trust, case.options
+
+
 def uses_the_words_of_capbundle(page):
     """For the sample, the forgeries and files that are damaged in other ways: the lines that `verify` prints."""
     page.open()
@@ -117,6 +145,7 @@ def never_trusts_a_file_that_was_given_as_a_bundle(page):
 
 TESTS = [
     ("every vector that is a bundle has its exit code and its codes, and the report of capbundle", judges_every_vector),
+    ("its verdicts on mutants are those of the second implementation", agrees_on_mutants),
     ("its words are those of capbundle", uses_the_words_of_capbundle),
     ("a file that was given as a bundle is never trusted", never_trusts_a_file_that_was_given_as_a_bundle),
 ]

@@ -117,10 +117,10 @@ def _beside(rng, pieces):
     start = b"Exif\0\0"
     texts = (b"http://ns.adobe.com/xap/1.0/\0<x/>", b"Exif\0", b"Exif\0\1" + tiff(), b"exif\0\0" + tiff(), start, b"",
              start + start + tiff(), start + b"II\x2a\0\x08\0\0", start + b"MM\0\x2a\0\0\0\x08")
+    markers = (1, 0xBF, 0xCF, 0xD0, 0xD8, 0xD9, 0xDA, 0xDB, 0xEF, 0xF0)
     others = (*(segment(0xE1, one) for one in texts), segment(0xE2, start + tiff()), segment(0xFE, b"\xff\xd8\xff\xe1"),
               segment(0xFE, b"", fill=4), b"\xff\xfe\0\0", b"\xff\xfe\0\1", b"\xff\xfe\xff\xff", b"\0", b"\xff",
-              b"\xff\xff", b"\xff\0", *(b"\xff%c\0\2" % (one,) for one in (1, 0xBF, 0xCF, 0xD0, 0xD8, 0xD9, 0xDA, 0xDB, 0xEF, 0xF0)),
-              b"\xff\xd0", b"\xff\xd8")
+              b"\xff\xff", b"\xff\0", b"\xff\xd0", b"\xff\xd8", *(b"\xff%c\0\2" % (one,) for one in markers))
     pieces.insert(rng.randrange(len(pieces) + 1), rng.choice(rng.choice((frames, others, others))))
 
 

@@ -141,6 +141,8 @@ def _far(rng, pieces):
     """Lets a segment end where the search does, or near it."""
     behind = b"".join(pieces) + rng.choice((b"", segment(0xC0, b"\x08\0\x10\0\x11")))
     left = SEARCHED + rng.choice((0, 0, 1, 1, -1, 2, 100)) - 2 - len(behind)
+    if left < 2 * 65_537:
+        return  # an earlier mutation has done this
     lead = segment(0xFE, bytes(65_533)) * (left // 65_537 - 1)
     left -= len(lead)
     pieces[:] = [lead, segment(0xFE, bytes(left // 2 - 4)), segment(0xFE, bytes(left - left // 2 - 4)), behind]

@@ -19,7 +19,7 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         var part: String { rawValue.pieces(by: ".", limit: 2).first ?? rawValue }
     }
 
-    /// Why, where a caller decides by it. It is not an enum, because causes can be added.
+    /// Why an operation failed, where a caller decides by that. It is not an enum, because causes can be added.
     public struct Cause: Hashable, Sendable {
         public let rawValue: String
 

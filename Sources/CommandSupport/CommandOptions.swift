@@ -17,21 +17,28 @@ struct CommandOptions {
         }
     }
 
-    /// Whether a value follows this option; nil if there is no such option.
-    func takesValue(_ option: String) -> Bool? { takesValue[option] }
-
-    /// The first word of a command line that begins with `-` and is neither an option of this command nor a value.
-    func unknown(in words: ArraySlice<String>) -> String? {
-        var rest = words
-        while let word = rest.popFirst(), word != "--" {
-            guard word.hasPrefix("-"), word != "-" else { continue }
+    /// Sorts the words of a command line.
+    ///
+    /// - Returns: The names; the options with their values; and the first word that begins with `-` and is neither an
+    ///   option of this command nor a value, at which the search ends.
+    func split(_ words: ArraySlice<String>) -> (names: [String], options: [String], unknown: String?) {
+        var (names, options, words): ([String], [String], ArraySlice<String>) = ([], [], words)
+        while let word = words.popFirst() {
+            if word == "--" { return (names + words, options, nil) }
+            guard word.hasPrefix("-"), word != "-" else {
+                names.append(word)
+                continue
+            }
             let name = word.pieces(by: "=", limit: 2, keepsEmpty: true).first ?? word
             // Several flags can be one word: `-qj`.
             let letters = word.unicodeScalars.dropFirst().map { takesValue["-\($0)"] }
             let isLetters = !word.hasPrefix("--") && !letters.contains { $0 == nil }
-            guard let hasValue = takesValue[name] ?? (isLetters ? letters.last ?? nil : nil) else { return name }
-            if hasValue, word == name { rest = rest.dropFirst() }
+            guard let hasValue = takesValue[name] ?? (isLetters ? letters.last ?? nil : nil) else {
+                return (names, options, name)
+            }
+            options.append(word)
+            if hasValue, word == name, let value = words.popFirst() { options.append(value) }
         }
-        return nil
+        return (names, options, nil)
     }
 }

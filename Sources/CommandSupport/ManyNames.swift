@@ -19,38 +19,13 @@ enum ManyNames {
     static func parse(
         _ type: any ManyNamesCommand.Type, _ arguments: ArraySlice<String>, root: any ParsableCommand.Type
     ) throws -> (any ParsableCommand)? {
-        guard let (names, rest) = split(arguments.dropFirst(), type) else { return nil }
-        guard names.count > enough else { return nil }
-        let few = Array(arguments.prefix(1)) + rest + ["--"] + names.prefix(kept)
+        guard let words = CommandOptions(type)?.split(arguments.dropFirst()), words.unknown == nil,
+            words.names.count > enough
+        else { return nil }
+        let few = Array(arguments.prefix(1)) + words.options + ["--"] + words.names.prefix(kept)
         guard var command = try root.parseAsRoot(few) as? any ManyNamesCommand else { return nil }
-        command.names = names
+        command.names = words.names
         try command.validate()
         return command
-    }
-
-    private static func split(
-        _ words: ArraySlice<String>, _ type: any ManyNamesCommand.Type
-    ) -> (names: [String], rest: [String])? {
-        guard let options = CommandOptions(type) else { return nil }
-        var names: [String] = []
-        var rest: [String] = []
-        var words = words
-        while let word = words.popFirst() {
-            let takesValue = options.takesValue(word)
-            if word == "--" {
-                names += words
-                break
-            }
-            if word == "-" || !word.hasPrefix("-") {
-                names.append(word)
-            } else if takesValue == false {
-                rest.append(word)
-            } else if takesValue == true, let value = words.popFirst() {
-                rest += [word, value]
-            } else {
-                return nil
-            }
-        }
-        return (names, rest)
     }
 }

@@ -93,8 +93,8 @@ enum DepthAdvice {
         switch (kind.family, kind.format) {
         case (.numpy, let format?), (.depthPicture, let format?): ending = format.rawValue
         case (.zip, _) where file.ending == "npz": return unpacking(file)
-        case (.compressed, _) where file.stem?.contains(".") == true:
-            return ["unpack it first: gzip -d \(ShellWord.quote(file))"]
+        case (.compressed, let format?) where file.stem?.contains(".") == true:
+            return ["unpack it first: \(format.rawValue) -d \(ShellWord.quote(file))"]
         case (_, .gzip): ending = "gz"
         case (_, .rosDepth): return ["to take its PNG out: tail -c +13 \(ShellWord.quote(file)) > FILE"]
         case (.picture, _), (.jpeg, _), (.heif, _):

@@ -77,6 +77,8 @@ struct RefusalAdviceTests {
         try room.folder.write(PictureFiles.npy("<f4", RawFolder.depth), to: "raw/depth.npy")
         try room.folder.shell("gzip raw/depth.npy")
         #expect(try room.refusal("raw").each.contains { words($0.hints).hasPrefix("unpack it first: gzip -d ") })
+        try room.folder.write(Array("BZh91AY&SY".utf8), to: "raw/depth.npy.gz")
+        #expect(try room.refusal("raw").each.contains { words($0.hints).hasPrefix("unpack it first: bzip2 -d ") })
     }
 
     /// The old form of tar, and one with a volume label, have no mark in their first header.

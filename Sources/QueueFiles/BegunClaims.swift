@@ -1,3 +1,4 @@
+import CaptureBundle
 package import CaptureNative
 package import QueueModel
 import SystemPackage
@@ -5,11 +6,15 @@ import SystemPackage
 /// Which claims of a run have begun to be sent, so that after a kill the others can be given back (Spec/queue.md
 /// section 6).
 ///
-/// The file `run.begun` has the owner of the run, padded with zeros to 128 bytes, and then the tokens of the last claims
-/// that began, each in a slot of 16 bytes. It is not synced: a kill of the process takes back nothing that was written,
-/// and after a restart of the machine the file is not believed.
+/// The file `run.begun` has the boot id and the number of the run in hex, padded with zeros to 128 bytes, and then the
+/// tokens of the last claims that began, each in a slot of 16 bytes. It is not synced: a kill of the process takes back
+/// nothing that was written, and after a restart of the machine the file is not believed.
 package struct BegunClaims: Sendable {
-    private static let ownerBytes = 128
+    /// The number of a run, with which the tokens of its claims begin: 64 random bits. The runs of one process share it,
+    /// because each recovers the claims of the one before.
+    package static let number = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
+
+    private static let headBytes = 128
     private static let tokenBytes = 16
     private static let most = 1 << 20
 
@@ -21,48 +26,39 @@ package struct BegunClaims: Sendable {
         file = try onFile(path) {
             let file = try FileHandle.open(path, FileHandle.newOrExistingFile, mode: 0o600)
             try file.shorten(to: 0)
-            let owner = Array(ProcessIdentity.current.owner.utf8)
-            try file.write(owner + Array(repeating: 0, count: Self.ownerBytes - owner.count), at: 0)
+            let head = Array("\(BootClock.identity) \(Hex.encode(Self.number))".utf8)
+            try file.write(head + Array(repeating: 0, count: max(0, Self.headBytes - head.count)), at: 0)
             return file
         }
     }
 
     /// Records that the claim with a token begins, before the first byte is sent. The claim that had the slot before is settled.
     package func begin(_ token: [UInt8], slot: Int) throws(NativeError) {
-        try file.write(token, at: Self.ownerBytes + slot * Self.tokenBytes)
+        try file.write(token, at: Self.headBytes + slot * Self.tokenBytes)
     }
 
     package static func remove(_ folder: QueueFolder) { _ = folder.remove("run.begun") }
 
     /// The last run of this start of the machine, as far as its file is there.
     package struct LastRun {
-        private let owner: String
+        private let number: String
         private let tokens: Set<[UInt8]>
 
         package init?(in folder: QueueFolder) {
             guard let file = try? FileHandle.reading(folder.begunFile, followsLinks: false),
-                let bytes = try? file.readAll(limit: BegunClaims.most), bytes.count >= BegunClaims.ownerBytes
+                let bytes = try? file.readAll(limit: BegunClaims.most), bytes.count >= BegunClaims.headBytes
             else { return nil }
-            owner = String(decoding: bytes[..<BegunClaims.ownerBytes].prefix { $0 != 0 }, as: UTF8.self)
-            guard ProcessIdentity(owner: owner)?.boot == BootClock.identity else { return nil }
-            let slots = stride(from: BegunClaims.ownerBytes, to: bytes.count, by: BegunClaims.tokenBytes)
+            let head = String(decoding: bytes[..<BegunClaims.headBytes].prefix { $0 != 0 }, as: UTF8.self)
+            let words = head.pieces(by: " ")
+            guard words.count == 2, words[0] == BootClock.identity else { return nil }
+            number = words[1]
+            let slots = stride(from: BegunClaims.headBytes, to: bytes.count, by: BegunClaims.tokenBytes)
             tokens = Set(slots.map { Array(bytes[$0..<min($0 + BegunClaims.tokenBytes, bytes.count)]) })
         }
 
         /// Whether a claim was made by that run and never began.
-        package func neverBegan(_ token: [UInt8], of owner: String) -> Bool {
-            owner == self.owner && !tokens.contains(token)
+        package func neverBegan(_ token: [UInt8]) -> Bool {
+            Hex.encode(Array(token.prefix(BegunClaims.number.count))) == number && !tokens.contains(token)
         }
-    }
-}
-
-extension ProcessIdentity {
-    /// The process that holds a claim, distinguished from later processes with the same number.
-    package var owner: String { "\(boot) \(number) \(started)" }
-
-    package init?(owner: String) {
-        let parts = owner.pieces(by: " ", keepsEmpty: true)
-        guard parts.count == 3, let number = Int(parts[1]), let started = Int(parts[2]) else { return nil }
-        self.init(boot: parts[0], number: number, started: started)
     }
 }

@@ -99,9 +99,12 @@ struct StoredWaitsTests {
         defer { run.stop() }
         let first = try queues.push("a")
         try waitUntil { try queues.state(first) == .completed }
+        // Another run in this process is refused at once: only one may recover claims.
+        let second = QueueRun(try UploadQueue(at: queue.folder), options) { _ in }
+        #expect { try second.perform() } throws: { ($0 as? QueueError)?.code == .busy }
         manual.jump(days * Self.day)
-        let second = try queues.push("b")
-        try waitUntil { try queues.state(second) == .completed }
+        let last = try queues.push("b")
+        try waitUntil { try queues.state(last) == .completed }
         run.stop()
         try waitUntil { result.withLock { $0 != nil } }
         #expect(result.withLock { $0?.completed } == 2)

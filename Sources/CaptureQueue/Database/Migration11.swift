@@ -3,12 +3,12 @@ import GRDB
 /// Version 11 of the database, after that of release 1.0.0 (Spec/queue.md section 3).
 enum Migration11 {
     /// Rises until the release of this version. Databases of the earlier numbers are refused.
-    private static let number = 8
+    private static let number = 9
     static let name = "v11.\(number)"
     static let unreleased = (0..<number).map { "v11.\($0)" }
 
     static func apply(_ db: Database) throws {
-        for part in [copies, ends, found, interrupted, waits, digests] + blocks + order { try db.execute(sql: part) }
+        for part in [copies, ends, found, claims, waits, digests] + blocks + order { try db.execute(sql: part) }
     }
 
     /// Doubt about the copy in a folder for which a receipt of 1.0 speaks: it was not synced again under its name. A receipt
@@ -84,9 +84,13 @@ enum Migration11 {
 
     private static let blocks = ["outage", "blocked_cause"].map { "ALTER TABLE destinations ADD COLUMN \($0) TEXT;" }
 
-    /// Claims that were interrupted, for recovery after a kill.
-    private static let interrupted = """
-        CREATE INDEX deliveries_interrupted ON deliveries (id) WHERE token IS NOT NULL AND state <> 'uploading';
+    /// Each claim belongs to the run that has `run.lock`, so that it needs no lease and no owner. A claim of a run that was
+    /// killed, or that the user interrupted, still has its token.
+    private static let claims = """
+        DROP INDEX deliveries_under_way;
+        ALTER TABLE deliveries DROP COLUMN owner;
+        ALTER TABLE deliveries DROP COLUMN lease_until;
+        CREATE INDEX deliveries_claimed ON deliveries (id) WHERE token IS NOT NULL;
         """
 
     /// Since when a delivery waits. A capture of 1.0 waits since its push, or since its `not_before`.

@@ -49,7 +49,7 @@ extension CaptureRecord {
 
 extension DeliveryRecord {
     static let columns = """
-        id, capture, state, priority, due, attempts, lease_until, completed_at, receipt, part, remote_id, remote_url,
+        id, capture, state, priority, due, attempts, completed_at, receipt, part, remote_id, remote_url,
         error_code, error_message, in_doubt, polls, idempotency_key,
         (SELECT name FROM destinations WHERE destinations.id = deliveries.destination) AS destination_name
         """
@@ -62,7 +62,6 @@ extension DeliveryRecord {
             priority: try row.needInteger("priority"),
             dueAt: try row.needTime("due"),
             attempts: try row.needInteger("attempts"),
-            leaseUntil: try row.time("lease_until"),
             completedAt: try row.time("completed_at"),
             receipt: try row.text("receipt"),
             part: try row.text("part"),

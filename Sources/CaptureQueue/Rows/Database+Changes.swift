@@ -13,8 +13,8 @@ extension Database {
         /// Sets `due` and how long the user wants it to wait.
         var start: DeliveryStart?
         var attempts: Int?
-        /// The new claim; nil removes the claim.
-        var claim: (token: [UInt8], owner: String, until: Int)?
+        /// The token of the new claim; nil removes the claim.
+        var token: [UInt8]?
         var completion: (at: Int, receipt: String)?
         var remoteID: String?
         var remoteURL: String?
@@ -77,20 +77,19 @@ extension Database {
         _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange,
         isInterrupted: Bool
     ) throws {
-        let isWaiting = delivery.state != .uploading && change.claim == nil && next != .completed
+        let isWaiting = delivery.state != .uploading && change.token == nil && next != .completed
         let keepsToken = isWaiting || isInterrupted && !delivery.isInDoubt
         try run(
             """
-            UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = iif(?, token, ?), owner = iif(?, owner, ?),
-                lease_until = ?, completed_at = ?,
+            UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = iif(?, token, ?), completed_at = ?,
                 receipt = ?, part = ?, remote_id = ?, remote_url = ?, error_code = ?, error_message = ?, in_doubt = ?,
                 polls = ?, idempotency_key = ?, tried_at = coalesce(?, tried_at),
                 place_status = iif(?, NULL, place_status) WHERE id = ?
             """,
             [
                 next.rawValue, change.due ?? delivery.dueAt.milliseconds, change.attempts ?? delivery.attempts,
-                keepsToken, change.claim.map { Data($0.token) }, keepsToken, change.claim?.owner, change.claim?.until,
-                change.completion?.at, receipt, receipt.flatMap { Receipt.part(in: $0) },
+                keepsToken, change.token.map { Data($0) }, change.completion?.at, receipt,
+                receipt.flatMap { Receipt.part(in: $0) },
                 change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
                 change.isInDoubt ?? (delivery.isInDoubt || isInterrupted) ? 1 : 0, change.polls ?? delivery.polls,

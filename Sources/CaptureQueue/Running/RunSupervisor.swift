@@ -20,7 +20,6 @@ final class RunSupervisor {
     private var progress: TransfersFile
     /// When the network last changed, in seconds of the monotonic clock; nil once that was handled.
     private var networkAt: Double?
-    private var renewedAt = MonotonicClock.seconds
     private var quotaAt: Double?
     /// The data version of the database, which changes when another process writes.
     private var version = -1
@@ -60,10 +59,6 @@ final class RunSupervisor {
             seeToNetwork()
             try seeToClock()
             if rang { try refresh() }
-            if MonotonicClock.seconds - renewedAt > 120 {
-                renewedAt = MonotonicClock.seconds
-                try Claims(queue).renew(sending.claims + writer.claimed)
-            }
         }
     }
 

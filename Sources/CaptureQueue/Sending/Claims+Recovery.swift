@@ -7,39 +7,33 @@ import QueueModel
 import QueueTransports
 
 extension Claims {
-    /// Gives back claims whose owner has ended or whose lease is over. Those that may have begun are in doubt.
+    /// Gives back the claims of a run that was killed. Those that may have begun are in doubt. Only a run calls this, which
+    /// has `run.lock` and has claimed nothing yet.
     ///
     /// - Returns: the number of claims.
     @discardableResult
     package func recover() throws -> Int {
         // Read first, so that nothing is written if there is nothing to do.
-        let isNeeded = try queue.store.read { db in
-            try Self.claimed.contains { try db.integer("SELECT 1 FROM \($0) LIMIT 1") != nil }
-        }
-        guard isNeeded else { return 0 }
+        let claimed = "deliveries INDEXED BY deliveries_claimed WHERE token IS NOT NULL"
+        let first = try queue.store.read { try $0.integer("SELECT 1 FROM \(claimed) LIMIT 1") }
+        guard first != nil else { return 0 }
         let lastRun = BegunClaims.LastRun(in: queue.folder)
         return try queue.store.write { db in
             let reading = try queue.clock.look(db)
             let now = reading.stamp
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
-            let columns = "\(DeliveryRecord.columns), owner, token"
-            for row in try Self.claimed.flatMap({ try db.rows("SELECT \(columns) FROM \($0)") }) {
-                let word = try row.text("owner") ?? ""
-                let owner = ProcessIdentity(owner: word)
+            for row in try db.rows("SELECT \(DeliveryRecord.columns), token FROM \(claimed)") {
                 let delivery = try DeliveryRecord(row: row)
-                // A lease that is longer than a new one was given by a clock that was ahead.
-                let isOver = delivery.leaseUntil.map { !(now + 1...now + Self.lease ~= $0.milliseconds) }
-                let isInterrupted = delivery.state != .uploading
-                guard isOver ?? !isInterrupted || !(owner?.isAlive ?? false) else { continue }
                 let token = (row["token"] as Data?).map { Array($0) }
-                let neverBegan = token.flatMap { lastRun?.neverBegan($0, of: word) } ?? false
+                let neverBegan = token.flatMap { lastRun?.neverBegan($0) } ?? false
                 try db.run(
                     "UPDATE attempts SET ended_at = ?, outcome = ? WHERE delivery = ? AND ended_at IS NULL",
                     [now, neverBegan ? "parked" : "lost", delivery.number])
-                if isInterrupted {
+                // Of a claim that was interrupted only the token is left.
+                guard delivery.state == .uploading else {
                     try db.run(
-                        "UPDATE deliveries SET token = NULL, owner = NULL, in_doubt = ? WHERE id = ?",
+                        "UPDATE deliveries SET token = NULL, in_doubt = ? WHERE id = ?",
                         [!neverBegan, delivery.number])
                     continue
                 }
@@ -62,12 +56,6 @@ extension Claims {
             return count
         }
     }
-
-    /// The claims that are not settled. Those that were interrupted have the token only.
-    private static let claimed = [
-        "deliveries WHERE state = 'uploading'",
-        "deliveries INDEXED BY deliveries_interrupted WHERE token IS NOT NULL AND state <> 'uploading'",
-    ]
 }
 
 extension Database {

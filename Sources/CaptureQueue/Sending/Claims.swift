@@ -7,18 +7,18 @@ package import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// A delivery that this process may send until the lease ends. Only the holder of the claim can store the result.
+/// A delivery that this run may send. Only the holder of the claim can store the result.
 package struct Claim: Hashable, Sendable {
     package let capture: CaptureRecord
     let delivery: DeliveryRecord
     let destination: Destination
-    /// A random 128-bit value that only the holder of the claim knows.
+    /// 128 bits that only the holder of the claim knows: the number of the run, and a random value.
     let token: [UInt8]
     let attempt: Int
     /// The place that was taken for the bytes when they were claimed; nil if it is known only when they are sent.
     let place: PutPlaces.Taken?
 
-    /// The delivery as it is now; nil if the claim has expired, or the user changed the delivery.
+    /// The delivery as it is now; nil if the user changed it.
     func held(_ db: Database) throws -> DeliveryRecord? {
         try DeliveryRecord.all(
             db, "WHERE id = ? AND token = ? AND state = 'uploading'", [delivery.number, Data(token)]
@@ -30,7 +30,7 @@ package struct Claim: Hashable, Sendable {
     func settleDoubt(_ isInDoubt: Bool, _ db: Database) throws {
         try db.run(
             """
-            UPDATE deliveries SET in_doubt = ?, token = NULL, owner = NULL
+            UPDATE deliveries SET in_doubt = ?, token = NULL
             WHERE id = ? AND token = ? AND state <> 'uploading'
             """, [isInDoubt, delivery.number, Data(token)])
     }
@@ -41,9 +41,6 @@ package struct Claims {
     let queue: UploadQueue
 
     package init(_ queue: UploadQueue) { self.queue = queue }
-
-    /// How long a claim is valid without being renewed, in milliseconds.
-    package static let lease = 600_000
 
     /// Claims the next due delivery for a destination: untried before tried, then the highest priority, then the one
     /// that has been due for longest (Spec/queue.md section 6).
@@ -146,21 +143,22 @@ package struct Claims {
             _ = try db.apply(.damage, to: delivery, at: now, .init(cause: "bytes are \(capture.holdingWords)"))
             return nil
         }
-        let token = try onFile("random numbers") { try RandomBytes.make(16) }
-        let (attempt, until) = (delivery.attempts + 1, now + Self.lease)
+        let token = BegunClaims.number + (try onFile("random numbers") { try RandomBytes.make(8) })
+        let attempt = delivery.attempts + 1
         // The key stays the same for all attempts and restarts, so that a server can ignore repetitions.
-        let key = delivery.idempotencyKey ?? UUIDText.of(token, version: 4)
+        let key =
+            try delivery.idempotencyKey
+            ?? UUIDText.of(onFile("random numbers") { try RandomBytes.make(16) }, version: 4)
         let claimed = try db.apply(
             .claim, to: delivery, at: now,
             .init(
-                cause: "attempt \(attempt)", attempts: attempt, claim: (token, ProcessIdentity.current.owner, until),
-                idempotencyKey: .made(key), isOnlyDelivery: capture.deliveries.count == 1))
+                cause: "attempt \(attempt)", attempts: attempt, token: token, idempotencyKey: .made(key),
+                isOnlyDelivery: capture.deliveries.count == 1))
         guard claimed else { return nil }
         try db.run(
             "INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
             [number, attempt, Data(token), now])
         (delivery.state, delivery.attempts, delivery.idempotencyKey) = (.uploading, attempt, key)
-        delivery.leaseUntil = CaptureTime(clamping: until)
         (delivery.completedAt, delivery.errorCode, delivery.errorMessage) = (nil, nil, nil)
         let place = try destination.knownPlace(of: capture).map { place in
             try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, capture.sha256, db)
@@ -183,18 +181,5 @@ package struct Claims {
     /// Returns the claims that are no longer valid: the delivery was held, cancelled, or settled by another process.
     func lost(_ claims: [Claim]) throws -> [Claim] {
         try queue.store.read { db in try claims.filter { try $0.held(db) == nil } }
-    }
-
-    /// Lets the claims be valid for longer.
-    func renew(_ claims: [Claim]) throws {
-        guard !claims.isEmpty else { return }
-        try queue.store.write { db in
-            let until = try queue.clock.stamp(db) + Self.lease
-            for claim in claims {
-                try db.run(
-                    "UPDATE deliveries SET lease_until = ? WHERE id = ? AND token = ? AND state = 'uploading'",
-                    [until, claim.delivery.number, Data(claim.token)])
-            }
-        }
     }
 }

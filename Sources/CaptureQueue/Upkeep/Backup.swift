@@ -149,14 +149,15 @@ struct Backup {
         let now = try queue.clock.stamp(db)
         try db.run("UPDATE captures SET holding = 'removed', removed_at = ? WHERE holding = 'removing'", [now])
         try db.run("UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE ended_at IS NULL", [now])
-        for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM deliveries WHERE state = 'uploading'") {
+        let claimed = "deliveries WHERE token IS NOT NULL AND state = 'uploading'"
+        for row in try db.rows("SELECT \(DeliveryRecord.columns) FROM \(claimed)") {
             let delivery = try DeliveryRecord(row: row)
             _ = try db.apply(
                 .park, to: delivery, at: now,
                 .init(
                     cause: "was being sent during the backup", attempts: max(0, delivery.attempts - 1), triedAt: now))
         }
-        try db.run("UPDATE deliveries SET in_doubt = 1, token = NULL, owner = NULL WHERE state <> 'completed'")
+        try db.run("UPDATE deliveries SET in_doubt = 1, token = NULL WHERE state <> 'completed'")
         try db.run("UPDATE markers SET is_claimed = 0 WHERE is_claimed = 1")
     }
 

@@ -10,7 +10,6 @@ public struct DeliveryRecord: Hashable, Sendable {
     /// The earliest time of the next try.
     public let dueAt: CaptureTime
     public package(set) var attempts: Int
-    public package(set) var leaseUntil: CaptureTime?
     public package(set) var completedAt: CaptureTime?
     /// The proof that the destination has the bytes.
     public let receipt: String?
@@ -29,7 +28,7 @@ public struct DeliveryRecord: Hashable, Sendable {
 
     package init(
         number: Int, destination: String?, state: DeliveryState, priority: Int, dueAt: CaptureTime,
-        attempts: Int, leaseUntil: CaptureTime?, completedAt: CaptureTime?, receipt: String?, part: String? = nil,
+        attempts: Int, completedAt: CaptureTime?, receipt: String?, part: String? = nil,
         remoteID: String?, remoteURL: String?, errorCode: String?, errorMessage: String?, isInDoubt: Bool,
         polls: Int, idempotencyKey: String?, capture: Int
     ) {
@@ -39,7 +38,6 @@ public struct DeliveryRecord: Hashable, Sendable {
         self.priority = priority
         self.dueAt = dueAt
         self.attempts = attempts
-        self.leaseUntil = leaseUntil
         self.completedAt = completedAt
         self.receipt = receipt
         self.part = part

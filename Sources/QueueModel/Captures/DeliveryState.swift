@@ -2,7 +2,7 @@
 public enum DeliveryState: String, Sendable, CaseIterable, Codable {
     /// The delivery waits for its first try, or for another try that does not count as an attempt.
     case pending
-    /// A run has claimed the delivery, under a lease.
+    /// A run has claimed the delivery.
     case uploading
     /// The server has the capture and has not decided yet.
     case processing

@@ -11,8 +11,6 @@ import sqlite3
 import sys
 import time
 
-LEASE = 600_000
-OWNER = f"{'0' * 8}-0000-4000-8000-{'0' * 12} {os.getpid()} 1"
 NEXT = """SELECT id, capture, state, priority, due, attempts FROM deliveries
     WHERE destination = 1 AND state IN ('pending', 'failed') AND tried_at IS NULL AND is_behind = 0 AND due <= ?
     ORDER BY priority DESC, due, id LIMIT 1"""
@@ -28,9 +26,9 @@ def claim(db):
     db.execute("BEGIN IMMEDIATE")
     delivery, capture, state, _, _, attempts = db.execute(NEXT, (at,)).fetchone()
     digest, size = db.execute("SELECT sha256, bytes FROM captures WHERE seq = ?", (capture,)).fetchone()
-    db.execute("UPDATE deliveries SET state = 'uploading', attempts = ?, token = ?, owner = ?, "
-               "lease_until = ?, error_code = NULL, error_message = NULL WHERE id = ?",
-               (attempts + 1, token, OWNER, at + LEASE, delivery))
+    db.execute("UPDATE deliveries SET state = 'uploading', attempts = ?, token = ?, "
+               "error_code = NULL, error_message = NULL WHERE id = ?",
+               (attempts + 1, token, delivery))
     db.execute(CHANGE, (delivery, at, state, "uploading", "claim"))
     db.execute("UPDATE captures SET state = 'uploading', finished_at = NULL WHERE seq = ?", (capture,))
     db.execute("INSERT INTO attempts (delivery, number, token, started_at) VALUES (?, ?, ?, ?)",
@@ -44,7 +42,7 @@ def complete(db, delivery, capture, token, digest, size):
     db.execute("BEGIN IMMEDIATE")
     db.execute("UPDATE attempts SET ended_at = ?, outcome = 'completed', bytes_sent = ? WHERE delivery = ? AND token = ?",
                (at, size, delivery, token))
-    done = db.execute("UPDATE deliveries SET state = 'completed', token = NULL, owner = NULL, lease_until = NULL, "
+    done = db.execute("UPDATE deliveries SET state = 'completed', token = NULL, "
                       "completed_at = ?, receipt = ? WHERE id = ? AND token = ?", (at, digest.hex(), delivery, token))
     if done.rowcount != 1:
         sys.exit("the claim was lost")

@@ -96,7 +96,9 @@ def as_released(rig):
         for name, _ in triggers:
             database.execute(f"DROP TRIGGER main.{name}")
         for (table,) in tables:
-            columns = ", ".join(row[1] for row in database.execute(f"PRAGMA main.table_info({table})"))
+            old_names, names = ([row[1] for row in database.execute(f"PRAGMA {schema}.table_info({table})")]
+                                for schema in ("main", "today"))
+            columns = ", ".join(name for name in old_names if name in names)
             database.execute(f"DELETE FROM main.{table}")
             database.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM today.{table}")
         for _, statement in triggers:

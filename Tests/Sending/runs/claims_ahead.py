@@ -195,14 +195,24 @@ def restarted(bench):
         scene.running.kill()
         scene.gate.set()
         file = scene.rig.queue / BEGUN
-        owner = file.read_bytes()[:128].rstrip(b"\0").decode()
-        boot = owner.split()[0]
+        boot = file.read_bytes()[:128].rstrip(b"\0").decode().split()[0]
         other = boot[:-1] + ("0" if boot[-1] != "0" else "1")
         file.write_bytes(file.read_bytes().replace(boot.encode(), other.encode()))
-        with scene.rig.database() as database, database:
-            database.execute("UPDATE deliveries SET owner = replace(owner, ?, ?)", (boot, other))
         scene.ends_well()
         expect(len(scene.api.seen("verify")) == 2, "a file from before the restart is believed")
+
+
+def another_run(bench):
+    """A file of another run is not believed: its claims were recovered, so what it does not name can have begun."""
+    with Ahead(bench) as scene:
+        scene.running.kill()
+        scene.gate.set()
+        file = scene.rig.queue / BEGUN
+        head, rest = file.read_bytes()[:128], file.read_bytes()[128:]
+        boot, number = head.rstrip(b"\0").split()
+        file.write_bytes((boot + b" " + number[::-1]).ljust(128, b"\0") + rest)
+        scene.ends_well()
+        expect(len(scene.api.seen("verify")) == 2, "a file of another run is believed")
 
 
 TESTS = [
@@ -222,4 +232,5 @@ TESTS = [
     ("killed with a claim ahead: it is not in doubt", functools.partial(killed, True)),
     ("killed with a claim ahead, and run.begun is lost", functools.partial(killed, False)),
     ("killed with a claim ahead, and the machine restarts", restarted),
+    ("killed with a claim ahead, and the file is another run's", another_run),
 ]

@@ -1,3 +1,4 @@
+import CaptureNative
 import GRDB
 import QueueFiles
 import QueueModel
@@ -15,13 +16,13 @@ extension Database {
             """, [due, Absence.code, Absence.message(root), "\(root)/", "\(root)0"])
     }
 
-    /// Makes all deliveries due that waited with this message. Their `not_before` counts again with `limitWaits`.
-    func comeBack(_ message: String, at now: Int) throws {
-        try run(
-            """
-            UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL
-            WHERE error_code = '\(Absence.code)' AND error_message = ? AND state IN ('pending', 'failed')
-            """, [now, message])
+    /// Makes deliveries due that waited for their folder. Their `not_before` counts again with `limitWaits`.
+    func comeBack(_ deliveries: [Int], at now: Int) throws {
+        for number in deliveries {
+            try run(
+                "UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL WHERE id = ? AND error_code = ?",
+                [now, number, Absence.code])
+        }
     }
 
     /// Makes deliveries due whose file is there again.
@@ -37,16 +38,20 @@ extension Database {
 extension QueueStore {
     /// Looks once at each folder for which deliveries wait.
     ///
-    /// - Returns: the messages of deliveries whose folder is there again.
-    func returned() throws -> [String] {
+    /// - Returns: the deliveries whose folder is there again.
+    func returned() throws -> [Int] {
         let sql = """
-            SELECT error_message AS message, min(reference) AS path
-            FROM deliveries INDEXED BY deliveries_absent JOIN captures ON seq = capture
+            SELECT deliveries.id AS id, reference FROM deliveries INDEXED BY deliveries_absent JOIN captures ON seq = capture
             WHERE error_code = '\(Absence.code)' AND deliveries.state IN ('pending', 'failed') AND reference IS NOT NULL
-            GROUP BY error_message
             """
-        let waiting = try read { try $0.mapped(sql, []) { (try $0.needText("message"), try $0.needText("path")) } }
-        return waiting.filter { Absence.root(of: FilePath($1)).map(Absence.message) != $0 }.map(\.0)
+        let waiting = try read { try $0.mapped(sql, []) { (try $0.needInteger("id"), try $0.needText("reference")) } }
+        var isThere: [FilePath: Bool] = [:]
+        return waiting.compactMap { number, reference in
+            let path = FilePath(reference)
+            let isBack = isThere[path.folder] ?? (Absence.root(of: path) == nil)
+            isThere[path.folder] = isBack
+            return isBack ? number : nil
+        }
     }
 
     /// Refuses to go on if bundles are stored in the spool, but the folder is missing or empty.

@@ -82,7 +82,7 @@ public final class QueueRun: Sendable {
         let returned = try queue.store.returned()
         let first = try queue.store.write { db in
             let now = try queue.clock.look(db)
-            for message in returned { try db.comeBack(message, at: now.wall) }
+            try db.comeBack(returned, at: now.wall)
             try db.limitWaits(now, from: now.wall)
             return now
         }

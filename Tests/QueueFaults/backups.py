@@ -334,7 +334,7 @@ def sent_meanwhile(bench):
     rows = whole(backup, bench.stock[0], about="while it is sent")
     expect(rows[bench.stock[0].id]["state"] == "pending", f"is {rows[bench.stock[0].id]['state']} in the backup")
     with contextlib.closing(sqlite3.connect(f"file:{backup.queue}/queue.sqlite?mode=ro", uri=True)) as database:
-        found = database.execute("SELECT in_doubt, attempts, outcome, owner FROM deliveries "
+        found = database.execute("SELECT in_doubt, attempts, outcome, deliveries.token FROM deliveries "
                                  "JOIN attempts ON delivery = deliveries.id").fetchall()
     expect(found == [(1, 0, "lost", None)], f"the delivery in the backup is {found}")
 

@@ -72,12 +72,13 @@ public final class QueueRun: Sendable {
             state.withLock { $0.bell = nil }
             bell.remove()
             TransfersFile.remove(folder)
-            BegunClaims.remove(folder)
         }
         try queue.store.requireSpool()
         Reserve(folder: folder).makeIfMissing()
         try Claims(queue).recover()
         try SessionOutbox(queue: queue).recover()
+        // Until now the file was that of the run before.
+        defer { BegunClaims.remove(folder) }
         let inbox = try takeInbox()
         let returned = try queue.store.returned()
         let first = try queue.store.write { db in

@@ -215,6 +215,19 @@ def another_run(bench):
         expect(len(scene.api.seen("verify")) == 2, "a file of another run is believed")
 
 
+def failed_between(bench):
+    """A run that ends before it recovers, since the spool is not mounted, leaves the file to the next one."""
+    with Ahead(bench) as scene:
+        scene.running.kill()
+        scene.gate.set()
+        spool, away = scene.rig.queue / "spool", scene.rig.queue / "spool.away"
+        spool.rename(away)
+        scene.rig.run("run", "--once").must(74, about="a run without the spool")
+        away.rename(spool)
+        scene.ends_well()
+        expect(len(scene.api.seen("verify")) == 1, "the file went with the run that failed")
+
+
 TESTS = [
     ("one delivery is claimed ahead", only_one),
     ("nothing is claimed ahead while another transfer has nothing to send", shared),
@@ -233,4 +246,5 @@ TESTS = [
     ("killed with a claim ahead, and run.begun is lost", functools.partial(killed, False)),
     ("killed with a claim ahead, and the machine restarts", restarted),
     ("killed with a claim ahead, and the file is another run's", another_run),
+    ("killed with a claim ahead, and the next run fails before it recovers", failed_between),
 ]

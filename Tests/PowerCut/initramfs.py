@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).parent / "guest"
 MODULES = ("virtio_pci", "virtio_blk", "virtio_console", "virtio_net", "virtio_rng", "ext4", "xfs", "btrfs", "f2fs",
            "vfat", "exfat", "nls_utf8", "nls_iso8859-1", "nls_ascii", "nls_cp437", "crc32c_generic", "crc32c-intel",
            "xxhash_generic", "blake2b_generic", "sha256_generic", "dm_crypt", "xts", "aes_generic", "aesni_intel", "ecb",
-           "algif_skcipher", "af_alg")
+           "algif_skcipher", "af_alg", "cifs", "ghash-generic", "gcm", "ccm", "ctr", "cmac")
 PROGRAMS = ("mkfs.ext4", "fsck.ext4", "fsck.f2fs", "fsck.vfat", "fsck.exfat", "cryptsetup")
 LARGE = 300_000  # bytes of the photo of the larger kind of capture
 MARK = len(PHOTO) - 40  # where the number of a capture is written into its photo

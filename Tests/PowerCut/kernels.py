@@ -15,7 +15,7 @@ KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 TOOLS = {"qemu-system-x86_64": "qemu-system-x86", "mkfs.ext4": "e2fsprogs", "mkfs.xfs": "xfsprogs",
          "mkfs.btrfs": "btrfs-progs", "mkfs.f2fs": "f2fs-tools", "mkfs.vfat": "dosfstools",
          "mkfs.exfat": "exfatprogs", "cryptsetup": "cryptsetup-bin", "busybox": "busybox-static", "depmod": "kmod",
-         "cpio": "cpio"}
+         "cpio": "cpio", "smbd": "samba"}
 
 
 def require_tools():

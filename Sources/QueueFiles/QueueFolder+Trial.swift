@@ -79,7 +79,7 @@ extension FolderTrial.Lack {
 extension [FolderTrial.Lack] {
     /// How to mount the file system so that it has what is missing.
     fileprivate func advice(_ kind: DiskKind) -> [QueueHint] {
-        if kind == .network { return ["CIFS needs the mount options nobrl,file_mode=0600,dir_mode=0700,uid=NUMBER"] }
+        if kind == .network { return [QueueFolder.shareOptions] }
         let cache: QueueHint = "mount it with a cache: cache.files=partial (mergerfs), the mode full (rclone)"
         return (contains(where: \.isForeign) ? ["mount it with umask=077 and the number of this user (uid)"] : [])
             + (kind == .fuse && contains(where: \.isOfMap) ? [cache] : [])

@@ -122,12 +122,18 @@ public struct QueueFolder: Hashable, Sendable {
         for file in [database, database.adding("-wal"), database.adding("-shm"), settingsCopy] {
             try examine(file, .file)
             if let fault = FileAccess.exposure(ofSecret: file) {
+                let isOnShare = (try? FileSystemKind.of(file))?.isShare ?? false
                 throw QueueError(
-                    .openToOthers, fault.message, of: file, hints: fault.hints.compactMap(\.words).map(QueueHint.words))
+                    .openToOthers, fault.message, of: file,
+                    hints: isOnShare
+                        ? [Self.shareOptions] : fault.hints.compactMap(\.words).map(QueueHint.words))
             }
         }
         try BackupMark.requireNoLog(in: self)
     }
+
+    static let shareOptions: QueueHint =
+        "CIFS needs the mount options nobrl,file_mode=0600,dir_mode=0700,uid=NUMBER"
 
     /// Refuses a path that is not UTF-8, because SQLite takes the path of its database as text.
     private func requireText() throws(QueueError) {

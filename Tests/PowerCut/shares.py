@@ -129,6 +129,11 @@ def used(bench):
         left = list((server.share / "q/spool").rglob("*.bundle"))
         expect(not left, f"prune leaves {left}")
         shell.must(use + "capqueue check --read-data; umount /share")
+        # Mounted again without the modes: chmod would do nothing there.
+        shell.must(server.mount("nobrl,uid=0"))
+        code, said = shell(use + "capqueue list")
+        expect(code == 77 and ADVICE in said and "chmod" not in said, f"exit {code}: {said!r}")
+        shell.must("umount /share")
 
 
 TESTS = [("CIFS: each mount option that a queue needs and lacks is named, and nothing is left", long(refused)),

@@ -32,16 +32,19 @@ package struct FileSystemKind: Hashable, Sendable {
     package static let ramfs = FileSystemKind(number: 0x8584_58F6)
     package static let fuse = FileSystemKind(number: 0x6573_5546)
 
+    private static let shares: Set<Int> = [0x517B, 0xFF53_4D42, 0xFE53_4D42]
     private static let networks: Set<Int> = [
         0x6969,  // NFS
-        0x517B, 0xFF53_4D42, 0xFE53_4D42,  // SMB 1, CIFS, SMB 2 and 3
         0x0102_1997,  // 9P
         0x00C3_6400,  // Ceph
         0x5346_414F, 0x6B41_4653,  // AFS of OpenAFS and of Linux
     ]
 
     /// Another machine has the disk.
-    package var isNetwork: Bool { Self.networks.contains(number) }
+    package var isNetwork: Bool { isShare || Self.networks.contains(number) }
+
+    /// SMB 1, CIFS, SMB 2 and 3: by default chmod(2) changes nothing there.
+    package var isShare: Bool { Self.shares.contains(number) }
 
     /// Nothing of it is left after a restart.
     package var isMemory: Bool { self == .tmpfs || self == .ramfs }

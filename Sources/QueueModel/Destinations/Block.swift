@@ -27,8 +27,7 @@ public struct Block: Hashable, Sendable {
         case address
     }
 
-    /// What was found, where a change of settings can end the block: an open set of words. A server's own code, such as
-    /// `DEVICE_NOT_FOUND`, is one of them.
+    /// What was found, where a change of settings can end the block: an open set of words.
     public struct Cause: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
@@ -49,6 +48,12 @@ public struct Block: Hashable, Sendable {
         public static let refusedByProxy = Self(rawValue: "proxy-407")
         public static let unwritable = Self(rawValue: "unwritable")
         public static let mayNotRead = Self(rawValue: "may-not-read")
+
+        /// A refusal with a code of the server. A server must not be able to choose one of our own causes.
+        package static func refusal(_ code: String) -> Self { Self(rawValue: "code \(code)") }
+
+        /// The server's code, if that is the cause.
+        package var code: String? { rawValue.rest(after: "code ") }
 
         /// A bucket that is elsewhere.
         package static func bucket(region: String?, host: String?) -> Self {

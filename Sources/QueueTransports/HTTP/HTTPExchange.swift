@@ -164,7 +164,7 @@ final class HTTPExchange {
         let kind = isOfTLS ? .endpoint : AnswerClass.of(facts, kind: self.kind)
         // A server's own code says which credentials it refuses.
         let isOfLogin = [.credentials, .again].contains(kind)
-        var cause = isOfLogin ? words.code.map(Block.Cause.init(rawValue:)) : nil
+        var cause = isOfLogin ? words.code.map(Block.Cause.refusal) : nil
         if self.kind == .s3, [301, 307, 308, 400].contains(answer.status), let place = answer.bucketPlace {
             message += ": \(place.words)"
             cause = place.cause

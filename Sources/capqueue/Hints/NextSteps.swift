@@ -79,7 +79,7 @@ enum NextSteps {
                 "the server has seen a higher counter; raise the counter of the key with: "
                 + "capbundle key recover --realitycam --counter N --key FILE",
         ]
-        let code = block.cause?.rawValue ?? ""
+        let code = block.cause?.code ?? ""
         if code.hasPrefix("TOKEN_") { return "change the token with: \(set) --token-file FILE" }
         return byCode[code]
             ?? "change the refused credentials with: \(set) --device-id UUID --key FILE (or --token-file FILE)"

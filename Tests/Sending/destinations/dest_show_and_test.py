@@ -41,7 +41,9 @@ def refused_credentials(bench):
              "DEVICE_AUTH_REQUIRED": (401, "dest set it --device-id UUID --key FILE"),
              "DEVICE_UNVERIFIED": (403, "capbundle key show"),
              "TIMESTAMP_EXPIRED": (401, "the clock of this computer"),
-             "FORBIDDEN": (403, "dest set it --device-id UUID --key FILE (or --token-file FILE)")}
+             "FORBIDDEN": (403, "dest set it --device-id UUID --key FILE (or --token-file FILE)"),
+             # A word of ours for a cause, which a server must not be able to choose.
+             "may-not-read": (401, "dest set it --device-id UUID --key FILE (or --token-file FILE)")}
 
     def judge(name, case):
         status, hint = case

@@ -41,7 +41,7 @@ package enum RemoteState: Hashable {
     case unknown(String)
 }
 
-extension SendOutcome: Error {
+extension SendOutcome {
     /// A failure on our side, described in words for people. It blocks the destination.
     static func ours(_ message: String, perhapsOfCapture: Bool = false) -> SendOutcome {
         var block = Block(.local, message)

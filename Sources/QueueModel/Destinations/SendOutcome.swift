@@ -1,5 +1,5 @@
-/// The result of an attempt to send (Spec/upload.md section 4).
-public enum SendOutcome: Hashable, Sendable {
+/// The result of an attempt to send (Spec/upload.md section 4). Inside a transport it is also thrown.
+public enum SendOutcome: Error, Hashable, Sendable {
     case completed(receipt: String, remoteID: String?, remoteURL: String?)
     /// The server has the capture and has not decided yet.
     case accepted(remoteID: String?, remoteURL: String?)

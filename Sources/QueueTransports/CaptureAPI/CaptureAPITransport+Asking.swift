@@ -29,7 +29,7 @@ extension CaptureAPITransport {
             HTTPRequest.Header("Accept", "application/json"),
         ]
         request.body = Self.form(photo, boundary, control)
-        let asked = try? exchange.perform(request, token: nil, control) { _ throws in false }
+        let asked = try? exchange.perform(request, token: nil, control) { _ in false }
         guard let end = asked else { return .unknown("the server cannot be asked") }
         if let answer = end.answer {
             let value = answer.status == 200 ? try? JSONParser.parse(answer.body, nesting: 32) : nil

@@ -21,7 +21,7 @@ extension CaptureAPITransport {
         _ job: SendJob, to endpoint: WebAddress, _ profile: HTTPSettings.RealityCam, _ control: SendControl
     ) throws -> SendOutcome {
         var last: Attempt?
-        let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request throws in
+        let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request in
             let made = try attempt(job, profile, control)
             last = made
             request.headers += [

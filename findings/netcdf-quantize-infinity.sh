@@ -5,7 +5,7 @@
 # Seen: netCDF-C keeps every NaN, and infinity with BitRound. BitGroom makes every second infinity NaN,
 #   by its place in the array, so the sky becomes a pattern. GranularBitRound makes infinity -0.0 and
 #   minus infinity 0.0: the sky is at the lens. The numbers are wrong in the file, so each reader gets
-#   them; there is no warning. imagecodecs does the same, and its granularbr makes NaN -0.0 too.
+#   them. No call warns. imagecodecs does the same, and its granularbr also turns NaN into -0.0.
 # Output, for NaN and five infinities in a row, the last two negative:
 #   netcdf BitRound: nan inf inf inf -inf -inf | BitGroom: nan nan inf nan -inf nan
 #   netcdf GranularBitRound: nan -0.0 -0.0 -0.0 0.0 0.0

@@ -5,8 +5,8 @@
 #   or 64 bytes. A 16-bit PNG gives 16-bit numbers.
 # Seen: step is not used. With padding the rows come from the wrong places: each begins earlier than it
 #   should by the padding of the rows above, the padding lies among the depths, and the last rows are
-#   missing. There is no error, as the buffer is long enough; only the first row is right. The field
-#   is_bigendian beside it is obeyed. The PNG comes back as 8 bits: 5000 mm is 19 mm.
+#   missing. Only the first row is right, and no error is raised. The field is_bigendian beside it is
+#   obeyed. The PNG comes back as 8 bits: 5000 mm is 19 mm.
 # Output:
 #   16UC1 unpadded: 30 of 30 rows right | padded: 1, and 156 zeros of padding | big-endian: 30
 #   32FC1 unpadded: 30 of 30 rows right | padded: 1, and 56 zeros of padding | PNG: uint8, 5000 reads 19

@@ -6,7 +6,8 @@ from asn1crypto import cms, core
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
 from StampJudges.stamps import (
-    GOOD, T, attribute, attribute_certificate, changed, digest, ecdsa, first_version, pkcs1, pss, second_version, with_key)
+    GOOD, T, attribute, changed, digest, ecdsa, first_version, pkcs1, pss, second_version, with_key)
+from Stamps import asn1
 
 replace = dataclasses.replace
 
@@ -95,7 +96,7 @@ def hashed(signers, good, data):
 def attributes(signers, good):
     """Signed and unsigned attributes."""
     der, other = signers.tsa.der, signers.below.der
-    neither, shown = {"signing_certificate_v2": None}, attribute_certificate(2)
+    neither, shown = {"signing_certificate_v2": None}, asn1.attribute_certificate(2)
 
     def backwards(parts):
         return sorted(parts, reverse=True)

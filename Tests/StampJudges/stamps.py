@@ -82,16 +82,6 @@ def second_version(*ders, hash="sha256", serial=None):
     return {"signing_certificate_v2": [tsp.SigningCertificateV2({"certs": names})]}
 
 
-def attribute_certificate(version):
-    """An AttributeCertificate of version 1 or 2 (RFC 5652 10.2.2) whose signature is nobody's."""
-    name, sealed = asn1.common_name("service"), asn1.seq(asn1.oid(asn1.ECDSA["sha256"]))
-    times = asn1.seq(asn1.der(0x18, b"20260101000000Z"), asn1.der(0x18, b"20270101000000Z"))
-    holder = asn1.seq(asn1.der(0xa1, name)) if version == 2 else asn1.der(0xa1, asn1.seq(name))
-    issuer = asn1.der(0xa0, asn1.seq(name)) if version == 2 else asn1.seq(name)
-    body = asn1.seq(asn1.integer(version - 1), holder, issuer, sealed, asn1.integer(1), times, asn1.seq())
-    return asn1.der(0xa0 + version, body, sealed, asn1.der(0x03, bytes(9)))
-
-
 def changed(signer, change, issuer=None, hash="sha256"):
     """A signer whose certificate has another content. `change` gets the TBSCertificate; the issuer signs it again."""
     certificate = x509.Certificate.load(signer.der)

@@ -6,7 +6,7 @@ from asn1crypto import cms, crl, ocsp, x509
 from cryptography import x509 as certificates
 from cryptography.x509.oid import NameOID
 
-from StampJudges.stamps import GOOD, NAMED, T, attribute_certificate, changed, ecdsa
+from StampJudges.stamps import GOOD, NAMED, T, changed, ecdsa
 from Stamps import asn1
 
 replace = dataclasses.replace
@@ -15,7 +15,7 @@ replace = dataclasses.replace
 def contents(signers, good):
     """What is in the token beside the signature."""
     der, root = signers.tsa.der, signers.root.der
-    old, new = attribute_certificate(1), attribute_certificate(2)
+    old, new = asn1.attribute_certificate(1), asn1.attribute_certificate(2)
     other = asn1.der(0xa3, asn1.oid("1.2.3.7"), asn1.octets(b"other"))
     return {
         "no certificate": ("signature", replace(good, certificates=())),

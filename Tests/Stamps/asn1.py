@@ -58,6 +58,16 @@ def common_name(text):
     return der(0xa4, seq(der(0x31, seq(oid("2.5.4.3"), der(0x0c, text.encode())))))
 
 
+def attribute_certificate(version):
+    """An AttributeCertificate of version 1 or 2 (RFC 5652 10.2.2) whose signature is nobody's."""
+    name, sealed = common_name("service"), seq(oid(ECDSA["sha256"]))
+    times = seq(der(0x18, b"20260101000000Z"), der(0x18, b"20270101000000Z"))
+    holder = seq(der(0xa1, name)) if version == 2 else der(0xa1, seq(name))
+    issuer = der(0xa0, seq(name)) if version == 2 else seq(name)
+    body = seq(integer(version - 1), holder, issuer, sealed, integer(1), times, seq())
+    return der(0xa0 + version, body, sealed, der(0x03, bytes(9)))
+
+
 def content(imprint, time=b"20260314150000Z", nonce=None, accuracy=None, version=1, hash="sha256", tsa=None,
             extension=None):
     """A TSTInfo. `accuracy` are the parts that it has, such as (1,) or (1, 500); `tsa` is a GeneralName."""

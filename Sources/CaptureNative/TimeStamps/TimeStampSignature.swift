@@ -21,7 +21,7 @@ struct TimeStampSignature {
     /// - Parameters:
     ///   - message: A parsed token.
     ///   - der: Its bytes.
-    /// - Returns: nil if there is no signer.
+    /// - Returns: nil for a token without a signer.
     init?(_ message: OpaquePointer, der: [UInt8]) {
         guard let info = unsafe OPENSSL_sk_value(CMS_get0_SignerInfos(message), 0) else { return nil }
         unsafe self.info = OpaquePointer(info)

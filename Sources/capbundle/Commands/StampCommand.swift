@@ -164,7 +164,7 @@ private struct Stamper: Sendable {
     struct Outcome: Sendable {
         let path: FilePath
         let stamped: StampedTime
-        /// What is no fault, such as `stamp.name`.
+        /// A finding with which the file is kept, such as `stamp.name`.
         let warning: BundleError?
         /// Whether the file was a good time stamp of the bundle already.
         let isOld: Bool

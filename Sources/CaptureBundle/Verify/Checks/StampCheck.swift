@@ -34,7 +34,7 @@ struct StampCheck {
             report.stamp = stamped
             if !stamped.isNamed {
                 report.warnings.append(
-                    BundleError(.stampName, "the time stamp names a TSA that is no name of its signer's certificate"))
+                    BundleError(.stampName, "the signer's certificate lacks the name of the TSA in the time stamp"))
             }
         } catch {
             guard error.verdict != nil else { throw error }

@@ -23,15 +23,19 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     public struct Cause: Hashable, Sendable {
         public let rawValue: String
 
+        package init(_ rawValue: String) { self.rawValue = rawValue }
+
         /// A file could not be written because the disk or the user's quota is full.
-        public static let diskFull = Cause(rawValue: "disk.full")
+        public static let diskFull = Cause("disk.full")
         /// metadata.json has no time or no model, nor a member with a similar name.
-        public static let noTime = Cause(rawValue: "time.missing")
-        public static let noModel = Cause(rawValue: "model.missing")
+        public static let noTime = Cause("time.missing")
+        public static let noModel = Cause("model.missing")
     }
 
     public let code: Code
     public package(set) var cause: Cause?
+    /// What the cause says more about, such as the name that was found, in the order that the cause states.
+    public package(set) var values: [String]
     /// The message, in which a caller can put its own names for settings.
     public let wording: Wording
     /// The file to which the error belongs, as the user named it; nil for a finding in a bundle.
@@ -45,8 +49,13 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
 
-    public init(_ code: Code, wording: Wording, file: String? = nil, entry: String? = nil, hints: [Hint] = []) {
+    public init(
+        _ code: Code, wording: Wording, file: String? = nil, entry: String? = nil, cause: Cause? = nil,
+        values: [String] = [], hints: [Hint] = []
+    ) {
         self.code = code
+        self.cause = cause
+        self.values = values
         self.wording = wording
         self.file = file
         self.entry = entry
@@ -54,13 +63,21 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Creates an error whose message names no settings.
-    public init(_ code: Code, _ message: String, file: String? = nil, entry: String? = nil, hints: [Hint] = []) {
-        self.init(code, wording: Wording(message), file: file, entry: entry, hints: hints)
+    public init(
+        _ code: Code, _ message: String, file: String? = nil, entry: String? = nil, cause: Cause? = nil,
+        values: [String] = [], hints: [Hint] = []
+    ) {
+        self.init(
+            code, wording: Wording(message), file: file, entry: entry, cause: cause, values: values, hints: hints)
     }
 
     /// Creates an error about the file at a path.
-    public init(_ code: Code, _ message: String, file: FilePath, entry: String? = nil, hints: [Hint] = []) {
-        self.init(code, message, file: file.string as String?, entry: entry, hints: hints)
+    public init(
+        _ code: Code, _ message: String, file: FilePath, entry: String? = nil, cause: Cause? = nil,
+        values: [String] = [], hints: [Hint] = []
+    ) {
+        self.init(
+            code, message, file: file.string as String?, entry: entry, cause: cause, values: values, hints: hints)
     }
 
     /// The same error without some of its advice.

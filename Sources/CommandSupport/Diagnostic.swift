@@ -17,7 +17,7 @@ package struct Diagnostic: Sendable {
     package func error(_ error: BundleError) {
         for error in error.each {
             say("error", error.line)
-            hint(error.hints.map(\.sentence))
+            hint(error.advice)
         }
     }
 
@@ -53,7 +53,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func warning(_ error: BundleError) {
-        warning(error.line, hints: error.hints.map(\.sentence))
+        warning(error.line, hints: error.advice)
     }
 
     package func note(_ text: String, hints: [String] = []) {
@@ -68,7 +68,7 @@ package struct Diagnostic: Sendable {
     }
 
     /// What can be done about a finding that is told elsewhere.
-    package func hints(of finding: BundleError) { hint(finding.hints.map(\.sentence)) }
+    package func hints(of finding: BundleError) { hint(finding.advice) }
 
     private func say(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
@@ -94,7 +94,7 @@ package struct CommandFailure: Sendable {
 
     package init(_ error: BundleError) {
         self.init(
-            code: error.code.rawValue, message: error.line, hints: error.hints.map(\.sentence),
+            code: error.code.rawValue, message: error.line, hints: error.advice,
             status: ExitStatus(error))
         further = error.further
     }

@@ -13,7 +13,17 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
         package init(_ rawValue: String) { self.rawValue = rawValue }
     }
 
+    /// Why an operation failed, where a caller decides by that. It is not an enum, because causes can be added.
+    public struct Cause: Hashable, Sendable {
+        public let rawValue: String
+
+        package init(_ rawValue: String) { self.rawValue = rawValue }
+    }
+
     public let code: Code
+    public let cause: Cause?
+    /// What the cause says more about, such as the name that was found, in the order that the cause states.
+    public let values: [String]
     public let message: String
     /// The file, capture, session or destination that the error is about, as the user named it.
     public private(set) var subject: String?
@@ -22,16 +32,24 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the disk is full, so that nothing was written.
     public package(set) var isDiskFull = false
 
-    public init(_ code: Code, _ message: String, of subject: String? = nil, hints: [QueueHint] = []) {
+    public init(
+        _ code: Code, _ message: String, of subject: String? = nil, cause: Cause? = nil, values: [String] = [],
+        hints: [QueueHint] = []
+    ) {
         self.code = code
+        self.cause = cause
+        self.values = values
         self.message = message
         self.subject = subject
         self.hints = hints
     }
 
     /// Makes the same error for the file at a path.
-    public init(_ code: Code, _ message: String, of path: FilePath, hints: [QueueHint] = []) {
-        self.init(code, message, of: path.string as String?, hints: hints)
+    public init(
+        _ code: Code, _ message: String, of path: FilePath, cause: Cause? = nil, values: [String] = [],
+        hints: [QueueHint] = []
+    ) {
+        self.init(code, message, of: path.string as String?, cause: cause, values: values, hints: hints)
     }
 
     /// The same error, about something if it is not yet about anything.

@@ -7,7 +7,7 @@ extension CommandFailure {
     init?(of error: any Error) {
         if let error = error as? QueueError {
             self.init(
-                code: error.code.rawValue, message: error.description, hints: error.hints.map(\.sentence),
+                code: error.code.rawValue, message: error.description, hints: error.advice,
                 status: ExitStatus(error))
         } else if let error = error as? BundleError {
             self.init(error)

@@ -110,31 +110,17 @@ package struct SendJob {
     private let file: FilePath
     /// The hash of the bytes in that file. It differs from the delivered capture's hash after a push of another copy.
     let held: Digest
-    /// Whether a remote id may belong to another capture with the same photo.
-    let isAnother: @Sendable (_ remoteID: String, _ photo: Digest) -> Bool
-    /// Stores the hash of the upload body for later tries.
-    let keepBody: @Sendable (BodyHash) -> Void
-    /// Stores what was found out about the digests of the destination.
-    let keepDigests: @Sendable (DigestTraits) -> Void
-    /// Remembers what was sent where; nil if nothing does.
-    let places: (any SendPlaces)?
+    let records: any SendRecords
     /// The layout of the upload body, if it was computed ahead.
     let layout: BodyLayout?
-    /// Whether the destination had these bytes before, so that others under their name are damaged and may be replaced.
-    let mayRepair: @Sendable () -> Bool
     /// The code of the outage that the destination is in; nil if it is in none. During one, a request without a body
     /// is sent first.
     package var outage: String?
 
-    /// - Parameters:
-    ///   - held: the hash of the bytes in the file; nil if they are the capture's bytes.
-    ///   - keepBody: if it fails, the next try computes the hash again.
+    /// - Parameter held: the hash of the bytes in the file; nil if they are the capture's bytes.
     package init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, file: FilePath,
-        held: Digest? = nil, isAnother: @escaping @Sendable (_ remoteID: String, _ photo: Digest) -> Bool,
-        keepBody: @escaping @Sendable (BodyHash) -> Void = { _ in },
-        keepDigests: @escaping @Sendable (DigestTraits) -> Void = { _ in }, places: (any SendPlaces)? = nil,
-        layout: BodyLayout? = nil, hadLanded: @escaping @Sendable () -> Bool = { false }
+        held: Digest? = nil, records: any SendRecords, layout: BodyLayout? = nil
     ) {
         self.capture = capture
         self.delivery = delivery
@@ -142,12 +128,8 @@ package struct SendJob {
         self.now = now
         self.file = file
         self.held = held ?? capture.sha256
-        self.isAnother = isAnother
-        self.keepBody = keepBody
-        self.keepDigests = keepDigests
-        self.places = places
+        self.records = records
         self.layout = layout
-        mayRepair = hadLanded
     }
 
     /// Opens the bundle's file. The name is for messages.

@@ -5,7 +5,7 @@ import QueueModel
 import QueueTransports
 
 /// Records where `put` sends bytes, so that a place proves one capture (Spec/upload.md section 4.3).
-struct PutPlaces: SendPlaces {
+struct PutPlaces: Sendable {
     /// A place, the hash of the bytes for it, and whether they may be sent there.
     struct Taken: Hashable {
         let place: Digest
@@ -52,12 +52,9 @@ struct PutPlaces: SendPlaces {
         return db.changesCount == 1 ? .ours(acceptedWith: nil, wasTried: false) : .unknown("the claim has expired")
     }
 
-    func accepted(with status: Int) {
-        // If this cannot be stored, the next try sends the bytes again.
-        try? queue.store.write { db in
-            try db.run(
-                "UPDATE deliveries SET place_status = ? WHERE id = ? AND token = ?",
-                [status, delivery.number, Data(token)])
-        }
+    func accepted(with status: Int, _ db: Database) throws {
+        try db.run(
+            "UPDATE deliveries SET place_status = ? WHERE id = ? AND token = ?",
+            [status, delivery.number, Data(token)])
     }
 }

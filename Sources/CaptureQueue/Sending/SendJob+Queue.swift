@@ -19,23 +19,44 @@ extension SendJob {
         let file =
             capture.holding == .reference
             ? FilePath(capture.reference ?? "") : queue.folder.bundlePath(held ?? capture.sha256)
+        let places = PutPlaces(queue: queue, delivery: delivery, token: token, known: place)
         self.init(
             capture, delivery, token: token, now: now, file: file, held: held,
-            isAnother: { remoteID, photo in
-                // If the queue cannot be read, the capture is sent again, which is better than never.
-                (try? queue.store.read { try $0.mayBeAnother(remoteID, of: capture, photo: photo) }) ?? true
-            }, keepBody: { body in try? queue.store.write { try $0.keep(body, of: capture) } },
-            keepDigests: { traits in
-                let condition = "id = (SELECT destination FROM deliveries WHERE id = ?)"
-                try? queue.store.write { try $0.keep(traits, condition, delivery.number) }
-            },
-            places: PutPlaces(queue: queue, delivery: delivery, token: token, known: place),
-            layout: layout, hadLanded: { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false })
+            records: DeliveryRecords(queue: queue, capture: capture, delivery: delivery, places: places),
+            layout: layout)
     }
 
     init(_ claim: Claim, now: Int, layout: BodyLayout? = nil, _ queue: UploadQueue) {
         self.init(
             claim.capture, claim.delivery, token: claim.token, now: now, place: claim.place, layout: layout, queue)
+    }
+}
+
+/// The queue's records of one delivery, for its transport.
+private struct DeliveryRecords: SendRecords {
+    let queue: UploadQueue
+    let capture: CaptureRecord
+    let delivery: DeliveryRecord
+    let places: PutPlaces
+
+    func isAnother(_ remoteID: String, photo: Digest) -> Bool {
+        // If the queue cannot be read, the capture is sent again, which is better than never.
+        (try? queue.store.read { try $0.mayBeAnother(remoteID, of: capture, photo: photo) }) ?? true
+    }
+
+    func hadLanded() -> Bool { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false }
+
+    func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn { places.take(place, sha256) }
+
+    func keep(_ finding: SendFinding) {
+        try? queue.store.write { db in
+            switch finding {
+            case .body(let hash): try db.keep(hash, of: capture)
+            case .digests(let traits):
+                try db.keep(traits, "id = (SELECT destination FROM deliveries WHERE id = ?)", delivery.number)
+            case .accepted(let status): try places.accepted(with: status, db)
+            }
+        }
     }
 }
 

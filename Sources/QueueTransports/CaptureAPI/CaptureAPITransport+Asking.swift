@@ -38,7 +38,7 @@ extension CaptureAPITransport {
             if status == "verified", let id = data?["capture_id"]?.text, (1...256).contains(id.utf8.count) {
                 // Several captures can have the same photo, but not the same id.
                 let isKnown = id == job.delivery.remoteID
-                if !isKnown && (job.isAnother(id, photo.sha256) || Self.isBundleID(id)) {
+                if !isKnown && (job.records.isAnother(id, photo: photo.sha256) || Self.isBundleID(id)) {
                     return .anothers
                 }
                 let url = told(data?["verification_url"]?.text)

@@ -116,7 +116,7 @@ final class CaptureAPITransport: UploadTransport {
     ) -> Digest? {
         if let known = job.capture.body, known.candidate == layout.candidate { return known.sha256 }
         guard let made = file.digest(isStopped: { control.stopped != nil }) else { return nil }
-        job.keepBody(BodyHash(sha256: made, candidate: layout.candidate))
+        job.records.keep(.body(BodyHash(sha256: made, candidate: layout.candidate)))
         return made
     }
 

@@ -155,7 +155,7 @@ package final class FolderTransport: UploadTransport {
     private func refusal(
         of copy: FileHandle, _ job: SendJob, _ target: FilePath
     ) throws(NativeError) -> SendOutcome? {
-        if job.mayRepair() { return nil }
+        if job.records.hadLanded() { return nil }
         let report: VerificationReport
         do {
             try copy.seekToStart()

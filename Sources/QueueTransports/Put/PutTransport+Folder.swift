@@ -11,7 +11,7 @@ extension PutTransport {
             return .unclear(code: refusal.code, message: words)
         }
         guard known.isMissingFolder(again: upload.wasNowhere) else {
-            upload.job.places?.accepted(with: PlaceTurn.nowhere)
+            upload.job.records.keep(.accepted(status: PlaceTurn.nowhere))
             return .unclear(code: refusal.code, message: words)
         }
         var folder = "the folder of its URL"

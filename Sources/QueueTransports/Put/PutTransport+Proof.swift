@@ -110,7 +110,7 @@ extension PutTransport {
         if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch (verdict, end?.answer?.status) {
         case (.same, _):
-            if taken.isDoubted { known.hasOtherETags(upload.job.keepDigests) }
+            if taken.isDoubted { known.hasOtherETags { upload.job.records.keep(.digests($0)) } }
             return completed(upload, taken.status, "bytes", end?.answer?["etag"])
         case (.page(let title), _): return Self.page(title, taken)
         case (.different, _):
@@ -121,13 +121,13 @@ extension PutTransport {
         case (.unread, let status?) where status == 404 || status == 410:
             return notShown(taken, "\(status) to GET")
         case (.unread, let status?) where Self.isRefusal(status) && taken.isDoubted:
-            upload.job.places?.accepted(with: PlaceTurn.doubted)
+            upload.job.records.keep(.accepted(status: PlaceTurn.doubted))
             return .unclear(
                 code: SendOutcome.unproven,
                 message:
                     "\(taken.message) to PUT with an ETag that is not the MD5 of what was sent, and \(status) to GET")
         case (.unread, let status?) where Self.isRefusal(status):
-            upload.job.places?.accepted(with: taken.status)
+            upload.job.records.keep(.accepted(status: taken.status))
             return .blocked(
                 Block(
                     .unproven,

@@ -96,11 +96,10 @@ final class PutTransport: UploadTransport {
     /// Takes the place for this capture, so that no other one is sent there.
     private func decided(_ upload: inout Upload) -> Turn {
         let (job, place) = (upload.job, upload.place)
-        guard let places = job.places else { return .send }
         guard let address = place.address.place else {
             return .done(.parked(cause: "SHA-256 failed", isInDoubt: false))
         }
-        switch places.take(address, upload.content.sha256) {
+        switch job.records.take(address, upload.content.sha256) {
         case .taken(let id): return .done(.blocked(addresses.shared(with: id, job)))
         case .unknown(let cause): return .done(.parked(cause: cause, isInDoubt: false))
         case .ours(nil, let wasTried):

@@ -74,7 +74,7 @@ extension S3Transport {
             settings.checksum == .sha256
             && answer["x-amz-checksum-sha256"] == Base64.encode(job.capture.sha256.bytes)
         guard etag == .agrees || isChecksum else { return .none }
-        let isRefused = known.refusesWrong(mayTry ? { self.tryWrong(control) } : nil, job.keepDigests)
+        let isRefused = known.refusesWrong(mayTry ? { self.tryWrong(control) } : nil) { job.records.keep(.digests($0)) }
         return isRefused ? .given(etag == .agrees ? "etag" : "checksum") : .none
     }
 
@@ -86,7 +86,7 @@ extension S3Transport {
         let etag = end.answer?["etag"]
         switch bytes.verdict(end) {
         case .same:
-            if isDoubted { known.hasOtherETags { if mayTry { job.keepDigests($0) } } }
+            if isDoubted { known.hasOtherETags { if mayTry { job.records.keep(.digests($0)) } } }
             return .ours(completed(job, address, "bytes", etag))
         case .different: return .damaged(etag: etag)
         case .page(let title):
@@ -107,22 +107,21 @@ extension S3Transport {
         _ upload: Upload, _ put: HTTPAnswer?, status: Int, _ end: HTTPEnd
     ) throws -> SendOutcome {
         let (job, address) = (upload.job, upload.address)
-        let places = address.place.flatMap { place in
-            job.places.flatMap { if case .ours = $0.take(place, job.capture.sha256) { $0 } else { nil } }
-        }
+        let turn = address.place.map { job.records.take($0, job.capture.sha256) }
+        let isOurs = if case .ours = turn { true } else { false }
         let seen = "\(end.message) to GET, after \(status) to PUT"
         if let put, (200...299).contains(status) {
             switch proof(put, job, upload.handle, mayTry: true, upload.control) {
             case .given(let name): return completed(job, address, name, put["etag"])
             case .doubted where !settings.trustsStatus:
-                places?.accepted(with: PlaceTurn.doubted)
+                if isOurs { job.records.keep(.accepted(status: PlaceTurn.doubted)) }
                 return .unclear(
                     code: SendOutcome.unproven, message: "\(seen), and its ETag is not the MD5 of what was sent")
             case .doubted, .none: break
             }
         }
         if settings.trustsStatus { return completed(job, address, "status", put?["etag"], status: status) }
-        places?.accepted(with: status)
+        if isOurs { job.records.keep(.accepted(status: status)) }
         return .blocked(
             Block(
                 .unproven,
@@ -133,7 +132,7 @@ extension S3Transport {
     /// does not know.
     func accepted(_ upload: Upload) -> Int? {
         guard let place = upload.address.place,
-            case .ours(let status, _) = upload.job.places?.take(place, upload.job.capture.sha256)
+            case .ours(let status, _) = upload.job.records.take(place, upload.job.capture.sha256)
         else { return nil }
         return status
     }

@@ -3,7 +3,7 @@ public import SystemPackage
 
 /// The only error type of this library, and also a finding of a verification.
 ///
-/// `code` and `hints` are for programs. `message` is for people: in lower case and without a full stop, it says what was
+/// `code` and `cause` are for programs. `message` is for people: in lower case and without a full stop, it says what was
 /// found and what was expected. A verification that finds faults does not throw; it returns them as values of this type in its
 /// report.
 public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -24,12 +24,6 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
         package init(_ rawValue: String) { self.rawValue = rawValue }
-
-        /// A file could not be written because the disk or the user's quota is full.
-        public static let diskFull = Cause("disk.full")
-        /// metadata.json has no time or no model, nor a member with a similar name.
-        public static let noTime = Cause("time.missing")
-        public static let noModel = Cause("model.missing")
     }
 
     public let code: Code
@@ -137,6 +131,55 @@ extension BundleError.Code {
     public static let internalFailure = Self("internal")
 }
 
+extension BundleError.Cause {
+    /// A file could not be written because the disk or the user's quota is full.
+    public static let diskFull = Self("disk.full")
+    /// metadata.json has no time or no model, nor a member with a similar name.
+    public static let noTime = Self("time.missing")
+    public static let noModel = Self("model.missing")
+
+    /// There is a file, which the caller can allow to be replaced.
+    public static let replaceable = Self("output.replaceable")
+    public static let folderMissing = Self("folder.missing")
+    public static let folderIsLink = Self("folder.link")
+    public static let temporaryFolder = Self("folder.temporary")
+    /// A folder, or a file of another kind, was given where a file was expected.
+    public static let isFolder = Self("file.folder")
+    public static let otherKind = Self("file.kind")
+    public static let openToOthers = Self("file.open")
+    /// A bundle has faults, of which this is the worst; or a pipe gave no bytes in place of a bundle.
+    public static let unsound = Self("bundle.unsound")
+    public static let emptyPipe = Self("pipe.empty")
+    /// The file of a counter state has a part of a record.
+    public static let recordCut = Self("state.cut")
+    /// An entry was withheld from the bundle, or was not in it; the values are what the bundle has, or what it lacks.
+    public static let withheld = Self("entry.withheld")
+    public static let notInBundle = Self("entry.absent")
+    /// The manifest does not mark the entry as withholdable. A value for each entry that it marks.
+    public static let notWithholdable = Self("entry.fixed")
+
+    // What a file has instead of the expected key.
+    public static let isPublicKey = Self("key.public")
+    public static let isPrivateKey = Self("key.private")
+    public static let isEncryptedKey = Self("key.encrypted")
+    /// A private key of SSH, in place of a public key or of our device key.
+    public static let isSSHSecret = Self("key.ssh.secret")
+    public static let isSSHPrivateKey = Self("key.ssh.private")
+    public static let isSSHPublicKey = Self("key.ssh.public")
+    public static let isCertificate = Self("key.certificate")
+    public static let isBundle = Self("key.bundle")
+    public static let isOtherKey = Self("key.other")
+    public static let isNoKey = Self("key.none")
+
+    /// The value is the name under which the key or certificate is revoked, or is trusted.
+    public static let revoked = Self("trust.revoked")
+    public static let trusted = Self("trust.trusted")
+    public static let nameTaken = Self("trust.name.taken")
+    public static let isAuthority = Self("trust.authority")
+    /// Several lines have the name; the values are their key ids, if these tell the lines apart.
+    public static let severalLines = Self("trust.lines")
+}
+
 extension BundleError {
     /// The error for a call that fails only if memory runs out, a library is broken, or hardware is taken away.
     package static func unexpected(_ error: NativeError) -> BundleError {
@@ -157,6 +200,12 @@ extension BundleError {
         return BundleError(code, "cannot be read: \(error.text)", file: path)
     }
 
+    /// The error for a file that could not be opened, or a folder where a file was expected.
+    static func opening(_ path: FilePath, _ error: NativeError) -> BundleError {
+        guard error.isFolder else { return reading(path, error) }
+        return BundleError(.inputUnreadable, "is a folder, expected a file", file: path, cause: .isFolder)
+    }
+
     /// The error for a file that could not be created or written.
     package static func writing(_ path: some CustomStringConvertible, _ error: NativeError) -> BundleError {
         let path = path.description
@@ -165,15 +214,16 @@ extension BundleError {
         if opening && error.isUncreatable {
             return BundleError(.outputUnusable, "cannot be made: \(error.text)", file: path)
         }
-        var failure = BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
-        failure.cause = error.isDiskFull ? .diskFull : nil
-        return failure
+        return BundleError(
+            .inputOutput, "cannot be written: \(error.text)", file: path, cause: error.isDiskFull ? .diskFull : nil)
     }
 
     package static func exists(
-        _ path: some CustomStringConvertible, hint: Hint = .set(.replaces)
+        _ path: some CustomStringConvertible, hint: Hint? = nil
     ) -> BundleError {
-        BundleError(.outputExists, "already exists", file: path.description, hints: [hint])
+        BundleError(
+            .outputExists, "already exists", file: path.description, cause: hint == nil ? .replaceable : nil,
+            hints: hint.map { [$0] } ?? [])
     }
 
     /// The same error, but about `file`.
@@ -181,6 +231,13 @@ extension BundleError {
         var moved = self
         moved.file = file
         return moved
+    }
+
+    /// The same error with another cause.
+    package func with(_ cause: Cause?, _ values: [String] = []) -> BundleError {
+        var copy = self
+        (copy.cause, copy.values) = (cause, values)
+        return copy
     }
 
     /// The error and those in `further`, each alone.

@@ -68,7 +68,7 @@ package struct Diagnostic: Sendable {
     }
 
     /// What can be done about a finding that is told elsewhere.
-    package func hints(of finding: BundleError) { hint(finding.advice) }
+    package func hints(of finding: BundleError, in file: String) { hint(finding.about(file: file).advice) }
 
     private func say(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil

@@ -50,7 +50,7 @@ package final class NameList: Sendable {
                 return .failure(
                     BundleError(
                         .inputUnreadable, "the name is not UTF-8", file: String(decoding: bytes, as: UTF8.self),
-                        hints: ["rename the file, or use a pipe"]))
+                        cause: .told, values: ["rename the file, or use a pipe"]))
             }
         }
     }

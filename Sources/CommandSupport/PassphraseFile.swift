@@ -44,7 +44,7 @@ package enum PassphrasePrompt {
             if error.isTooLarge {
                 throw BundleError(
                     .keyPassphrase, "the passphrase is longer than a line of the terminal can be",
-                    hints: ["to read it from a file: --passphrase-file FILE"])
+                    advice: ["to read it from a file: --passphrase-file FILE"])
             }
             throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "the terminal")
         }
@@ -52,12 +52,11 @@ package enum PassphrasePrompt {
 
     /// Asks twice for a new passphrase.
     ///
-    /// - Parameter hints: How to give it otherwise, for a call without a terminal.
+    /// - Parameter advice: How to give it otherwise, for a call without a terminal.
     /// - Throws: `key.passphrase` if there is no terminal, nothing was typed, or the two inputs differ.
-    package static func askForNew(hints: [Hint]) throws(BundleError) -> [UInt8] {
+    package static func askForNew(advice: [String]) throws(BundleError) -> [UInt8] {
         guard let first = try ask("New passphrase: ") else {
-            throw BundleError(
-                .keyPassphrase, "no new passphrase was given", hints: hints)
+            throw BundleError(.keyPassphrase, "no new passphrase was given", advice: advice)
         }
         guard try ask("Repeat the passphrase: ") == first else {
             throw BundleError(.keyPassphrase, "the two passphrases differ; nothing was changed")

@@ -126,7 +126,7 @@ public struct QueueFolder: Hashable, Sendable {
                 throw QueueError(
                     .openToOthers, fault.message, of: file,
                     hints: isOnShare
-                        ? [Self.shareOptions] : fault.hints.compactMap(\.words).map(QueueHint.words))
+                        ? [Self.shareOptions] : [.words("chmod 600 \(ShellWord.quote(file))")])
             }
         }
         try BackupMark.requireNoLog(in: self)

@@ -97,7 +97,6 @@ def without_tools():
               "Samples"),
         program("code that walks over Characters does not compile", "CharacterBan"),
         program("folders use each other one way", "Rooms"),
-        program("no string in a library names a command or an option", "LibraryWords"),
         program("nothing is decided by the text of a sentence", "Sentences"),
         script("the sample depth map equals what its script renders", "Samples/desk-lamp/render.py", "--check"),
         script("the forgeries equal what their script makes", "Samples/tampered/make.py", "--check"),

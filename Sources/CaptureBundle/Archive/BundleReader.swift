@@ -236,6 +236,6 @@ extension BundleReader {
             .containerMagic,
             kind.map { "is \($0.words), not a capture bundle" }
                 ?? "is not a capture bundle: its first bytes are wrong",
-            hints: FileKind.hints(insteadOfABundle: source.name, kind))
+            cause: .otherKind)
     }
 }

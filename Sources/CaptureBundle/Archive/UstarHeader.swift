@@ -1,6 +1,6 @@
 extension BundleError.Code {
     static let containerTruncated = Self("container.truncated")
-    static let containerMagic = Self("container.magic")
+    package static let containerMagic = Self("container.magic")
     package static let containerVersion = Self("container.version")
     static let containerHeader = Self("container.header")
     static let containerPadding = Self("container.padding")

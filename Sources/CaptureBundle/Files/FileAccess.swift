@@ -10,9 +10,8 @@ package enum FileAccess {
     package static func exposure(ofSecret path: FilePath, _ status: FileStatus) -> BundleError? {
         guard status.kind == .file, status.isOpenToOthers else { return nil }
         return BundleError(
-            .keyOpenToOthers,
-            "others can read or write it (mode \(octal(status))), expected 600",
-            file: path, hints: ["chmod 600 \(ShellWord.quote(path))"])
+            .keyOpenToOthers, "others can read or write it (mode \(octal(status))), expected 600", file: path,
+            cause: .openToOthers)
     }
 
     /// Checks the file at a path. Returns nil if the file is fine, or if it does not exist.
@@ -56,7 +55,7 @@ package enum FileAccess {
         return BundleError(
             .stateOpenToOthers,
             "others can write to it (mode \(octal(status))), so they can erase the remembered counters", file: path,
-            hints: ["chmod go-w \(ShellWord.quote(path))"])
+            cause: .openToOthers)
     }
 
     /// The maximum number of symbolic links that the kernel follows.
@@ -72,7 +71,7 @@ package enum FileAccess {
         guard status.isWritableByOthers, !(status.kind == .folder && status.isSticky) else { return nil }
         return BundleError(
             .trustOpenToOthers, "others can write it (mode \(octal(status))), and so change whom you trust",
-            file: path, hints: ["check the trust file, then: chmod go-w \(ShellWord.quote(path))"])
+            file: path, cause: .openToOthers)
     }
 
     private static func octal(_ status: FileStatus) -> String { String(status.mode & 0o777, radix: 8) }

@@ -123,8 +123,7 @@ public enum OutputPlace: Hashable, Sendable {
         } catch {
             if error.isMissing && !error.isNoFolder {
                 throw BundleError(
-                    .outputUnusable, "the folder \(folder) does not exist", file: path,
-                    hints: ["to make it: mkdir -p \(ShellWord.quote(folder))"])
+                    .outputUnusable, "the folder \(folder) does not exist", file: path, cause: .folderMissing)
             }
             throw BundleError(.outputUnusable, "the folder \(folder) cannot be written to: \(error.text)", file: path)
         }

@@ -61,18 +61,14 @@ package final class OutputTarget {
         } catch {
             throw BundleError(
                 .outputUnusable, "a temporary file cannot be made in this folder: \(error.text)",
-                file: TemporaryFile.folder,
-                hints: [temporaryHint])
+                file: TemporaryFile.folder, cause: .temporaryFolder)
         }
     }
-
-    private static let temporaryHint: Hint = "choose another folder for temporary files: export TMPDIR=FOLDER"
 
     package static func temporaryFailure(_ error: NativeError) -> BundleError {
         BundleError(
             .inputOutput, "a temporary file in this folder cannot be written: \(error.text)",
-            file: TemporaryFile.folder,
-            hints: [temporaryHint])
+            file: TemporaryFile.folder, cause: .temporaryFolder)
     }
 
     package func write(_ bytes: Span<UInt8>) throws(BundleError) {

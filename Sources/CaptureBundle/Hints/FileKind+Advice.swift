@@ -3,31 +3,12 @@ package import SystemPackage
 
 /// What can be done with a file or a folder of another kind than expected.
 extension FileKind {
-    /// For a file where a bundle was expected; `name` is as messages name it, `-` for a pipe.
-    package static func hints(insteadOfABundle name: String, _ kind: FileKind?) -> [Hint] {
-        guard let kind, name != "-" else { return [] }
-        let path = FilePath(name)
-        switch kind.family {
-        case .zip: return ["unpack it first: \(unzip(path))"]
-        case .tar: return ["if bundles are in it, unpack it first: \(untar(path))"]
-        case .compressed: return kind.format.map { [unpacking(path, $0)] } ?? []
-        case .uploadBody: return [.restore(path)]
-        case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
-            return FolderContents(path.folder)?.packing ?? [.raw(.packFolder)]
-        case .movie, .document, .text, .program, .bundle: return []
-        }
-    }
-
     /// For a file where an upload body was expected.
     package static func hints(
         insteadOfABody name: String, _ kind: FileKind?, forRealityCam isForRealityCam: Bool = false
     ) -> [Hint] {
         guard kind?.family == .bundle, name != "-" else { return [] }
         return [.makeBody(FilePath(name), forRealityCam: isForRealityCam)]
-    }
-
-    private static func unzip(_ path: FilePath) -> String {
-        "unzip -d \(ShellWord.quote(newFolder(for: path))) \(ShellWord.quote(path))"
     }
 
     private static func untar(_ path: FilePath) -> String {

@@ -1,84 +1,57 @@
-import CaptureNative
-package import SystemPackage
-
 /// What a key file is instead of the expected one, for messages.
 package struct KeyFileKind {
     /// With an article, such as "a certificate".
     package let words: String
-    /// What to do with it, or where the right file is.
-    package let hints: [Hint]
+    package let cause: BundleError.Cause
 
     /// For a file where a public key on P-256 was expected; nil where nothing better can be said.
-    init?(insteadOfAPublicKey bytes: [UInt8], name: String) {
-        let word = ShellWord.quote(FilePath(name))
+    init?(insteadOfAPublicKey bytes: [UInt8]) {
         let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
-        let isFile = name != "-"
         if start.contains("-----BEGIN OPENSSH PRIVATE KEY-----") {
-            self.init("an SSH private key", isFile ? [.key(.make(insteadOfSecret: true))] : [])
+            self.init("an SSH private key", .isSSHSecret)
         } else if start.contains("PRIVATE KEY-----") {
-            let half = FilePath(name).adding(".pub")
-            let isBeside = isFile && FileStatus.exists(half)
-            // OpenSSL refuses the scrypt of an encrypted device key.
             let isEncrypted = start.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----")
-            let hint: Hint =
-                isBeside
-                ? "its public half is \(ShellWord.quote(half))"
-                : isEncrypted
-                    ? .key(.recoverMissingHalf(FilePath(name), into: half))
-                    : "to get its public half: openssl pkey -in \(word) -pubout -out NAME.pem"
-            self.init("a private key, which should stay secret", isFile ? [hint] : [])
+            self.init("a private key, which should stay secret", isEncrypted ? .isEncryptedKey : .isPrivateKey)
         } else if start.contains("-----BEGIN CERTIFICATE-----") {
-            self.init(
-                "a certificate",
-                isFile ? ["to get the public key in it: openssl x509 -in \(word) -pubkey -noout > NAME.pem"] : [])
+            self.init("a certificate", .isCertificate)
         } else if start.hasPrefix("ecdsa-sha2-nistp256 ") {
-            self.init(
-                "an SSH public key", isFile ? ["to convert it: ssh-keygen -e -m PKCS8 -f \(word) > NAME.pem"] : [])
+            self.init("an SSH public key", .isSSHPublicKey)
         } else if start.hasPrefix("ssh-") || start.hasPrefix("ecdsa-") {
-            self.init("an SSH public key that is not on P-256", [.key(.print(isOther: true))])
-        } else if let kind = FileKind(bytes), kind.family == .bundle, isFile {
-            self.init(kind.words, [.trustDevice(bundle: FilePath(name))])
+            self.init("an SSH public key that is not on P-256", .isOtherKey)
         } else if let kind = FileKind(bytes), ![.text, .uploadBody].contains(kind.family) {
-            self.init(kind.words, [.key(.print(isOther: true))])
+            self.init(kind.words, kind.family == .bundle ? .isBundle : .isOtherKey)
         } else {
             return nil
         }
     }
 
     /// For a file where the private device key was expected.
-    package init?(insteadOfADeviceKey bytes: [UInt8], path: FilePath) {
+    package init?(insteadOfADeviceKey bytes: [UInt8]) {
         let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
         if start.contains("-----BEGIN PUBLIC KEY-----") {
-            let own = path.string.rest(before: ".pub").map { FilePath($0) }
-            let hints = own.map { FileStatus.exists($0) ? ["the device key is \(ShellWord.quote($0))" as Hint] : [] }
-            self.init("a public key", hints ?? [])
+            self.init("a public key", .isPublicKey)
         } else if start.contains("-----BEGIN CERTIFICATE-----") {
-            self.init("a certificate", [])
+            self.init("a certificate", .otherKind)
         } else if start.contains("-----BEGIN OPENSSH PRIVATE KEY-----") {
-            self.init("an SSH private key", [.key(.make(insteadOfSecret: false))])
+            self.init("an SSH private key", .isSSHPrivateKey)
         } else {
             return nil
         }
     }
 
     /// For a file where a trust file was expected.
-    init?(insteadOfATrustFile bytes: [UInt8], name: String) {
+    init?(insteadOfATrustFile bytes: [UInt8]) {
         let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
         if start.hasPrefix("-----BEGIN PUBLIC KEY-----") {
-            self.init("a public key", [.trustKey(FilePath(name))])
-        } else if start.hasPrefix("-----BEGIN "), let other = KeyFileKind(insteadOfAPublicKey: bytes, name: name) {
+            self.init("a public key", .isPublicKey)
+        } else if start.hasPrefix("-----BEGIN "), let other = KeyFileKind(insteadOfAPublicKey: bytes) {
             self = other
-        } else if let kind = FileKind(bytes), kind.family == .bundle {
-            self.init(kind.words, [.trustDevice(bundle: FilePath(name))])
         } else if let kind = FileKind(bytes), ![.text, .json].contains(kind.family) {
-            self.init(kind.words, [])
+            self.init(kind.words, kind.family == .bundle ? .isBundle : .otherKind)
         } else {
             return nil
         }
     }
 
-    private init(_ words: String, _ hints: [Hint]) {
-        self.words = words
-        self.hints = hints
-    }
+    private init(_ words: String, _ cause: BundleError.Cause) { (self.words, self.cause) = (words, cause) }
 }

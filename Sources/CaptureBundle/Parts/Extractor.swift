@@ -138,13 +138,10 @@ private final class ExtractionObserver: BundleObserver {
         }) {
             let isWithheld = EntryPath(absent).map(withheld.contains) ?? false
             let reason = isWithheld ? "was withheld from this bundle" : "is not in this bundle"
-            let why = isWithheld ? nil : (EntryPath(absent)?.role ?? Role(rawValue: absent))?.whyMissing
-            let names =
-                (listed.filter { !withheld.contains($0) }.map(\.description) + ["assertion.cbor", "manifest.json"])
-                .sorted()
+            let names = listed.filter { !withheld.contains($0) }.map(\.description)
             throw BundleError(
-                .entryAbsent, reason, file: name, entry: absent,
-                hints: (why.map { [.words($0)] } ?? []) + ["it holds \(names.joined(separator: ", "))"])
+                .entryAbsent, reason, file: name, entry: absent, cause: isWithheld ? .withheld : .notInBundle,
+                values: (names + ["assertion.cbor", "manifest.json"]).sorted())
         }
         for item in held { try item.target.commit() }
         return held.map(\.name)
@@ -173,7 +170,7 @@ private final class ExtractionFolder {
                 let isLink = FileStatus.isLink(path)
                 throw BundleError(
                     .outputUnusable, "is a \(isLink ? "symbolic link" : "file"), expected a folder", file: path,
-                    hints: isLink ? ["to use the folder that the link points to, add a slash to the name"] : [])
+                    cause: isLink ? .folderIsLink : nil)
             }
             throw .writing(path, error)
         }

@@ -81,29 +81,20 @@ public struct Redactor: Sendable {
             moved: observer.withheld, lacking: manifest.entries.filter { absent.contains($0.path) })
     }
 
-    /// Refuses entries that a bundle without a position must not contain, and says how to go on.
+    /// Refuses entries that a bundle without a position must not contain. The last fault has a value: all entries to
+    /// withhold, or nothing if one of them is not withholdable.
     private func refuse(_ unlisted: [(entry: ManifestEntry, words: String)], _ file: String) throws(BundleError) {
         var faults = FaultList()
         let all = (selection.items.map(\.description) + unlisted.map(\.entry.path.description)).joined(separator: ",")
-        let withholding: [Hint] = unlisted.allSatisfy(\.entry.isWithholdable) ? [.withhold(all)] : []
         for (entry, words) in unlisted {
             let isLast = entry.path == unlisted.last?.entry.path
-            let ways = isLast ? withholding + ["to withhold location.json anyway: \(.keepsPhotoLocation)"] : []
             faults.add(
                 BundleError(
                     .redactPosition, "\(words), which a bundle without a position must not have", file: file,
-                    entry: entry.path.description, hints: (entry.isWithholdable ? [] : [Self.way(entry.path)]) + ways))
+                    entry: entry.path.description, cause: entry.isWithholdable ? nil : .notWithholdable,
+                    values: isLast ? [unlisted.allSatisfy(\.entry.isWithholdable) ? all : ""] : []))
         }
         try faults.throwAny()
-    }
-
-    /// Says how to pack a capture whose position can be withheld.
-    private static func way(_ path: EntryPath) -> Hint {
-        switch path.role {
-        case .metadata: "remove it from metadata.json, or rename it, and pack the capture again"
-        case .photo: "pack the capture again with \(.rewritesPhoto), or with \(.withholdable) photo.jpg"
-        default: "pack the capture again with \(.withholdable) \(path)"
-        }
     }
 
     /// Refuses names of entries that this bundle cannot withhold.
@@ -118,16 +109,13 @@ public struct Redactor: Sendable {
                 faults.add(
                     BundleError(
                         .redactEntry, "is not an entry of this capture", file: file, entry: item.description,
-                        hints: ["its entries are \(all)"]))
+                        values: [all]))
             }
             guard let fixed = named.first(where: { !$0.isWithholdable })?.path else { continue }
-            let list = withholdable.isEmpty ? "no entry" : "only \(withholdable.joined(separator: ", "))"
-            let marking: Hint = "to mark it, pack the capture again with \(.withholdable) \(fixed)"
             faults.add(
                 BundleError(
                     .redactEntry, "the signed manifest does not mark it as withholdable", file: file,
-                    entry: fixed.description,
-                    hints: ["this bundle marks \(list)"] + (fixed == .metadata ? [] : [marking])))
+                    entry: fixed.description, cause: .notWithholdable, values: withholdable))
         }
         try faults.throwAny()
     }

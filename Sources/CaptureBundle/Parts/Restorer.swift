@@ -97,14 +97,14 @@ private struct Merge {
 
     /// Refuses files that fit no entry, and names the entries that are withheld.
     func refuseUnknown() throws(BundleError) {
-        let absent: [Hint] = reader.withheld.map {
+        let absent = reader.withheld.map {
             "\($0.path) is withheld; it has \($0.size) bytes and the SHA-256 \($0.sha256)"
         }
         var faults = FaultList()
         for (file, reason) in files.unknown {
             let isLast = file == files.unknown.last?.file
-            let hints = absent.isEmpty ? ["no entry of this bundle is withheld"] : absent
-            faults.add(BundleError(.restoreUnknown, reason, file: file, hints: isLast ? hints : []))
+            faults.add(
+                BundleError(.restoreUnknown, reason, file: file, cause: isLast ? .withheld : nil, values: absent))
         }
         try faults.throwAny()
     }

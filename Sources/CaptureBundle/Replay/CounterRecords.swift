@@ -61,10 +61,7 @@ private struct CounterFile {
         guard status.size % Self.unseen.count == 0 else {
             throw BundleError(
                 .stateDamaged, "has \(status.size) bytes, expected a multiple of \(Self.unseen.count)", file: path,
-                hints: [
-                    "restore the folder from a backup",
-                    "without a backup, give a new folder to \(.stateFolder); it remembers nothing that was verified before",
-                ])
+                cause: .recordCut)
         }
         size = status.size
     }

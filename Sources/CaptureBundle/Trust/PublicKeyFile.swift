@@ -19,7 +19,7 @@ public enum PublicKeyFile {
             guard error.isTooLarge, let kind = FileKind(file: path) else { throw .reading(path, error) }
             throw BundleError(
                 .keyDamaged, "is \(kind.words), expected a PEM file with a public key on P-256", file: path,
-                hints: kind.family == .bundle ? [.trustDevice(bundle: path)] : [])
+                cause: kind.family == .bundle ? .isBundle : nil)
         }
         return try point(pem: bytes, name: path.string)
     }
@@ -29,12 +29,12 @@ public enum PublicKeyFile {
         guard count < 2 else { throw BundleError(.keyDamaged, "has \(count) public keys, expected one", file: name) }
         let key = try native { try P256PublicKey(pem: pem) }
         guard let key else {
-            let other = KeyFileKind(insteadOfAPublicKey: pem, name: name)
+            let other = KeyFileKind(insteadOfAPublicKey: pem)
             throw BundleError(
                 .keyDamaged,
                 other.map { "is \($0.words), expected a PEM file with a public key on P-256" }
                     ?? "is not a PEM file with a public key on P-256", file: name,
-                hints: other?.hints ?? [.key(.print(isOther: false))])
+                cause: other?.cause ?? .isNoKey)
         }
         return try DevicePoint(bytes: key.point)
     }

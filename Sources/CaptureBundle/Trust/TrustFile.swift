@@ -71,8 +71,8 @@ public struct TrustFile: Sendable {
     /// Returns an error that says what the file is instead of a trust file, such as a key or a bundle. Returns nil if
     /// the kind of the file is unknown.
     private static func anotherKind(_ bytes: [UInt8], _ name: String) -> BundleError? {
-        KeyFileKind(insteadOfATrustFile: bytes, name: name).map { other in
-            BundleError(.trustFile, "is \(other.words), not a trust file", file: name, hints: other.hints)
+        KeyFileKind(insteadOfATrustFile: bytes).map { other in
+            BundleError(.trustFile, "is \(other.words), not a trust file", file: name, cause: other.cause)
         }
     }
 
@@ -108,8 +108,9 @@ public struct TrustFile: Sendable {
     public mutating func add(_ device: TrustedDeviceLine) throws(BundleError) {
         if let known = revoking(device) ?? devices.first(where: { $0.point == device.point }) {
             let state = known.isRevoked ? "is revoked" : "is already trusted"
-            let hint: Hint = known.isRevoked ? Self.trustingAgain(known.name) : .limitTrust(known.name)
-            throw BundleError(.trustExists, "this key \(state) under the name \(known.name)", hints: [hint])
+            throw BundleError(
+                .trustExists, "this key \(state) under the name \(known.name)",
+                cause: known.isRevoked ? .revoked : .trusted, values: [known.name])
         }
         try requireFree(device.name)
         lines.append(.device(device))
@@ -123,7 +124,7 @@ public struct TrustFile: Sendable {
             let state = known.isRevoked ? "is revoked" : "is already trusted"
             throw BundleError(
                 .trustExists, "this certificate \(state) under the name \(known.name)",
-                hints: known.isRevoked ? [Self.trustingAgain(known.name)] : [])
+                cause: known.isRevoked ? .revoked : nil, values: [known.name])
         }
         try requireFree(authority.name)
         lines.append(.authority(authority))
@@ -137,12 +138,8 @@ public struct TrustFile: Sendable {
     private func requireFree(_ name: String) throws(BundleError) {
         guard !devices.contains(where: { $0.name == name }), !authorities.contains(where: { $0.name == name }) else {
             throw BundleError(
-                .trustExists, "the name \(name) is already used in the trust file", hints: ["choose another name"])
+                .trustExists, "the name \(name) is already used in the trust file", cause: .nameTaken)
         }
-    }
-
-    private static func trustingAgain(_ name: String) -> Hint {
-        "to trust it again, first delete the line of \(name) in the trust file"
     }
 
     /// Changes the one line of a device.
@@ -163,19 +160,18 @@ public struct TrustFile: Sendable {
             let isAuthority = authorities.contains { $0.name == word }
             throw BundleError(
                 .trustName, "no device has the name or key id \(word)",
-                hints: isAuthority ? ["it is a time stamping authority; change its line in the trust file"] : [])
+                cause: isAuthority ? .isAuthority : nil)
         }
         guard found.count == 1 else {
             let ids = found.map(\.device.point.keyID.description)
             throw BundleError(
                 .trustName, "\(found.count) lines are about \(word), expected one",
-                hints: ids.contains(word)
-                    ? ["delete all but one of these lines"]
-                    : ["give the key id of the one to change: \(ids.joined(separator: " or "))"])
+                cause: .severalLines, values: ids.contains(word) ? [] : ids)
         }
         if let line = known.isRevoked ? known : revoking(known) {
             let place = line.name == known.name ? "" : " under the name \(line.name)"
-            throw BundleError(.trustName, "\(known.name) is revoked\(place)", hints: [Self.trustingAgain(line.name)])
+            throw BundleError(
+                .trustName, "\(known.name) is revoked\(place)", cause: .revoked, values: [line.name])
         }
         var device = known
         try change(&device)

@@ -75,7 +75,7 @@ final class BodyReader: ByteStream {
                 .bodyBoundary,
                 other.map { "is \($0.words), not an upload body" }
                     ?? "is not an upload body: its first line is not a boundary line of capbundle",
-                hints: FileKind.hints(insteadOfABody: source.name, kind))
+                cause: .otherKind)
         }
         self.boundary = boundary
         metadata = try readPart(.metadata, limit: UploadMetadata.byteLimit)

@@ -1,5 +1,3 @@
-import SystemPackage
-
 extension VerificationReport {
     /// Whether the contents and the signature are right. It does not check trust.
     package var isSound: Bool { ![.malformed, .altered].contains(verdict) }
@@ -10,16 +8,11 @@ extension VerificationReport {
     package func requireSound(_ file: String) throws(BundleError) {
         for verdict in [Verdict.malformed, .altered] {
             guard let fault = faults.first(where: { $0.verdict == verdict }) else { continue }
-            throw BundleError(
-                fault.code, wording: fault.wording, file: file, entry: fault.entry, hints: hints(fault, file))
+            let named = fault.about(file: file)
+            if file == "-" { throw bytes == 0 ? named.with(.emptyPipe) : named }
+            // "verify" says no more about a file that is not a bundle at all.
+            throw fault.code == .containerMagic ? named : named.with(.unsound)
         }
-    }
-
-    private func hints(_ fault: BundleError, _ file: String) -> [Hint] {
-        if file == "-" && bytes == 0 { return ["see what the command before the pipe printed; it wrote no bytes"] }
-        // "verify" says no more about a file that is not a bundle at all.
-        if file == "-" || fault.code == .containerMagic { return fault.hints }
-        return [.verify(FilePath(file), .faults)]
     }
 }
 

@@ -41,10 +41,10 @@ public struct VerificationPolicy: Sendable {
 
 extension Role {
     /// Said where such an entry was asked for and is missing; nil for what this version writes.
-    var whyMissing: Wording? {
+    package var whyMissing: String? {
         switch self {
-        case .confidence: "\"\(.pack)\" writes it if the raw capture has a confidence map"
-        case .source: "\"\(.pack)\" writes such entries with \(.keepsSource) and \(.convertsPhoto)"
+        case .confidence: "\"capbundle pack\" writes it if the raw capture has a confidence map"
+        case .source: "\"capbundle pack\" writes such entries with --keep-source and --convert-photo"
         case .depth, .location, .metadata, .photo: nil
         }
     }

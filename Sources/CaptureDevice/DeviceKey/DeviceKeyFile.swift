@@ -213,10 +213,10 @@ extension DeviceKeyFile {
     /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
     /// kind of the file is unknown.
     private static func anotherKind(_ bytes: [UInt8], _ path: FilePath) -> BundleError? {
-        KeyFileKind(insteadOfADeviceKey: bytes, path: path).map { other in
+        KeyFileKind(insteadOfADeviceKey: bytes).map { other in
             BundleError(
                 .keyDamaged, "is \(other.words), expected a private key (PKCS#8 PEM, P-256)", file: path,
-                hints: other.hints)
+                cause: other.cause)
         }
     }
 

@@ -36,7 +36,7 @@ extension RequestSigners {
         do { return try load(file) } catch {
             throw BundleError(
                 error.code, wording: "\(words) \(file.path): \(error.wording)", file: file.path.string,
-                hints: error.hints)
+                cause: error.cause, values: error.values, hints: error.hints)
         }
     }
 }

@@ -43,7 +43,8 @@ extension CaptureView {
         } catch {
             let error = error.error(FilePath(name))
             throw BundleError(
-                error.code, error.message, file: name, entry: EntryPath.photo.description, hints: error.hints)
+                error.code, error.message, file: name, entry: EntryPath.photo.description, cause: error.cause,
+                values: error.values, hints: error.hints)
         }
     }
 

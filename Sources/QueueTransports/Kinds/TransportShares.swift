@@ -1,6 +1,7 @@
 package import CaptureBundle
 package import QueueModel
 import Synchronization
+import SystemPackage
 
 /// Makes transports, and keeps the state that all transports of one destination share.
 package final class TransportShares: Sendable {
@@ -22,7 +23,7 @@ package final class TransportShares: Sendable {
         for fault in destination.openSecrets {
             let file = Array((fault.file ?? "").utf8)
             guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
-            warn(([fault.description] + fault.hints.compactMap(\.words)).joined(separator: "; "))
+            warn("\(fault); chmod 600 \(ShellWord.quote(FilePath(fault.file ?? "")))")
         }
         do throws(QueueError) {
             try destination.settings.check()

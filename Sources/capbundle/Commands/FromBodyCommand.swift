@@ -52,7 +52,7 @@ struct FromBodyCommand: ParsableCommand {
                 ? Output.jsonText(json(received))
                 : ReportRendering.page(body, received.report).joined(separator: "\n")
             try Output.line(text, beside: [output])
-            received.report.faults.forEach(diagnostic.hints)
+            for fault in received.report.faults { diagnostic.hints(of: fault, in: body) }
             diagnostic.note(received.isKept ? "wrote \(output)" : "nothing was written to \(output)")
         }
         let status = ExitStatus(received.report.verdict)

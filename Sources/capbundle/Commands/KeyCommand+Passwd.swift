@@ -48,7 +48,7 @@ extension KeyCommand {
             try file.changePassphrase(old) { () throws(BundleError) in
                 if isRemoving { return nil }
                 if let given { return given }
-                return try PassphrasePrompt.askForNew(hints: [
+                return try PassphrasePrompt.askForNew(advice: [
                     "to read it from a file: --new-passphrase-file FILE",
                     "to store the key unencrypted: --remove",
                 ])

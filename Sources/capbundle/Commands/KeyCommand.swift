@@ -45,7 +45,7 @@ struct KeyCommand: ParsableCommand {
             let file = key.file
             let sealing =
                 try asks
-                ? PassphrasePrompt.askForNew(hints: [
+                ? PassphrasePrompt.askForNew(advice: [
                     "to type it on a terminal: --passphrase", "to read it from a file: --passphrase-file FILE",
                 ])
                 : PassphraseFile.read(passphrase.passphraseFile, warn: diagnostic.warning)

@@ -44,7 +44,7 @@ struct ShowCommand: ParsableCommand {
             try Output.json(ViewRendering.json(file, view))
         } else {
             try Output.line(ViewRendering.page(file, view).joined(separator: "\n"))
-            view.report.faults.forEach(diagnostic.hints)
+            for fault in view.report.faults { diagnostic.hints(of: fault, in: file) }
         }
         if let pictures, view.report.verdict != .altered, view.report.verdict != .malformed { try draw(pictures) }
         let status = ExitStatus(view.report.verdict)

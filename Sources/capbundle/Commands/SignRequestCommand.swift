@@ -63,13 +63,13 @@ struct SignRequestCommand: ParsableCommand {
     private func signForCapture() throws {
         let device = try key.file.load(passphrase.passphrase(warn: diagnostic.warning))
         let source = try BundleSource(path: FilePath(file: body))
-        let hints = FileKind.hints(insteadOfABody: body, try source.kind)
+        let isBundle = try source.kind?.family == .bundle
         let hash = try RequestSignature.hash(source)
         // If the first part of a pipeline fails, its output is empty, and we must not sign that.
         if source.isEmpty { throw BundleError(.bodyTruncated, "is empty, expected an upload body", file: body) }
-        if !hints.isEmpty {
+        if isBundle && body != "-" {
             diagnostic.warning(
-                BundleError(.bodyBoundary, "is a capture bundle, not an upload body", file: body, hints: hints))
+                BundleError(.bodyBoundary, "is a capture bundle, not an upload body", file: body, cause: .otherKind))
         }
         let signature = try RequestSignature(
             body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)

@@ -76,7 +76,7 @@ struct StampCommand: ManyNamesCommand {
         guard !trust.authorities.isEmpty else {
             throw BundleError(
                 .trustFile, "no time stamping authority is trusted",
-                hints: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
+                advice: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
         }
         try trust.requireCertificates()
         // A command of ours must not outlive us, and has a process group of its own.
@@ -209,8 +209,7 @@ private struct Stamper: Sendable {
             guard error.code.rawValue.hasPrefix("stamp.") else { throw error }
             throw BundleError(
                 .outputExists, "already exists, and is not a good time stamp of \(bundle): \(error.message)",
-                file: path,
-                hints: BundleError.exists(path).hints)
+                file: path, cause: .replaceable)
         }
     }
 

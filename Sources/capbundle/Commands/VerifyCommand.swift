@@ -108,7 +108,7 @@ struct VerifyCommand: ManyNamesCommand {
             return told.status
         }
         try Output.line(ReportRendering.page(file, report).joined(separator: "\n"))
-        report.faults.forEach(diagnostic.hints)
+        for fault in report.faults { diagnostic.hints(of: fault, in: file) }
         if report.verdict == .unknownDevice && file != "-" {
             diagnostic.note(
                 "if \"capbundle key show\" prints this key id on the device, trust it with",

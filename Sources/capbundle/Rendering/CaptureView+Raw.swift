@@ -3,6 +3,7 @@ import CaptureDevice
 import CaptureImport
 import CaptureNative
 import CapturePages
+import CommandSupport
 import PictureClient
 import SystemPackage
 
@@ -59,7 +60,7 @@ extension CaptureView {
             let some = numbers.isEmpty ? "" : ", such as \(numbers.joined(separator: ", "))"
             throw BundleError(
                 .rawFrames, "has \(source.frames.count) frames with a photo, expected one", file: path,
-                hints: ["choose one with --frames NUMBER\(some)"])
+                advice: ["choose one with --frames NUMBER\(some)"])
         }
         let raw = try FrameReader.read(frame, of: source, options, decoder)
         guard let depth = raw.depth else { throw noDepth(path.string) }

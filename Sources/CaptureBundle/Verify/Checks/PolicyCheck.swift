@@ -20,12 +20,12 @@ struct PolicyCheck {
         }
         let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0.path)
         faults += policy.required.compactMap { part in
-            finding(part, manifest, present, report).map { BundleError(.policyRequired, wording: $0) }
+            finding(part, manifest, present, report).map { BundleError(.policyRequired, $0) }
         }
         faults += policy.requiredEntries.filter { !present.contains($0) }.map {
             let isWithheld = report.withheld.contains($0)
-            let wording = Self.missing("\($0)", isWithheld: isWithheld, $0.role.whyMissing)
-            return BundleError(.policyRequired, wording: wording)
+            return BundleError(
+                .policyRequired, Self.missing($0.description, isWithheld: isWithheld, $0.role.whyMissing))
         }
         let exif = ExifCheck(report)
         if policy.required.contains(.exif) {
@@ -41,11 +41,11 @@ struct PolicyCheck {
     /// What is wrong with a part that is required; nil for nothing.
     private func finding(
         _ part: VerificationPolicy.Part, _ manifest: Manifest, _ present: [EntryPath], _ report: VerificationReport
-    ) -> Wording? {
+    ) -> String? {
         switch part {
         case .chain:
             guard manifest.chain == nil else { return nil }
-            return Self.missing("chain", "\"\(.pack) \(.chain)\" makes one")
+            return Self.missing("chain", "\"capbundle pack --chain\" makes one")
         case .plausible:
             guard present.contains(.depth), let survey = report.depthSurvey else {
                 let reason = report.withheld.contains(.depth) ? "it is withheld" : "the bundle has no depth map"
@@ -68,9 +68,9 @@ struct PolicyCheck {
         }
     }
 
-    private static func missing(_ name: String, isWithheld: Bool = false, _ reason: Wording?) -> Wording {
+    private static func missing(_ name: String, isWithheld: Bool = false, _ reason: String?) -> String {
         if isWithheld { return "\(name) is required, but it is withheld" }
-        let words: Wording = "\(name) is required, but not in the bundle"
+        let words = "\(name) is required, but not in the bundle"
         return reason.map { "\(words); \($0)" } ?? words
     }
 }

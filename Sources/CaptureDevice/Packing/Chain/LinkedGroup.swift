@@ -132,9 +132,10 @@ struct LinkedGroup {
         do {
             try step(entry.file)
         } catch {
-            let hints = error.code == .outputExists ? error.hints : [.finishLink(entry.file.pending.link.seq)]
+            let hints: [Hint] = [.finishLink(entry.file.pending.link.seq)]
             outcomes[entry.index] = .failure(
-                BundleError(error.code, wording: error.wording, file: error.file, hints: hints))
+                error.code == .outputExists
+                    ? error : BundleError(error.code, wording: error.wording, file: error.file, hints: hints))
         }
     }
 }

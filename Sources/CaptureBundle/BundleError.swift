@@ -255,8 +255,8 @@ package struct FaultList {
     package init() {}
 
     /// The step's value, or nil where it fails.
-    package mutating func attempt<Value>(_ step: () throws(BundleError) -> Value) -> Value? {
-        do { return try step() } catch {
+    package mutating func attempt<Value>(_ step: () throws -> Value) -> Value? {
+        do { return try native { try step() } } catch {
             add(error)
             return nil
         }

@@ -21,7 +21,7 @@ package struct UploadFile: Sendable {
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> UploadFile {
         let bundle = SeekableBundle(bundle, name: name)
-        let (body, target) = try bundle.body(sha256: expected) { () throws(BundleError) in
+        let (body, target) = try bundle.body(sha256: expected) {
             try HashingTarget(isKept: true)
         }
         return try target.part(contentType: body.contentType)

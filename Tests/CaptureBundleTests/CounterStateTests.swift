@@ -69,7 +69,7 @@ struct CounterStateTests {
             let expected: Verdict = turn == 0 ? .verified : .unacceptable
             var delivered: [String] = []
             let queue = Queue(bundles)
-            try verifier([.fresh]).verifyAll(threads: 4, next: { queue.next() }) { outcome throws(BundleError) in
+            try verifier([.fresh]).verifyAll(threads: 4, next: { queue.next() }) { outcome in
                 delivered.append(outcome.file)
                 #expect((try? outcome.result.get())?.verdict == expected)
                 return true

@@ -121,7 +121,7 @@ struct RealityCamTests {
         let bytes = MultipartBoundary.prefix + own.dropFirst(11) + own + own.dropLast() + [UInt8(ascii: "b")]
         var scanner = BoundaryScanner(of: own)
         var found: [[UInt8]] = []
-        for byte in bytes { try scanner.scan([byte].span) { match throws(BundleError) in found.append(match) } }
+        for byte in bytes { try scanner.scan([byte].span) { match in found.append(match) } }
         #expect(found == [own])
     }
 }

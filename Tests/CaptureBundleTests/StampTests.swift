@@ -89,7 +89,7 @@ struct StampTests {
         let folder = try TemporaryFolder()
         let written = StampSample.line.replacing(" tsa ", with: "   valid-before=2027-01-01  tsa\t")
         try folder.write("\(written)\n\(StampSample.line.replacing("office", with: "other"))\n", to: "trust")
-        let count = try TrustFile.update(path: folder.path("trust")) { file throws(BundleError) in
+        let count = try TrustFile.update(path: folder.path("trust")) { file in
             try file.revoke(name: "other")
         }
         #expect(count == 1)

@@ -15,8 +15,8 @@ struct TrustFileTests {
         let first = try Self.device("first", in: folder)
         let second = try Self.device("second", in: folder)
         try folder.write("# rigs\n\n\(first.text)\n", to: "trust")
-        try TrustFile.update(path: folder.path("trust")) { file throws(BundleError) in try file.add(second) }
-        let revoked = try TrustFile.update(path: folder.path("trust")) { file throws(BundleError) in
+        try TrustFile.update(path: folder.path("trust")) { file in try file.add(second) }
+        let revoked = try TrustFile.update(path: folder.path("trust")) { file in
             try file.revoke(name: "first")
         }
         #expect(revoked == 1)

@@ -66,7 +66,7 @@ struct VectorTests {
         let chains = ChainCollection()
         var faults: [BundleError.Code] = []
         try ChainHead.readAll(next: { places.withLock { $0.popFirst() }.map { .success(.file($0)) } }) {
-            head throws(BundleError) in
+            head in
             switch head.finding {
             case .link(let record): try chains.add(record, file: head.file)
             case .faulty(let found): faults += found.map(\.code)

@@ -64,7 +64,7 @@ public final class BundleReader {
     }
 
     /// Passes the current entry's bytes to `body` in pieces and checks the padding after them.
-    public func readData(_ body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) {
+    public func readData(_ body: (Span<UInt8>) throws -> Void) throws(BundleError) {
         while remaining > 0 {
             let count = try source.lend(remaining, to: body)
             if count == 0 { throw truncated("inside \(place)") }
@@ -100,7 +100,7 @@ public final class BundleReader {
     func readDataWhole() throws(BundleError) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(remaining)
-        try readData { piece throws(BundleError) in bytes.append(copying: piece) }
+        try readData { bytes.append(copying: $0) }
         return bytes
     }
 

@@ -25,16 +25,16 @@ package final class HandleStream: ByteStream {
 /// A stream that passes bytes on and shows each piece to an observer first.
 package final class CopyingStream: ByteStream {
     private let source: any ByteStream
-    private let onPiece: (Span<UInt8>) throws(BundleError) -> Void
+    private let onPiece: (Span<UInt8>) throws -> Void
 
-    package init(_ source: any ByteStream, _ onPiece: @escaping (Span<UInt8>) throws(BundleError) -> Void) {
+    package init(_ source: any ByteStream, _ onPiece: @escaping (Span<UInt8>) throws -> Void) {
         self.source = source
         self.onPiece = onPiece
     }
 
     package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
         let count = try source.fill(&buffer)
-        try onPiece(buffer.span.extracting(first: count))
+        try native { try onPiece(buffer.span.extracting(first: count)) }
         return count
     }
 }
@@ -135,23 +135,23 @@ public final class BundleSource {
     }
 
     /// Passes the next bytes, at most `limit`, to `body` and returns their number; 0 at the end.
-    package func lend(_ limit: Int, to body: (Span<UInt8>) throws(BundleError) -> Void) throws(BundleError) -> Int {
+    package func lend(_ limit: Int, to body: (Span<UInt8>) throws -> Void) throws(BundleError) -> Int {
         guard try fill() else { return 0 }
         let taken = min(end - start, limit)
         let lent = buffer
-        try body(lent.span.extracting(start..<(start + taken)))
+        try native { try body(lent.span.extracting(start..<(start + taken))) }
         advance(taken)
         return taken
     }
 
     /// Hashes the next bytes, at most `limit`, and passes them to `body`.
     package func digest(
-        limit: Int = .max, _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
+        limit: Int = .max, _ body: (Span<UInt8>) throws -> Void = { _ in }
     ) throws(BundleError) -> Digest {
         let hash = try DigestStream()
         var left = limit
         while left > 0 {
-            let count = try lend(left) { piece throws(BundleError) in
+            let count = try lend(left) { piece in
                 try hash.update(piece)
                 try body(piece)
             }
@@ -168,7 +168,7 @@ public final class BundleSource {
     package func copy(to place: OutputPlace, sha256: Digest) throws(BundleError) {
         try OutputPlace.examine([place], reading: status)
         let target = try OutputTarget(place, holdsBack: true)
-        let found = try digest { piece throws(BundleError) in try target.write(piece) }
+        let found = try digest { try target.write($0) }
         guard found == sha256 else {
             throw BundleError(.entrySHA256, "SHA-256 is \(found), expected \(sha256)", file: name)
         }

@@ -7,7 +7,7 @@ package final class BundleWriter {
     private static let bufferLimit = 1 << 17
 
     private let name: String
-    private let put: (Span<UInt8>) throws(BundleError) -> Void
+    private let put: (Span<UInt8>) throws -> Void
     private var buffer: [UInt8] = []
     /// The number of bytes that the header of the current entry announced and that are not written yet.
     private var missing = 0
@@ -19,16 +19,14 @@ package final class BundleWriter {
     ///   - name: The name of the output in messages.
     package init(sink: FileHandle, name: String) {
         self.name = name
-        put = { bytes throws(BundleError) in
-            do throws(NativeError) { try sink.write(bytes) } catch { throw .writing(name, error) }
-        }
+        put = { bytes in try native({ .writing(name, $0) }) { try sink.write(bytes) } }
         buffer.reserveCapacity(Self.bufferLimit)
     }
 
     /// - Parameter target: The file to write to. The caller commits it.
     init(_ target: OutputTarget) {
         name = target.name
-        put = { bytes throws(BundleError) in try target.write(bytes) }
+        put = { try target.write($0) }
         buffer.reserveCapacity(Self.bufferLimit)
     }
 
@@ -42,7 +40,7 @@ package final class BundleWriter {
 
     package func write(_ entry: ManifestEntry, _ content: PayloadContent) throws(BundleError) {
         try begin(entry.path.description, size: entry.size)
-        try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in try write(piece) }
+        try content.stream(size: entry.size, sha256: entry.sha256) { try write($0) }
         try end(entry.size)
     }
 
@@ -82,7 +80,7 @@ package final class BundleWriter {
             buffer.append(copying: piece)
         } else {
             try flush()
-            try put(piece)
+            try native { try put(piece) }
         }
     }
 
@@ -94,7 +92,7 @@ package final class BundleWriter {
     private func flush() throws(BundleError) {
         do {
             let full = buffer
-            try put(full.span)
+            try native { try put(full.span) }
         }
         buffer.removeAll(keepingCapacity: true)
     }

@@ -9,10 +9,10 @@ package enum PayloadContent: Sendable {
     package static let memoryLimit = 32 << 20
 
     package func stream(
-        size: Int, sha256: Digest, to body: (Span<UInt8>) throws(BundleError) -> Void
+        size: Int, sha256: Digest, to body: (Span<UInt8>) throws -> Void
     ) throws(BundleError) {
         switch self {
-        case .bytes(let bytes): try body(bytes.span)
+        case .bytes(let bytes): try native { try body(bytes.span) }
         case .file(let handle, let name, let offset):
             do { try handle.seek(to: offset) } catch { throw .reading(name, error) }
             let found = try BundleSource(handle: handle, name: name).digest(limit: size, body)
@@ -23,7 +23,7 @@ package enum PayloadContent: Sendable {
     /// Hashes a file in pieces and passes the pieces to `body`. The file must have exactly `size` bytes.
     package static func hash(
         _ handle: FileHandle, name: String, expecting size: Int,
-        _ body: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
+        _ body: (Span<UInt8>) throws -> Void = { _ in }
     ) throws(BundleError) -> Digest {
         let source = BundleSource(handle: handle, name: name)
         let digest = try source.digest(limit: size, body)

@@ -22,9 +22,11 @@ package final class ChainCollection {
     ///
     /// - Throws: `io.failed`, and the errors that `visit` throws.
     package func walk(_ visit: ChainWalk.Emit) throws(BundleError) {
-        var walk = ChainWalk()
-        try sort.forEach { record throws(BundleError) in try walk.take(record, visit) }
-        try walk.finish(visit)
+        try native {
+            var walk = ChainWalk()
+            try sort.forEach { try walk.take($0, visit) }
+            try walk.finish(visit)
+        }
     }
 
     /// The name of a file that was passed to `add`.

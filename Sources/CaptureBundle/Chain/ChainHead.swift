@@ -23,12 +23,13 @@ package struct ChainHead: Sendable {
     /// - Throws: The errors that `deliver` throws.
     package static func readAll(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
-        deliver: (ChainHead) throws(BundleError) -> Void
+        deliver: (ChainHead) throws -> Void
     ) throws(BundleError) {
-        try OrderedWork.run(threads: threads ?? Thread.processors, next: next, work: { ChainHead($0) }) {
-            head throws(BundleError) in
-            try deliver(head)
-            return true
+        try native {
+            try OrderedWork.run(threads: threads ?? Thread.processors, next: next, work: { ChainHead($0) }) {
+                try deliver($0)
+                return true
+            }
         }
     }
 

@@ -70,12 +70,12 @@ package struct ChainWalk {
     private var run: ClosedRange<Int>?
     private var summary: ChainSummary?
 
-    package typealias Emit = (Event) throws(BundleError) -> Void
+    package typealias Emit = (Event) throws -> Void
 
     package init() {}
 
     /// Takes the next record. Records have to come in their order.
-    package mutating func take(_ record: LinkRecord, _ emit: Emit) throws(BundleError) {
+    package mutating func take(_ record: LinkRecord, _ emit: Emit) throws {
         if let open = link, record.isCopy(of: open.record) {
             link?.add(record)
             return
@@ -92,12 +92,12 @@ package struct ChainWalk {
     }
 
     /// Call it after the last record.
-    package mutating func finish(_ emit: Emit) throws(BundleError) {
+    package mutating func finish(_ emit: Emit) throws {
         try closeLink(emit)
         try closeDevice(emit)
     }
 
-    private mutating func closeLink(_ emit: Emit) throws(BundleError) {
+    private mutating func closeLink(_ emit: Emit) throws {
         guard let done = link else { return }
         link = nil
         judge(done)
@@ -120,7 +120,7 @@ package struct ChainWalk {
         if link.record.time < followed.time { summary?.addEarlierTime(link) }
     }
 
-    private mutating func closeLevel(_ emit: Emit) throws(BundleError) {
+    private mutating func closeLevel(_ emit: Emit) throws {
         guard let done = level else { return }
         level = nil
         if let before, before.seq + 1 < done.seq {
@@ -139,18 +139,18 @@ package struct ChainWalk {
         before = done
     }
 
-    private mutating func report(_ faults: [ChainFault], _ emit: Emit) throws(BundleError) {
+    private mutating func report(_ faults: [ChainFault], _ emit: Emit) throws {
         try closeRun(emit)
         summary?.faults += faults.count
         for fault in faults { try emit(.fault(fault)) }
     }
 
-    private mutating func closeRun(_ emit: Emit) throws(BundleError) {
+    private mutating func closeRun(_ emit: Emit) throws {
         if let run { try emit(.run(run)) }
         run = nil
     }
 
-    private mutating func closeDevice(_ emit: Emit) throws(BundleError) {
+    private mutating func closeDevice(_ emit: Emit) throws {
         guard summary != nil else { return }
         try closeLevel(emit)
         try closeRun(emit)

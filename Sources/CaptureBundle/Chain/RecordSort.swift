@@ -17,7 +17,7 @@ final class RecordSort {
     /// Passes all records to `body` in their order. Call it once, after the last `add`.
     ///
     /// - Throws: `io.failed`, and the errors that `body` throws.
-    func forEach(_ body: (LinkRecord) throws(BundleError) -> Void) throws(BundleError) {
+    func forEach(_ body: (LinkRecord) throws -> Void) throws {
         waiting.sort()
         if runs.isEmpty {
             for record in waiting { try body(record) }

@@ -31,9 +31,7 @@ package enum DepthMapCodec {
             made = (.bytes(member), member.count, try Digest.of(member))
         case .file:
             let temporary = try DepthMapFile()
-            try floats.stream(size: size.byteCount, sha256: sha256) { piece throws(BundleError) in
-                try temporary.add(piece)
-            }
+            try floats.stream(size: size.byteCount, sha256: sha256) { try temporary.add($0) }
             made = try temporary.finish()
         }
         guard made.size <= size.entryLimit else {
@@ -81,13 +79,13 @@ package final class DepthMapReader {
 
     /// Takes the next piece of the entry. After a fault, the rest is ignored.
     package func consume(
-        _ piece: Span<UInt8>, onFloats: (Span<UInt8>) throws(BundleError) -> Void = { _ in }
+        _ piece: Span<UInt8>, onFloats: (Span<UInt8>) throws -> Void = { _ in }
     ) throws(BundleError) {
         var rest = piece
         while !rest.isEmpty || mayHoldOutput, fault == nil {
             switch phase {
             case .header: takeHeader(&rest)
-            case .deflate: try takeDeflate(&rest, onFloats)
+            case .deflate: try native { try takeDeflate(&rest, onFloats) }
             case .trailer: takeTrailer(&rest)
             case .ended: fail(.depthGzip, "there are bytes after the end of the gzip member")
             }
@@ -130,16 +128,11 @@ package final class DepthMapReader {
         phase = .deflate
     }
 
-    private func takeDeflate(
-        _ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) throws(BundleError) -> Void
-    ) throws(BundleError) {
+    private func takeDeflate(_ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) throws -> Void) throws {
         var output = self.output
         self.output = []
         defer { self.output = output }
-        let (outcome, consumed, produced): (Inflater.Outcome, Int, Int)
-        do { (outcome, consumed, produced) = try inflater.inflate(rest, into: &output) } catch {
-            throw .unexpected(error)
-        }
+        let (outcome, consumed, produced) = try inflater.inflate(rest, into: &output)
         rest = rest.extracting(droppingFirst: consumed)
         inflatedBytes += produced
         guard inflatedBytes <= expectedBytes else {

@@ -42,8 +42,7 @@ final class DepthMapFile {
         var rest = floats
         var output = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let step: (consumed: Int, produced: Int, isDone: Bool)
-            do { step = try deflater.deflate(rest, isLast: isLast, into: &output) } catch { throw .unexpected(error) }
+            let step = try native { try deflater.deflate(rest, isLast: isLast, into: &output) }
             rest = rest.extracting(droppingFirst: step.consumed)
             try write(output.span.extracting(first: step.produced))
             if step.isDone { return }

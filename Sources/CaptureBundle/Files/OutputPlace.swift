@@ -49,7 +49,7 @@ public enum OutputPlace: Hashable, Sendable {
     /// - Throws: `output.unusable`, and the errors that `examine` throws.
     package static func examine(
         _ places: [OutputPlace], reading input: FileStatus? = nil,
-        by examine: (OutputPlace) throws(BundleError) -> Void = { place throws(BundleError) in try place.examine() }
+        by examine: (OutputPlace) throws -> Void = { try $0.examine() }
     ) throws(BundleError) {
         var seen: [FilePath: FilePath] = [:]
         for place in places {
@@ -63,7 +63,7 @@ public enum OutputPlace: Hashable, Sendable {
                 throw BundleError(.outputUnusable, "is also the input, expected another name", file: path)
             }
         }
-        for place in places { try examine(place) }
+        for place in places { try native { try examine(place) } }
     }
 
     /// Refuses a place that is a file of a raw folder, since the output would replace a part of the capture.

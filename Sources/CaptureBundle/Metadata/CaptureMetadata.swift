@@ -33,9 +33,9 @@ public struct CaptureMetadata: Sendable {
         guard root.members != nil else { throw Self.wrong("is \(root.kind), expected an object") }
         self.root = root
         var faults = FaultList()
-        let time = faults.attempt { () throws(BundleError) in try Self.time(root) }
-        let model = faults.attempt { () throws(BundleError) in try Self.model(root) }
-        let size = faults.attempt { () throws(BundleError) in try Self.dimensions(root) }
+        let time = faults.attempt { try Self.time(root) }
+        let model = faults.attempt { try Self.model(root) }
+        let size = faults.attempt { try Self.dimensions(root) }
         guard let time, let model, let size else { throw faults.joined }
         (capturedAtText, capturedAt) = time
         deviceModel = model

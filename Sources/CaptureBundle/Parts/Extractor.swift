@@ -122,7 +122,7 @@ private final class ExtractionObserver: BundleObserver {
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
         guard let current else { return }
         if let inflating {
-            try inflating.consume(piece) { floats throws(BundleError) in try current.write(floats) }
+            try inflating.consume(piece) { try current.write($0) }
         } else {
             try current.write(piece)
         }

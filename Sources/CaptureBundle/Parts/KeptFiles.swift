@@ -61,7 +61,7 @@ struct KeptFiles {
             while let entry = try reader.nextEntry(of: manifest) {
                 let content = PayloadContent.file(handle, name: name, offset: reader.position)
                 let hash = try DigestStream()
-                try reader.readData { piece throws(BundleError) in try hash.update(piece) }
+                try reader.readData { try hash.update($0) }
                 let digest = try hash.finish()
                 guard digest == entry.sha256 else {
                     throw BundleError(

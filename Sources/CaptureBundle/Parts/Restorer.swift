@@ -80,7 +80,7 @@ private struct Merge {
             known = reader.withheld.count
             guard let entry else { break }
             try writer.begin(entry.path.description, size: entry.size)
-            try reader.readData { piece throws(BundleError) in try writer.write(piece) }
+            try reader.readData { try writer.write($0) }
             try writer.end(entry.size)
         }
         try writer.finish()

@@ -46,20 +46,18 @@ public final class CounterState: Sendable {
     /// Calls `body` with the records of these keys, under the lock of the folder. If it returns, its changes are on the
     /// disk; if it throws, they are undone.
     func change(
-        _ keys: some Sequence<Digest>, _ body: (inout CounterRecords) throws(BundleError) -> Void
-    ) throws(BundleError) {
+        _ keys: some Sequence<Digest>, _ body: (inout CounterRecords) throws -> Void
+    ) throws {
         let lock = path.appending(Self.lockName)
         // Another user who can open this file could hold the lock for ever.
-        let known: FileStatus?
-        do { known = try folder.status(of: Self.lockName) } catch { throw Self.failure(error, lock) }
+        let known = try native({ Self.failure($0, lock) }) { try folder.status(of: Self.lockName) }
         if let status = known {
             guard status.kind == .file else { throw Self.notAFile(lock) }
             if let fault = FileAccess.exposure(ofState: lock, status) { throw fault }
         }
-        try FileLock.withLock(in: folder, Self.lockName, convert: { Self.failure($0, lock) }) {
-            () throws(BundleError) in
+        try FileLock.withLock(in: folder, Self.lockName, convert: { Self.failure($0, lock) as any Error }) {
             var records = try CounterRecords(keys, in: folder, path)
-            do throws(BundleError) {
+            do {
                 try body(&records)
                 try records.synchronize()
             } catch {

@@ -149,7 +149,7 @@ public struct TrustFile: Sendable {
     /// - Throws: `trust.name` if no line or several lines have this name or key id, or if the device is revoked; what
     ///   `change` throws.
     public mutating func set(
-        _ word: String, _ change: (inout TrustedDeviceLine) throws(BundleError) -> Void
+        _ word: String, _ change: (inout TrustedDeviceLine) throws -> Void
     ) throws(BundleError) -> TrustedDeviceLine {
         var found: [(index: Int, device: TrustedDeviceLine)] = []
         for (index, line) in lines.enumerated() {
@@ -174,7 +174,7 @@ public struct TrustFile: Sendable {
                 .trustName, "\(known.name) is revoked\(place)", cause: .revoked, values: [line.name])
         }
         var device = known
-        try change(&device)
+        try native { try change(&device) }
         lines[index] = .device(device)
         return device
     }
@@ -217,29 +217,24 @@ public struct TrustFile: Sendable {
     ///
     /// - Parameter change: Changes the devices. If it throws, the file stays unchanged.
     public static func update<Value>(
-        path: FilePath, _ change: (inout TrustFile) throws(BundleError) -> Value
+        path: FilePath, _ change: (inout TrustFile) throws -> Value
     ) throws(BundleError) -> Value {
         // A symbolic link stays a link, and the file to which it leads is changed, because others read that file too.
         let resolved = path.resolved
         guard resolved.name != nil else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
-        _ = try native({ .writing(path, $0) }) { try Folders.create(resolved.folder, mode: 0o755) }
-        return try FileLock.withLock(path: resolved.adding(".lock"), convert: { .writing(path, $0) }) {
-            () throws(BundleError) in
-            var file = AtomicFile.isThere(resolved) ? try TrustFile(path: resolved) : TrustFile()
-            let value: Value
-            do throws(BundleError) {
-                value = try change(&file)
-            } catch {
-                throw error.about(file: path.string)
-            }
-            let text = file.lines.map { $0.text + "\n" }.joined()
-            try native({ .writing(path, $0) }) {
+        return try native({ .writing(path, $0) }) {
+            _ = try Folders.create(resolved.folder, mode: 0o755)
+            return try FileLock.withLock(path: resolved.adding(".lock"), convert: { $0 as any Error }) {
+                var file = AtomicFile.isThere(resolved) ? try TrustFile(path: resolved) : TrustFile()
+                let value: Value
+                do { value = try change(&file) } catch let error as BundleError { throw error.about(file: path.string) }
+                let text = file.lines.map { $0.text + "\n" }.joined()
                 let mode = try FileStatus.exists(resolved) ? FileStatus.of(resolved).mode & 0o777 : 0o644
                 try AtomicFile.write(Array(text.utf8), to: resolved, mode: mode, existing: .replace)
+                return value
             }
-            return value
         }
     }
 }

@@ -8,7 +8,7 @@ package final class ArrivingBody {
     private init(_ bytes: ByteHandover) throws(BundleError) {
         let hash = try DigestStream()
         self.hash = hash
-        let stream = CopyingStream(bytes) { piece throws(BundleError) in try hash.update(piece) }
+        let stream = CopyingStream(bytes) { try hash.update($0) }
         source = BundleSource(stream: stream, name: "body")
     }
 

@@ -93,7 +93,7 @@ final class BodyReader: ByteStream {
         }
         for data in [metadata, manifest, assertion] {
             var scanner = BoundaryScanner()
-            try scanner.scan(data.span) { match throws(BundleError) in note(match) }
+            try scanner.scan(data.span) { note($0) }
         }
         // A malformed manifest ends the reading: the reader of the bundle reports it and reads nothing after it.
         do {
@@ -187,8 +187,8 @@ final class BodyReader: ByteStream {
         _ remaining: Int, _ padding: Int, into buffer: inout [UInt8]
     ) throws(BundleError) -> Int {
         var filled = 0
-        let count = try source.lend(min(remaining, buffer.count)) { piece throws(BundleError) in
-            try scanner.scan(piece) { match throws(BundleError) in
+        let count = try source.lend(min(remaining, buffer.count)) { piece in
+            try scanner.scan(piece) { match in
                 if match == boundary?.bytes { throw delimiterInside(current?.path.description ?? "") }
                 note(match)
             }

@@ -40,7 +40,7 @@ public struct BundleReceiver: Sendable {
         _ body: BundleSource, _ place: OutputPlace
     ) throws(BundleError) -> (Received, OutputTarget) {
         let target = try OutputTarget(place, holdsBack: true)
-        return (try restore(body) { piece throws(BundleError) in try target.write(piece) }, target)
+        return (try restore(body) { try target.write($0) }, target)
     }
 
     /// Receives a body while it arrives, on a thread of its own. The pieces are asked for as fast as they are verified
@@ -68,7 +68,7 @@ public struct BundleReceiver: Sendable {
     /// - Parameter take: Receives the bytes of the bundle, which must be held back until the report is there.
     /// - Returns: The report, and whether the bundle is sound and may be kept.
     package func restore(
-        _ body: BundleSource, _ take: @escaping (Span<UInt8>) throws(BundleError) -> Void
+        _ body: BundleSource, _ take: @escaping (Span<UInt8>) throws -> Void
     ) throws(BundleError) -> Received {
         let reader = BodyReader(body)
         let copy = CopyingStream(reader, take)

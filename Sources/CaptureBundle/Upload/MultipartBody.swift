@@ -36,14 +36,12 @@ public struct MultipartBody: Sendable {
     ) throws(BundleError) -> MultipartBody {
         // Only a run with two outputs can end between them. The body of profile `realitycam` is another one each time.
         let isAgain = headers != nil && form is CaptureForm && place.exists
-        let bundle = try SeekableBundle(path) { status throws(BundleError) in
+        let bundle = try SeekableBundle(path) { status in
             try OutputPlace.examine([place] + [headers].compactMap(\.self), reading: status) {
-                place throws(BundleError) in try place.examine(mayExist: isAgain)
+                try $0.examine(mayExist: isAgain)
             }
         }
-        let (body, target) = try bundle.body(form) { () throws(BundleError) in
-            try OutputTarget(place, holdsBack: true)
-        }
+        let (body, target) = try bundle.body(form) { try OutputTarget(place, holdsBack: true) }
         try body.commit(target, headers, isAgain: isAgain)
         return body
     }
@@ -81,7 +79,7 @@ package struct SeekableBundle {
     /// - Parameters:
     ///   - path: The bundle. Anything except a regular file is copied to a temporary file.
     ///   - onOpen: Receives the status of the file before anything is read.
-    init(_ path: FilePath, onOpen: (FileStatus) throws(BundleError) -> Void) throws(BundleError) {
+    init(_ path: FilePath, onOpen: (FileStatus) throws -> Void) throws(BundleError) {
         name = path.string
         let opened: FileHandle
         let status: FileStatus
@@ -91,7 +89,7 @@ package struct SeekableBundle {
         } catch {
             throw .opening(path, error)
         }
-        try onOpen(status)
+        try native { try onOpen(status) }
         if path != "-" && status.kind == .file {
             handle = opened
             return
@@ -99,8 +97,8 @@ package struct SeekableBundle {
         let temporary = try OutputTarget.temporary()
         // The bundle is verified while it arrives, so that a source that is not a sound bundle is not stored: a pipe
         // may never end.
-        let copy = CopyingStream(HandleStream(opened, name: name)) { piece throws(BundleError) in
-            do throws(NativeError) { try temporary.write(piece) } catch { throw OutputTarget.temporaryFailure(error) }
+        let copy = CopyingStream(HandleStream(opened, name: name)) { piece in
+            try native(OutputTarget.temporaryFailure) { try temporary.write(piece) }
         }
         let source = BundleSource(stream: copy, name: name)
         try Verifier.soundness.verify(BundleReader(source), observer: nil).requireSound(name)
@@ -113,7 +111,7 @@ package struct SeekableBundle {
     ///   - expected: The hash of the whole bundle; other bytes are refused.
     ///   - target: Makes the place for a body.
     package func body<Target: BodyTarget>(
-        _ form: (any BodyForm)? = nil, sha256 expected: Digest? = nil, in target: () throws(BundleError) -> Target
+        _ form: (any BodyForm)? = nil, sha256 expected: Digest? = nil, in target: () throws -> Target
     ) throws(BundleError) -> (MultipartBody, Target) {
         var candidate = 0
         while true {
@@ -123,7 +121,7 @@ package struct SeekableBundle {
                 try verify(sha256: expected)
                 throw error
             }
-            let target = try target()
+            let target = try native { try target() }
             let writer = BodyWriter(layout, target)
             try verify(sha256: expected, writer)
             if try writer.finish() { return (layout.body, target) }
@@ -135,7 +133,7 @@ package struct SeekableBundle {
     package func verify(sha256 expected: Digest?, _ observer: (any BundleObserver)? = nil) throws(BundleError) {
         let hash = try DigestStream()
         do { try handle.seekToStart() } catch { throw .reading(name, error) }
-        let stream = CopyingStream(HandleStream(handle, name: name)) { piece throws(BundleError) in
+        let stream = CopyingStream(HandleStream(handle, name: name)) { piece in
             if expected != nil { try hash.update(piece) }
         }
         let report = try Verifier.soundness.verify(

@@ -42,7 +42,7 @@ package struct BoundaryScanner {
     /// Searches the next bytes of a body.
     ///
     /// - Parameter found: Receives each occurrence, whole.
-    package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws(BundleError) -> Void) throws(BundleError) {
+    package mutating func scan(_ piece: Span<UInt8>, found: ([UInt8]) throws -> Void) throws(BundleError) {
         let keep = length - 1
         // First search across the border: such an occurrence begins in the tail and ends in the head of this piece.
         var joint = tail
@@ -58,7 +58,7 @@ package struct BoundaryScanner {
     }
 
     private func each(
-        in bytes: Span<UInt8>, beginningBefore border: Int, _ found: ([UInt8]) throws(BundleError) -> Void
+        in bytes: Span<UInt8>, beginningBefore border: Int, _ found: ([UInt8]) throws -> Void
     ) throws(BundleError) {
         var start = 0
         while let offset = ByteSearch.first(beginning, in: bytes, from: start), offset < border {
@@ -68,7 +68,7 @@ package struct BoundaryScanner {
             guard Self.isHex(digits) else { continue }
             var match: [UInt8] = []
             match.append(copying: bytes.extracting(offset..<(offset + length)))
-            try found(match)
+            try native { try found(match) }
         }
     }
 

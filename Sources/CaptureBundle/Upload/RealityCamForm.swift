@@ -3,7 +3,7 @@ import CaptureNative
 /// The form of a body for RealityCam: metadata, depth map and photo (Spec/upload.md section 6.1).
 package struct RealityCamForm: BodyForm {
     /// Makes the assertion of the metadata part from its client data.
-    package typealias AssertionMaker = @Sendable (_ clientData: [UInt8]) throws(BundleError) -> Assertion
+    package typealias AssertionMaker = @Sendable (_ clientData: [UInt8]) throws -> Assertion
 
     private let assertion: AssertionMaker?
 
@@ -31,8 +31,8 @@ package struct RealityCamForm: BodyForm {
 
     package func made(from facts: BodyFacts) throws(BundleError) -> [(header: [UInt8], data: [UInt8])] {
         let photoHash = try Self.sendablePhoto(facts.manifest).sha256.description
-        let made = try assertion?(
-            Self.clientData(photoHash: photoHash, capturedAt: facts.manifest.capturedAt.description))
+        let clientData = Self.clientData(photoHash: photoHash, capturedAt: facts.manifest.capturedAt.description)
+        let made = try native { try assertion?(clientData) }
         let metadata = UploadMetadata.encode(
             manifest: facts.manifest, deviceModel: facts.deviceModel, position: facts.position,
             assertion: made?.encode(), photoHash: photoHash)

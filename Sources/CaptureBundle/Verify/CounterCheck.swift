@@ -12,7 +12,7 @@ struct CounterCheck {
     /// Judges bundles in this order and records those that were not seen. Bundles with faults are not compared.
     ///
     /// - Throws: An error if the state cannot be used. Then it is as it was before.
-    func run(on reports: inout [VerificationReport]) throws(BundleError) {
+    func run(on reports: inout [VerificationReport]) throws {
         for index in reports.indices where reports[index].verdict != .verified {
             reports[index].checks.append(.init(name: "counter", outcome: .notReached))
         }
@@ -21,7 +21,7 @@ struct CounterCheck {
         }
         guard !uses.isEmpty else { return }
         var known: [(Int, CounterUse, Digest?)] = []
-        try state.change(uses.map { $0.1.key }) { records throws(BundleError) in
+        try state.change(uses.map { $0.1.key }) { records in
             for (index, use) in uses {
                 known.append((index, use, try records.exchange(use.key, use.counter, use.manifest)))
             }
@@ -30,7 +30,7 @@ struct CounterCheck {
     }
 
     /// Judges those outcomes that are reports.
-    func run(on outcomes: [Verifier.Outcome]) throws(BundleError) -> [Verifier.Outcome] {
+    func run(on outcomes: [Verifier.Outcome]) throws -> [Verifier.Outcome] {
         var reports = outcomes.compactMap { try? $0.result.get() }
         try run(on: &reports)
         var judged = reports.makeIterator()

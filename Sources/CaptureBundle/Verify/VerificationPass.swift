@@ -85,7 +85,7 @@ struct VerificationPass {
         try observer?.begin(entry)
         let hash = try DigestStream()
         let content = try EntryContentCheck(entry, manifest, surveysDepth: surveysDepth)
-        try reader.readData { piece throws(BundleError) in
+        try reader.readData { piece in
             try hash.update(piece)
             try content.consume(piece)
             try observer?.consume(piece)

@@ -3,7 +3,7 @@ public import SystemPackage
 
 extension Verifier {
     /// Finds the time stamp of each bundle.
-    public typealias Stamps = @Sendable (BundleSource.Place) throws(BundleError) -> TimeStamp?
+    public typealias Stamps = @Sendable (BundleSource.Place) throws -> TimeStamp?
 
     /// The result for one of many bundles.
     public struct Outcome: Sendable {
@@ -29,7 +29,7 @@ extension Verifier {
     public func verifyAll(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         stamp: @escaping Stamps = { _ in nil },
-        deliver: (Outcome) throws(BundleError) -> Bool
+        deliver: (Outcome) throws -> Bool
     ) throws(BundleError) {
         try verifyAll(threads: threads, next: next, stamp: stamp, prepare: { $0 }, deliver: deliver)
     }
@@ -43,19 +43,20 @@ extension Verifier {
         threads: Int? = nil, group: Int = CounterState.bundlesPerSync,
         next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
         stamp: @escaping Stamps = { _ in nil },
-        prepare: @escaping @Sendable (Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
+        prepare: @escaping @Sendable (Outcome) -> Value, deliver: (Value) throws -> Bool
     ) throws(BundleError) {
         let threads = threads ?? Thread.processors
-        guard let counters else {
-            try OrderedWork.run(threads: threads, next: next, work: { prepare(outcome($0, stamp)) }, deliver: deliver)
-            return
-        }
-        try OrderedWork.run(
-            threads: threads, window: max(group, threads * OrderedWork.windowPerThread), group: group, next: next,
-            work: { outcome($0, stamp) }
-        ) { outcomes throws(BundleError) in
-            for outcome in try counters.run(on: outcomes) { guard try deliver(prepare(outcome)) else { return false } }
-            return true
+        try native {
+            guard let counters else {
+                return try OrderedWork.run(
+                    threads: threads, next: next, work: { prepare(outcome($0, stamp)) }, deliver: deliver)
+            }
+            try OrderedWork.run(
+                threads: threads, window: max(group, threads * OrderedWork.windowPerThread), group: group, next: next,
+                work: { outcome($0, stamp) }
+            ) { outcomes in
+                try counters.run(on: outcomes).allSatisfy { try deliver(prepare($0)) }
+            }
         }
     }
 
@@ -72,7 +73,7 @@ extension Verifier {
         _ place: BundleSource.Place, _ stamp: Stamps
     ) -> Result<VerificationReport, BundleError> {
         do {
-            let stamp = try stamp(place)
+            let stamp = try native { try stamp(place) }
             return .success(try examine(BundleReader(place.open()), stamp: stamp))
         } catch { return .failure(error) }
     }

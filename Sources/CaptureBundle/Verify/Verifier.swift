@@ -40,7 +40,7 @@ public struct Verifier: Sendable {
         _ reader: BundleReader, observer: (any BundleObserver)?, stamp: TimeStamp? = nil
     ) throws(BundleError) -> VerificationReport {
         var reports = [try examine(reader, observer: observer, stamp: stamp)]
-        try counters?.run(on: &reports)
+        try native { try counters?.run(on: &reports) }
         return reports[0]
     }
 

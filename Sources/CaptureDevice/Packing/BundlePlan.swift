@@ -143,7 +143,7 @@ struct BundlePlan: Sendable {
             let writer = BodyWriter(layout, target)
             for (entry, content) in zip(manifest.entries, contents) {
                 try writer.begin(entry)
-                try content.stream(size: entry.size, sha256: entry.sha256) { piece throws(BundleError) in
+                try content.stream(size: entry.size, sha256: entry.sha256) { piece in
                     try writer.consume(piece)
                 }
             }

@@ -69,7 +69,7 @@ public struct Packer: Sendable {
         try key.locate(passphrase)
         let targets = try key.chainTargets()
         let again = body != nil && output.exists ? output.path : nil
-        try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place throws(BundleError) in
+        try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place in
             // An earlier run of this command may have made some of the files before it was interrupted.
             let isForLink = isChained && place == output
             try key.examine(place, targets, isForLink: isForLink, mayExist: again != nil && !isForLink)

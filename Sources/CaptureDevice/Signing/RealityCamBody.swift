@@ -25,9 +25,9 @@ public struct RealityCamBody: Sendable {
         var head: [UInt8] = []
         while try source.lend(
             1 << 20,
-            to: { piece throws(BundleError) in
+            to: { piece in
                 head.append(copying: piece.extracting(first: min(piece.count, Self.headLimit - head.count)))
-                do throws(NativeError) { try hasher.update(piece) } catch { throw .unexpected(error) }
+                try hasher.update(piece)
             }) > 0
         {}
         sha256 = Digest(bytes: try native { try hasher.finish() })

@@ -34,7 +34,7 @@ public struct RealityCamSigner: Sendable {
 
     /// The form of a body. Its counters are reserved when its assertion is made.
     var form: RealityCamForm {
-        RealityCamForm { clientData throws(BundleError) in
+        RealityCamForm { clientData in
             try self.signed(clientData, counter: file.reserveRealityCamBody(for: device))
         }
     }
@@ -91,7 +91,7 @@ public struct RealityCamSigner: Sendable {
 
     /// The form of a body whose assertion gets this counter.
     package func form(counter: UInt32) -> RealityCamForm {
-        RealityCamForm { clientData throws(BundleError) in try self.signed(clientData, counter: counter) }
+        RealityCamForm { clientData in try self.signed(clientData, counter: counter) }
     }
 
     /// Signs the headers of a request.

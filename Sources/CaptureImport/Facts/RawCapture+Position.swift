@@ -40,7 +40,7 @@ extension RawCapture {
         func refuse(_ words: String?, _ file: FilePath, _ hint: Hint) {
             guard let words else { return }
             let wording: Wording = "\(words), which \(.location) \(options.location.rawValue) does not allow"
-            _ = faults.attempt { () throws(BundleError) in
+            _ = faults.attempt {
                 throw BundleError(
                     .rawPosition, wording: wording, file: file.string, hints: [hint, .set(.keepsPhotoLocation)])
             }

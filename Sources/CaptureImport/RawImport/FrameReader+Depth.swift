@@ -50,14 +50,14 @@ extension FrameReader {
         _ own: JSONValue?, _ metadata: CaptureMetadata?
     ) throws(BundleError) -> (FilePath, DepthFloats)? {
         var faults = FaultList()
-        let known = faults.attempt { () throws(BundleError) in try saidSize(own, metadata?.depthSize) }
+        let known = faults.attempt { try saidSize(own, metadata?.depthSize) }
         let size = known ?? nil
-        let depth = faults.attempt { () throws(BundleError) in try depthFile(size) }
+        let depth = faults.attempt { try depthFile(size) }
         guard let depth else { throw faults.joined }
         let mayBeSaid = metadata == nil && (own == nil || export.metadata != nil)
         if size == nil, known == nil || mayBeSaid, DepthFileReader.needsSize(depth.path) {
             // Without a size, it can still be seen that it is something else.
-            _ = faults.attempt { () throws(BundleError) in
+            _ = faults.attempt {
                 _ = try tree.handle(depth.path)
                 if let error = export.search?.otherKind(depth.path, nil) { throw error }
             }

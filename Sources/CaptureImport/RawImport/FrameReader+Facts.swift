@@ -14,8 +14,8 @@ extension FrameReader {
         _ own: JSONValue, _ photo: FramePhoto?
     ) throws(BundleError) -> (metadata: CaptureMetadata, position: GeoPosition?) {
         var faults = FaultList()
-        let time = faults.attempt { () throws(BundleError) in try capturedAt(own, photo?.facts) }
-        let model = faults.attempt { () throws(BundleError) in try deviceModel(own, photo?.facts) }
+        let time = faults.attempt { try capturedAt(own, photo?.facts) }
+        let model = faults.attempt { try deviceModel(own, photo?.facts) }
         guard let time, let model else { throw faults.joined }
         var members = MemberList(own)
         // A time that metadata.json gives for several frames is not the frame's own.

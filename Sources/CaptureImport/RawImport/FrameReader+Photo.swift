@@ -68,7 +68,7 @@ extension FrameReader {
         }
         PhotoRemarks.size(size, file: file, &remarks)
         var walk = JPEGWalk(size: size)
-        let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece throws(BundleError) in
+        let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece in
             try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try walk.take(piece) }
         }
         let structure = try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try walk.finish() }

@@ -30,23 +30,23 @@ package struct FrameReader {
     private mutating func read() throws(BundleError) -> RawCapture {
         noteIgnored()
         var faults = FaultList()
-        let photo = faults.attempt { () throws(BundleError) in try readPhoto() }
-        let own = faults.attempt { () throws(BundleError) in try readMetadata(photo) }
+        let photo = faults.attempt { try readPhoto() }
+        let own = faults.attempt { try readMetadata(photo) }
         // A missing fact is reported only if all files are right. In a folder of our own layout it is reported with
         // other faults, because metadata.json should have it.
         var missing = FaultList()
         var sheet: (metadata: CaptureMetadata, position: GeoPosition?)?
         if let own, photo != nil || export.search != nil {
-            sheet = missing.attempt { () throws(BundleError) in try facts(own, photo) }
+            sheet = missing.attempt { try facts(own, photo) }
             if sheet == nil, export.search != nil { faults.add(missing.joined) }
         }
         var depth: RawCapture.Depth?
         // If the photo cannot be read, a depth map inside it cannot be read either.
         if photo != nil || !frame.hasDepthInside {
-            depth = faults.attempt { () throws(BundleError) in try readDepth(photo, own, sheet?.metadata) } ?? nil
+            depth = faults.attempt { try readDepth(photo, own, sheet?.metadata) } ?? nil
         }
-        _ = faults.attempt { () throws(BundleError) in try readConfidence() }
-        _ = faults.attempt { () throws(BundleError) in try carryAppFiles() }
+        _ = faults.attempt { try readConfidence() }
+        _ = faults.attempt { try carryAppFiles() }
         guard faults.faults.isEmpty, let photo else { throw faults.joined }
         guard let sheet else { throw missing.joined }
         if let depth { PhotoRemarks.turned(depth.size, photo.structure, file: depth.file, &remarks) }

@@ -30,7 +30,7 @@ public struct UntrustedView: Sendable {
         report.checks.removeAll { $0.name == "trust" || $0.name == "policy" }
         let isManifestMalformed = report.faults.contains { $0.code.rawValue.hasPrefix("manifest.") }
         while isManifestMalformed, unsignedEntries.count < BundleLimits.entries, let entry = reader.nextHeader() {
-            do { try reader.readData { _ throws(BundleError) in } } catch { break }
+            do { try reader.readData { _ in } } catch { break }
             unsignedEntries.append(UnsignedEntry(name: entry.name, size: entry.size))
         }
         report.bytes = reader.position

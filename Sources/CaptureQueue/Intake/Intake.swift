@@ -156,9 +156,9 @@ struct Intake: Sendable {
         from.expectReading()
         let hash = try DigestStream()
         let tagger = try file.map { _ in try onFile(named: name) { try BytesTagger() } }
-        let stream = CopyingStream(HandleStream(from, name: name)) { piece throws(BundleError) in
+        let stream = CopyingStream(HandleStream(from, name: name)) { piece in
             try hash.update(piece)
-            do throws(NativeError) { try tagger?.update(piece) } catch { throw .unexpected(error) }
+            try tagger?.update(piece)
             if let file, !isCloned { try push.write(piece, to: file) }
         }
         // The body begins with the metadata, so a pipe would have to be read twice.

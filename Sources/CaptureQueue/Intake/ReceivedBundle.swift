@@ -122,9 +122,9 @@ extension Intake {
         let file = try push.queue.spool.openIncoming()
         let hasher = try DigestStream()
         let tagger = try onFile(named: body.name) { try BytesTagger() }
-        let received = try receiver.restore(body) { piece throws(BundleError) in
+        let received = try receiver.restore(body) { piece in
             try hasher.update(piece)
-            do throws(NativeError) { try tagger.update(piece) } catch { throw .unexpected(error) }
+            try tagger.update(piece)
             try push.write(piece, to: file)
         }
         guard received.isKept else { return (received, nil) }

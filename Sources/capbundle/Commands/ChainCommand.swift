@@ -47,7 +47,7 @@ struct ChainCommand: ManyNamesCommand {
         let chains = ChainCollection()
         let page = quiet ? nil : try ChainRendering(isJSON: format.json, devices, chains)
         var counts = try read(into: chains, page)
-        try chains.walk { event throws(BundleError) in
+        try chains.walk { event in
             switch event {
             case .begin: counts.devices += 1
             case .end(let summary): counts.faults += summary.faults
@@ -65,7 +65,7 @@ struct ChainCommand: ManyNamesCommand {
         let progress = Progress("bundle", total: nil, isWanted: !quiet)
         defer { progress.end() }
         var counts = ChainCounts()
-        try ChainHead.readAll(threads: list.jobs, next: found.next) { head throws(BundleError) in
+        try ChainHead.readAll(threads: list.jobs, next: found.next) { head in
             counts.bundles += 1
             progress.advance(bytes: 0)
             switch head.finding {

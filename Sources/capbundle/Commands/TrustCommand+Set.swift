@@ -43,8 +43,8 @@ extension TrustCommand {
                 throw ValidationError(error.message)
             }
             let path = try trust.pathToChange(warn: diagnostic.warning)
-            let changed = try TrustFile.update(path: path) { file throws(BundleError) in
-                try file.set(device) { line throws(BundleError) in
+            let changed = try TrustFile.update(path: path) { file in
+                try file.set(device) { line in
                     if let level { line.level = level }
                     if let level, level != .appleAppAttest { line.rpID = nil }
                     if let appID { line.rpID = appID }

@@ -87,7 +87,7 @@ struct TrustCommand: ParsableCommand {
             }
             (device.validAfter, device.validBefore) = (after, before)
             let path = try trust.pathToChange(warn: diagnostic.warning)
-            try TrustFile.update(path: path) { file throws(BundleError) in try file.add(device) }
+            try TrustFile.update(path: path) { file in try file.add(device) }
             try format.json ? Output.json(device.json()) : Output.line("\(device.name) \(device.point.keyID)")
             diagnostic.note("added to \(path)")
             diagnostic.note("check that this prints the same key id on the device: capbundle key show")
@@ -97,7 +97,7 @@ struct TrustCommand: ParsableCommand {
             var authority = try TrustedAuthorityLine(name: name, path: file)
             (authority.validAfter, authority.validBefore) = (after, before)
             let path = try trust.pathToChange(warn: diagnostic.warning)
-            try TrustFile.update(path: path) { file throws(BundleError) in try file.add(authority) }
+            try TrustFile.update(path: path) { file in try file.add(authority) }
             let fingerprint = try authority.fingerprint
             try format.json ? Output.json(authority.json) : Output.line("\(authority.name) \(fingerprint)")
             diagnostic.note("added to \(path)")
@@ -209,7 +209,7 @@ struct TrustCommand: ParsableCommand {
                 throw ValidationError(error.message)
             }
             let path = try trust.pathToChange(warn: diagnostic.warning)
-            let count = try TrustFile.update(path: path) { file throws(BundleError) in
+            let count = try TrustFile.update(path: path) { file in
                 try file.revoke(name: name, revocation)
             }
             diagnostic.note(count == 0 ? "\(name) was already revoked" : "\(name) is revoked in \(path)")

@@ -98,9 +98,11 @@ struct VerifyCommand: ManyNamesCommand {
 
     private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
         let result = Result { () throws(BundleError) in
-            let path = FilePath(file: file)
-            return try verifier.verify(
-                BundleSource(path: path), stamp: try findStamp(file == "-" ? .standardInput : .file(path)))
+            try native {
+                let path = FilePath(file: file)
+                let stamp = try findStamp(file == "-" ? .standardInput : .file(path))
+                return try verifier.verify(BundleSource(path: path), stamp: stamp)
+            }
         }
         guard case .success(let report) = result, !quiet && !format.json else {
             let told = Told(.init(file: file, result: result), quiet: quiet, json: format.json)
@@ -125,7 +127,7 @@ struct VerifyCommand: ManyNamesCommand {
     /// The time stamp of a bundle; nil if none is named, or none is beside the bundle.
     private var findStamp: Verifier.Stamps {
         let (stamp, isBeside) = (stamp.map { FilePath($0) }, stamps)
-        return { place throws(BundleError) in
+        return { place in
             if let stamp { return try TimeStamp(path: stamp) }
             guard isBeside, case .file(let bundle) = place else { return nil }
             return try TimeStamp.beside(bundle)
@@ -141,7 +143,7 @@ struct VerifyCommand: ManyNamesCommand {
             threads: list.jobs, group: failFast ? 1 : CounterState.bundlesPerSync,
             next: NameList.bundles(names, isList: list.from0), stamp: findStamp,
             prepare: { Told($0, quiet: quiet, json: json) },
-            deliver: { told throws(BundleError) in
+            deliver: { told in
                 if told.error == nil && !Output.isTerminal {
                     try told.say()
                 } else {

@@ -85,7 +85,7 @@ final class BundleReport {
     private func writeChains() throws(BundleError) {
         try target.write(ReportChain.opening)
         var drawing: ReportChain?
-        try chains.walk { event throws(BundleError) in
+        try chains.walk { event in
             switch event {
             case .begin(let key): drawing = ReportChain(title: title(key))
             case .link: break

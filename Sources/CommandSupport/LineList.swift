@@ -15,12 +15,10 @@ package enum LineList {
         } catch {
             throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "standard input")
         }
-        let lines = try bytes.split(separator: UInt8(ascii: "\n")).map { line throws(BundleError) in
-            guard let text = String(validating: line, as: UTF8.self) else {
-                throw BundleError(.inputUnreadable, "a line is not UTF-8", file: "standard input")
-            }
-            return text.rest(before: "\r") ?? text
-        }.filter { !$0.isEmpty }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw BundleError(.inputUnreadable, "a line is not UTF-8", file: "standard input")
+        }
+        let lines = text.pieces(by: "\n").map { $0.rest(before: "\r") ?? $0 }.filter { !$0.isEmpty }
         if lines.isEmpty {
             throw BundleError(.noNames, "no ids were read, expected one on each line", file: "standard input")
         }

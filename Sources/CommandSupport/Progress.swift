@@ -1,4 +1,3 @@
-package import CaptureBundle
 import CaptureNative
 
 /// A progress line on the terminal. It prints nothing if standard error is not a terminal.
@@ -39,7 +38,7 @@ package final class Progress {
     }
 
     /// Removes the line, runs `body`, which may write to the terminal, and shows the line again.
-    package func around(_ body: () throws(BundleError) -> Void) throws(BundleError) {
+    package func around<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         let wasOnScreen = isOnScreen
         end()
         try body()

@@ -8,7 +8,7 @@ package final class TextOutput {
 
     /// - Parameter place: nil for standard output, whose lines need not wait for the last one.
     package init(_ place: OutputPlace? = nil) throws(BundleError) {
-        target = try place.map { place throws(BundleError) in try OutputTarget(examining: place) }
+        target = if let place { try OutputTarget(examining: place) } else { nil }
     }
 
     package func line(_ text: String) throws(BundleError) {

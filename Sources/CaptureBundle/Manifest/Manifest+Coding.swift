@@ -69,8 +69,9 @@ extension Manifest {
         let capturedAt = try decodeTime(fields)
         let device = try decodeDevice(fields)
         let id = try fields.text("id")
-        let entries = try fields.array("entries").enumerated().map { index, value throws(BundleError) in
-            try decodeEntry(ManifestObject(value, at: "entries[\(index)]"))
+        var entries: [ManifestEntry] = []
+        for (index, value) in try fields.array("entries").enumerated() {
+            entries.append(try decodeEntry(ManifestObject(value, at: "entries[\(index)]")))
         }
         try judge(entries)
         let depth = try fields.optionalObject("depth").map(decodeDepth)

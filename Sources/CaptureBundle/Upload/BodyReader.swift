@@ -228,7 +228,7 @@ extension BodyReader {
     func judge(_ report: VerificationReport) throws(BundleError) -> [BundleError] {
         guard let manifest, let boundary, let deviceModel = report.metadata?.deviceModel else { return [] }
         var faults: [BundleError] = []
-        let position = try location.map { bytes throws(BundleError) in try GeoPosition.decode(bytes) }
+        let position = try location.map(GeoPosition.decode)
         let expected = UploadMetadata.encode(
             manifest: manifest, deviceModel: deviceModel, position: position, assertion: head.assertion)
         if metadata != expected {

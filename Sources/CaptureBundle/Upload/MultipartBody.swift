@@ -50,7 +50,7 @@ public struct MultipartBody: Sendable {
     ///
     /// - Parameter isAgain: Whether an earlier run was interrupted, so that a file with the same bytes may exist.
     package func commit(_ target: OutputTarget, _ headers: OutputPlace?, isAgain: Bool = false) throws(BundleError) {
-        let headerTarget = try headers.map { place throws(BundleError) in try OutputTarget(place, holdsBack: true) }
+        let headerTarget = if let headers { try OutputTarget(headers, holdsBack: true) } else { nil as OutputTarget? }
         // A line as `curl -H @FILE` reads it.
         try headerTarget?.write(Array("Content-Type: \(contentType)\n".utf8))
         try isAgain ? target.commitOnce() : target.commit()

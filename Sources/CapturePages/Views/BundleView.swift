@@ -69,10 +69,12 @@ extension Verifier {
     /// - Parameter prepare: Turns each outcome into a value. It is called on several threads.
     package func viewAll<Value: Sendable>(
         threads: Int? = nil, next: @escaping @Sendable () -> Result<BundleSource.Place, BundleError>?,
-        prepare: @escaping @Sendable (BundleView.Outcome) -> Value, deliver: (Value) throws(BundleError) -> Bool
+        prepare: @escaping @Sendable (BundleView.Outcome) -> Value, deliver: (Value) throws -> Bool
     ) throws(BundleError) {
-        try OrderedWork.run(
-            threads: threads ?? Thread.processors, next: next, work: { prepare(viewed($0)) }, deliver: deliver)
+        try native {
+            try OrderedWork.run(
+                threads: threads ?? Thread.processors, next: next, work: { prepare(viewed($0)) }, deliver: deliver)
+        }
     }
 
     private func viewed(_ place: Result<BundleSource.Place, BundleError>) -> BundleView.Outcome {

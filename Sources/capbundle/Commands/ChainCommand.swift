@@ -77,11 +77,11 @@ struct ChainCommand: ManyNamesCommand {
                 counts.faulty += 1
                 let verdict = Verdict.worst(of: faults)
                 counts.statuses.insert(ExitStatus(verdict))
-                try progress.around { () throws(BundleError) in try page?.add(head.file, faults: faults, verdict) }
+                try progress.around { try page?.add(head.file, faults: faults, verdict) }
             case .unreadable(let error):
                 counts.unreadable += 1
                 counts.statuses.insert(ExitStatus(error))
-                try progress.around { () throws(BundleError) in
+                try progress.around {
                     diagnostic.error(error)
                     try page?.add(head.file, error)
                 }

@@ -51,9 +51,9 @@ struct DepthCommand: ParsableCommand {
     }
 
     func run() throws {
-        try format.reporting(DepthRendering.report, of: file, to: image) { () throws(BundleError) in
+        try format.reporting(DepthRendering.report, of: file, to: image) {
             let path = FilePath(file: file)
-            let target = try image.map { image throws(BundleError) in
+            let target = try image.map { image in
                 try OutputTarget(examining: force.place(image), reading: CaptureView.files(of: path))
             }
             let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options())
@@ -62,7 +62,7 @@ struct DepthCommand: ParsableCommand {
         }
     }
 
-    private func draw(_ view: CaptureView, _ target: OutputTarget) throws(BundleError) {
+    private func draw(_ view: CaptureView, _ target: OutputTarget) throws {
         let decoder = PictureDecoder()
         let picture = try view.picture(colours ?? .cividis, beside: beside, decoder)
         let png: [UInt8]
@@ -71,7 +71,7 @@ struct DepthCommand: ParsableCommand {
         try target.commit()
     }
 
-    private func tell(_ depth: DepthSamples) throws(BundleError) {
+    private func tell(_ depth: DepthSamples) throws {
         if format.json {
             try Output.json(DepthRendering.json(file, depth, image: image), beside: [image])
         } else if image != "-" {

@@ -43,7 +43,7 @@ struct FromBodyCommand: ParsableCommand {
             trust: try trust.file(warn: diagnostic.warning), policy: try requirements.policy())
         let received = try format.reporting(
             Self.name, of: body, to: output, isQuiet: quiet
-        ) { () throws(BundleError) in
+        ) {
             try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
         }
         if !quiet {

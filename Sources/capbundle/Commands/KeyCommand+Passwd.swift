@@ -41,9 +41,7 @@ extension KeyCommand {
         func run() throws {
             let file = key.file
             let isRemoving = remove
-            let given = try newPassphraseFile.flatMap { path throws(BundleError) in
-                try PassphraseFile.read(path, warn: diagnostic.warning)
-            }
+            let given = try newPassphraseFile.flatMap { try PassphraseFile.read($0, warn: diagnostic.warning) }
             let old = try passphrase.passphrase(warn: diagnostic.warning)
             try file.changePassphrase(old) { () throws(BundleError) in
                 if isRemoving { return nil }

@@ -60,7 +60,7 @@ extension KeyCommand {
         }
 
         func run() throws {
-            let bundles = try lastBundle.map { path throws(BundleError) in
+            let bundles = try lastBundle.map { path in
                 try DeviceKeyFile.LastBundle(BundleSource(path: FilePath(path)))
             }
             let file = key.file

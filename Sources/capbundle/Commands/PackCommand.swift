@@ -136,8 +136,8 @@ struct PackCommand: ManyNamesCommand {
     }
 
     private func packOne(_ raw: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
-        do throws(BundleError) {
-            let body = try multipart.map { path throws(BundleError) in
+        do {
+            let body = try multipart.map { path in
                 Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))
             }
             let packed = try packer.pack(
@@ -145,13 +145,13 @@ struct PackCommand: ManyNamesCommand {
                 isDryRun: dryRun
             ) { diagnostic.remark($0) }
             try report(raw, packed)
-        } catch {
+        } catch let error as BundleError {
             if format.json { try report(PackRendering.json(raw, error)) }
             throw error
         }
     }
 
-    private func report(_ raw: String, _ packed: Packer.Packed) throws(BundleError) {
+    private func report(_ raw: String, _ packed: Packer.Packed) throws {
         if let body = packed.body, let multipart { BodyRendering.remarks(multipart, body) }
         if format.json {
             let body = packed.body.flatMap { body in
@@ -175,7 +175,7 @@ struct PackCommand: ManyNamesCommand {
     }
 
     /// Prints the JSON report. If a bundle or a body goes to standard output, the report goes to standard error.
-    private func report(_ json: JSONValue) throws(BundleError) {
+    private func report(_ json: JSONValue) throws {
         try Output.json(json, beside: dryRun ? [] : [output, multipart, headers.path])
     }
 }
@@ -215,7 +215,7 @@ extension PackCommand {
             if format.json {
                 try progress.around { () throws(BundleError) in try Output.json(json(item, result)) }
             }
-            if findings.isFull { try progress.around { () throws(BundleError) in findings.tell(diagnostic) } }
+            if findings.isFull { progress.around { findings.tell(diagnostic) } }
             counts[status, default: 0] += 1
             if (try? result.get())?.wasPackedBefore == true { before += 1 }
             progress.advance(bytes: (try? result.get().byteCount) ?? 0)
@@ -228,7 +228,7 @@ extension PackCommand {
     }
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
-    private func allNames() throws(BundleError) -> [Result<FilePath, BundleError>] {
+    private func allNames() throws -> [Result<FilePath, BundleError>] {
         guard self.list.from0 else { return names.map { .success(FilePath($0)) } }
         let list = NameList()
         var names: [Result<FilePath, BundleError>] = []

@@ -34,7 +34,7 @@ struct ProfileOptions: ParsableArguments {
         }
     }
 
-    func signer(_ passphrase: PassphraseOptions) throws(BundleError) -> RealityCamSigner {
+    func signer(_ passphrase: PassphraseOptions) throws -> RealityCamSigner {
         try RealityCamSigner(
             Environment.realityCamKeyFile(realityCamKey), passphrase: passphrase.passphrase(warn: diagnostic.warning),
             rpID: rpid ?? RealityCamRPID.usual)

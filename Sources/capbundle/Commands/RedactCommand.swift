@@ -54,7 +54,7 @@ struct RedactCommand: ParsableCommand {
             withholding: try WithholdingWords.selection(withhold, of: "--withhold"),
             keepsPhotoLocation: keepPhotoLocation)
         let report = "capture-bundle/redact/1"
-        let redacted = try format.reporting(report, of: file, to: output) { () throws(BundleError) in
+        let redacted = try format.reporting(report, of: file, to: output) {
             try redactor.redact(BundleSource(path: FilePath(file: file)), to: force.place(output))
         }
         if format.json {

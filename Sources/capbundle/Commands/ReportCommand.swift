@@ -73,8 +73,8 @@ struct ReportCommand: ManyNamesCommand {
         try verifier.viewAll(
             threads: list.jobs, next: found.next,
             prepare: { [withoutPosition] in ReportedBundle($0, pictures, withoutPosition: withoutPosition) },
-            deliver: { bundle throws(BundleError) in
-                if let error = bundle.error { try progress.around { diagnostic.error(error) } }
+            deliver: { bundle in
+                if let error = bundle.error { progress.around { diagnostic.error(error) } }
                 try report.add(bundle)
                 progress.advance(bytes: bundle.bytes)
                 return true

@@ -45,7 +45,7 @@ struct RestoreCommand: ParsableCommand {
 
     func run() throws {
         let report = "capture-bundle/restore/1"
-        let restored = try format.reporting(report, of: file, to: output) { () throws(BundleError) in
+        let restored = try format.reporting(report, of: file, to: output) {
             try Restorer(kept: kept.map { FilePath(file: $0) })
                 .restore(BundleSource(path: FilePath(file: file)), to: force.place(output))
         }

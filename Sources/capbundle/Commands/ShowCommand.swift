@@ -34,7 +34,7 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (view, pictures) = try format.reporting("capture-bundle/show/1", of: file) { () throws(BundleError) in
+        let (view, pictures) = try format.reporting("capture-bundle/show/1", of: file) {
             let source = try BundleSource(path: FilePath(file: file))
             if !picture { return (try UntrustedView(source), nil as Result<CaptureView, BundleError>?) }
             let found = try CaptureView.withBundle(source)
@@ -51,7 +51,7 @@ struct ShowCommand: ParsableCommand {
         if status != .success { throw status }
     }
 
-    private func draw(_ view: Result<CaptureView, BundleError>) throws(BundleError) {
+    private func draw(_ view: Result<CaptureView, BundleError>) throws {
         guard Style.isWantedOnOutput else {
             return diagnostic.note("no picture: the picture needs colours, but NO_COLOR is set or TERM is dumb")
         }

@@ -90,10 +90,10 @@ struct StampCommand: ManyNamesCommand {
             threads: list.jobs ?? Thread.processors, next: NameList.bundles(names, isList: list.from0),
             work: { place in
                 place.flatMap { place in
-                    Result { () throws(BundleError) in try stamper.stamp(FilePath(place.name)) }
+                    Result { () throws(BundleError) in try native { try stamper.stamp(FilePath(place.name)) } }
                 }
             },
-            deliver: { result throws(BundleError) in
+            deliver: { result in
                 guard stop.signal == nil else { return false }
                 statuses.insert(try Self.say(result))
                 return true
@@ -113,18 +113,18 @@ struct StampCommand: ManyNamesCommand {
         diagnostic.note("wrote \(query); send it as application/timestamp-query")
     }
 
-    private func answer(_ stop: StopRequest) throws(BundleError) -> Stamper.Answer {
+    private func answer(_ stop: StopRequest) throws -> Stamper.Answer {
         if let command {
-            return { path, imprint throws(BundleError) in
+            return { path, imprint in
                 let query = try StampQuery(imprint: imprint)
-                do throws(BundleError) {
-                    return try query.ask(command) { stop.signal != nil }
-                } catch { throw error.about(file: path.string) }
+                do { return try query.ask(command) { stop.signal != nil } } catch let error as BundleError {
+                    throw error.about(file: path.string)
+                }
             }
         }
         let queryPath = FilePath(query ?? "")
         let (sent, reply) = (try TimeStamp(path: queryPath), try TimeStamp(path: FilePath(reply ?? "")))
-        return { path, imprint throws(BundleError) in
+        return { path, imprint in
             guard let query = StampQuery(sent.bytes, imprint: imprint) else {
                 throw BundleError(.inputUnreadable, "is not a query that was made for \(path)", file: queryPath)
             }
@@ -132,7 +132,7 @@ struct StampCommand: ManyNamesCommand {
         }
     }
 
-    private static func say(_ result: Result<Stamper.Outcome, BundleError>) throws(BundleError) -> ExitStatus {
+    private static func say(_ result: Result<Stamper.Outcome, BundleError>) throws -> ExitStatus {
         switch result {
         case .success(let outcome):
             let old = outcome.isOld ? ", as before" : ""
@@ -159,7 +159,7 @@ private final class StopRequest: Sendable {
 /// Writes time stamps beside bundles. An answer is checked before its file is written.
 private struct Stamper: Sendable {
     /// Asks the authority for the time stamp of a bundle, by SHA-256 of its assertion.
-    typealias Answer = @Sendable (FilePath, Digest) throws(BundleError) -> TimeStamp
+    typealias Answer = @Sendable (FilePath, Digest) throws -> TimeStamp
 
     struct Outcome: Sendable {
         let path: FilePath
@@ -175,7 +175,7 @@ private struct Stamper: Sendable {
     let replaces: Bool
     let answer: Answer
 
-    func stamp(_ bundle: FilePath) throws(BundleError) -> Outcome {
+    func stamp(_ bundle: FilePath) throws -> Outcome {
         let imprint = try Self.imprint(of: bundle)
         let path = TimeStamp.path(beside: bundle)
         let place: OutputPlace = replaces ? .replacing(path) : .file(path)
@@ -189,7 +189,7 @@ private struct Stamper: Sendable {
         let (stamped, warning) = try check(reply, bundle)
         let target = try OutputTarget(place)
         try target.write(reply.bytes)
-        do throws(BundleError) { try target.commit() } catch {
+        do { try target.commit() } catch {
             // Another process, or the same bundle under another name, can have been faster.
             guard error.code == .outputExists, let known = try known(bundle, path, true) else { throw error }
             return known
@@ -200,12 +200,12 @@ private struct Stamper: Sendable {
     /// The good time stamp that exists already; nil if no file exists.
     ///
     /// - Throws: `output.exists` for a time stamp that is not good, with its fault; `input.unreadable`, `trust.file`.
-    private func known(_ bundle: FilePath, _ path: FilePath, _ exists: Bool) throws(BundleError) -> Outcome? {
+    private func known(_ bundle: FilePath, _ path: FilePath, _ exists: Bool) throws -> Outcome? {
         guard exists, let stamp = try TimeStamp.beside(bundle) else { return nil }
-        do throws(BundleError) {
+        do {
             let (stamped, warning) = try check(stamp, bundle)
             return Outcome(path: path, stamped: stamped, warning: warning, isOld: true)
-        } catch {
+        } catch let error as BundleError {
             guard error.code.rawValue.hasPrefix("stamp.") else { throw error }
             throw BundleError(
                 .outputExists, "already exists, and is not a good time stamp of \(bundle): \(error.message)",
@@ -213,7 +213,7 @@ private struct Stamper: Sendable {
         }
     }
 
-    private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws(BundleError) -> (StampedTime, BundleError?) {
+    private func check(_ stamp: TimeStamp, _ bundle: FilePath) throws -> (StampedTime, BundleError?) {
         let report = try verifier.verify(BundleSource(file: bundle), stamp: stamp)
         func ofStamp(_ errors: [BundleError]) -> BundleError? { errors.first { $0.code.rawValue.hasPrefix("stamp.") } }
         if let stamped = report.stamp { return (stamped, ofStamp(report.warnings)?.about(file: bundle.string)) }
@@ -222,7 +222,7 @@ private struct Stamper: Sendable {
     }
 
     /// - Throws: The worst fault if the bundle is not sound; `input.unreadable`.
-    static func imprint(of bundle: FilePath) throws(BundleError) -> Digest {
+    static func imprint(of bundle: FilePath) throws -> Digest {
         let report = try Verifier.soundness.verify(BundleSource(file: bundle))
         try report.requireSound(bundle.string)
         guard let imprint = report.assertionSHA256 else {
@@ -241,7 +241,7 @@ extension ArgumentHelp {
 
 extension TrustFile {
     /// The trust file with the certificates of `--tsa-ca`.
-    func adding(certificates file: String?) throws(BundleError) -> TrustFile {
+    func adding(certificates file: String?) throws -> TrustFile {
         guard let file else { return self }
         var trust = self
         try trust.append(certificates: FilePath(file: file))

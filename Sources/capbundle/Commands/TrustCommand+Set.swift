@@ -36,10 +36,10 @@ extension TrustCommand {
         func run() throws {
             let (after, before): (CaptureTime??, CaptureTime??)
             let appID: TrustedDeviceLine.RelyingPartyID?
-            do throws(BundleError) {
+            do {
                 (after, before) = (try Self.limit(limits.validAfter), try Self.limit(limits.validBefore))
-                appID = try limits.rpid.map { text throws(BundleError) in try .init(text) }
-            } catch {
+                appID = try limits.rpid.map(TrustedDeviceLine.RelyingPartyID.init)
+            } catch let error as BundleError {
                 throw ValidationError(error.message)
             }
             let path = try trust.pathToChange(warn: diagnostic.warning)
@@ -59,13 +59,13 @@ extension TrustCommand {
         }
 
         /// - Returns: nil if the limit stays as it is; a nil inside if it is removed.
-        private static func limit(_ text: String?) throws(BundleError) -> CaptureTime?? {
+        private static func limit(_ text: String?) throws -> CaptureTime?? {
             guard let text else { return nil }
             return .some(text.utf8.isEmpty ? nil : try TrustedDeviceLine.time(text))
         }
 
         /// What was given may contradict what the line says already.
-        private static func check(_ line: TrustedDeviceLine) throws(BundleError) {
+        private static func check(_ line: TrustedDeviceLine) throws {
             guard (line.level == .appleAppAttest) == (line.rpID != nil) else {
                 throw BundleError(
                     .trustName,

@@ -81,7 +81,7 @@ struct TrustCommand: ParsableCommand {
             var device = try TrustedDeviceLine(name: name, point: point())
             device.level = level
             do {
-                device.rpID = try limits.rpid.map { text throws(BundleError) in try .init(text) }
+                device.rpID = try limits.rpid.map(TrustedDeviceLine.RelyingPartyID.init)
             } catch {
                 throw ValidationError(error.message)
             }
@@ -203,8 +203,7 @@ struct TrustCommand: ParsableCommand {
         func run() throws {
             let revocation: Revocation
             do {
-                revocation =
-                    try since.map { text throws(BundleError) in .since(try TrustedDeviceLine.time(text)) } ?? .always
+                revocation = try since.map(TrustedDeviceLine.time).map { .since($0) } ?? .always
             } catch {
                 throw ValidationError(error.message)
             }
@@ -253,7 +252,7 @@ extension TrustedAuthorityLine {
     }
 
     var json: JSONValue {
-        get throws(BundleError) {
+        get throws {
             .members([
                 "certificate_sha256": .text(try fingerprint), "name": .string(name), "revoked": .bool(isRevoked),
                 "valid_after": .text(validAfter), "valid_before": .text(validBefore),

@@ -16,7 +16,7 @@ struct TrustLimitOptions: ParsableArguments {
     /// The period, for a line that is new.
     func times() throws -> (after: CaptureTime?, before: CaptureTime?) {
         let after: CaptureTime?, before: CaptureTime?
-        do throws(BundleError) {
+        do {
             (after, before) = (try validAfter.map(TrustedDeviceLine.time), try validBefore.map(TrustedDeviceLine.time))
         } catch {
             throw ValidationError(error.message)

@@ -89,14 +89,14 @@ struct VerifyCommand: ManyNamesCommand {
         if status != .success { throw status }
     }
 
-    private func openState() throws(BundleError) -> CounterState? {
+    private func openState() throws -> CounterState? {
         guard let state else { return nil }
         let opened = try CounterState(folder: FilePath(state))
         if opened.isNew { diagnostic.note("\(opened.path): this state folder is new; it remembers no bundle yet") }
         return opened
     }
 
-    private func verifyOne(_ file: String, _ verifier: Verifier) throws(BundleError) -> ExitStatus {
+    private func verifyOne(_ file: String, _ verifier: Verifier) throws -> ExitStatus {
         let result = Result { () throws(BundleError) in
             try native {
                 let path = FilePath(file: file)
@@ -134,7 +134,7 @@ struct VerifyCommand: ManyNamesCommand {
         }
     }
 
-    private func verifyAll(_ verifier: Verifier) throws(BundleError) -> ExitStatus {
+    private func verifyAll(_ verifier: Verifier) throws -> ExitStatus {
         let progress = Progress("bundle", total: list.from0 ? nil : names.count, isWanted: !quiet)
         defer { progress.end() }
         var counts: [ExitStatus: Int] = [:]
@@ -147,7 +147,7 @@ struct VerifyCommand: ManyNamesCommand {
                 if told.error == nil && !Output.isTerminal {
                     try told.say()
                 } else {
-                    try progress.around { () throws(BundleError) in try told.say() }
+                    try progress.around { try told.say() }
                 }
                 counts[told.status, default: 0] += 1
                 progress.advance(bytes: told.bytes)
@@ -194,7 +194,7 @@ private struct Told: Sendable {
         }
     }
 
-    func say() throws(BundleError) {
+    func say() throws {
         if let error { diagnostic.error(error) }
         if let line { try Output.line(line) }
     }

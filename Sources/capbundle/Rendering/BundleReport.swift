@@ -25,7 +25,7 @@ final class BundleReport {
         places = [place] + (csv.map { [$0] } ?? [])
         try OutputPlace.examine(places)
         target = try OutputTarget(place)
-        table = try csv.map { csv throws(BundleError) in try OutputTarget(csv) }
+        table = try csv.map { try OutputTarget($0) }
         captures = ReportCaptures(.oldestFirst)
         try table?.write(CSVLine(ReportedBundle.columns).bytes)
     }
@@ -37,7 +37,7 @@ final class BundleReport {
     /// Adds a bundle. The page and the table never replace a file that was read for them.
     ///
     /// - Throws: `io.failed`, `output.unusable`.
-    func add(_ bundle: ReportedBundle) throws(BundleError) {
+    func add(_ bundle: ReportedBundle) throws {
         if bundle.file != "-" {
             for place in places { try place.refuse(input: FilePath(bundle.file)) }
         }
@@ -61,7 +61,7 @@ final class BundleReport {
     /// Writes the page, and gives both files their names.
     ///
     /// - Throws: `io.failed`, `output.exists`.
-    func finish() throws(BundleError) {
+    func finish() throws {
         let tiles = ReportedBundle.Kind.allCases.compactMap { kind in
             kinds[kind].map { ReportPage.tile(Rounded.grouped($0), kind.tone.badge(kind.words), to: kind.group) }
         }
@@ -82,7 +82,7 @@ final class BundleReport {
     }
 
     /// Writes a drawing of the chain of each device.
-    private func writeChains() throws(BundleError) {
+    private func writeChains() throws {
         try target.write(ReportChain.opening)
         var drawing: ReportChain?
         try chains.walk { event in

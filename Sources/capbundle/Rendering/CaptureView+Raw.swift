@@ -16,7 +16,7 @@ extension CaptureView {
     ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
     static func read(
         _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions
-    ) throws(BundleError) -> CaptureView {
+    ) throws -> CaptureView {
         if let source = try bundle(path) { return try read(source, withPhoto: withPhoto) }
         return try read(raw: path, withPhoto, options)
     }
@@ -28,7 +28,7 @@ extension CaptureView {
 
     /// The bundle at a path; nil for a raw capture: a folder, a photo or an archive. A bundle is a tar archive too, but
     /// its first entry is `mimetype`. The file is opened once, so what is read is what was found to be a bundle.
-    private static func bundle(_ path: FilePath) throws(BundleError) -> BundleSource? {
+    private static func bundle(_ path: FilePath) throws -> BundleSource? {
         if path == "-" { return try BundleSource(path: path) }
         if (try? FileStatus.of(path))?.kind == .folder { return nil }
         var start = [UInt8](repeating: 0, count: FileKind.length)
@@ -39,13 +39,13 @@ extension CaptureView {
         case .tar where !start.starts(with: "mimetype".utf8): return nil
         default: break
         }
-        do { try handle.seekToStart() } catch { throw .reading(path, error) }
+        try native({ .reading(path, $0) }) { try handle.seekToStart() }
         return BundleSource(handle: handle, name: path.string)
     }
 
     private static func read(
         raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions
-    ) throws(BundleError) -> CaptureView {
+    ) throws -> CaptureView {
         // A picture needs neither time nor model, so fixed values replace those that no file gives.
         var options = options
         options.capturedAt = options.capturedAt ?? CaptureTime("1970-01-01T00:00:00Z")

@@ -15,7 +15,7 @@ final class ChainRendering {
     /// The maximum number of faults in the summary of a device.
     private static let faultLimit = 1000
 
-    init(isJSON: Bool, _ devices: DeviceNames, _ chains: ChainCollection) throws(BundleError) {
+    init(isJSON: Bool, _ devices: DeviceNames, _ chains: ChainCollection) throws {
         self.isJSON = isJSON
         self.devices = devices
         self.chains = chains
@@ -23,7 +23,7 @@ final class ChainRendering {
     }
 
     /// A file that is not a bundle, or whose signature is wrong.
-    func add(_ file: String, faults: [BundleError], _ verdict: Verdict) throws(BundleError) {
+    func add(_ file: String, faults: [BundleError], _ verdict: Verdict) throws {
         guard isJSON else {
             let words = Style.bad.output(ReportRendering.words(verdict))
             return try output.line("\(Visible.text(file)): \(words): \(ReportRendering.codes(faults))")
@@ -36,15 +36,15 @@ final class ChainRendering {
     }
 
     /// A file that cannot be read.
-    func add(_ file: String, _ error: BundleError) throws(BundleError) {
+    func add(_ file: String, _ error: BundleError) throws {
         if isJSON { try write(ReportRendering.json(file, error, report: Self.name)) }
     }
 
-    func add(_ event: ChainWalk.Event) throws(BundleError) {
+    func add(_ event: ChainWalk.Event) throws {
         if isJSON { try addJSON(event) } else { try addText(event) }
     }
 
-    func finish(_ counts: ChainCounts) throws(BundleError) {
+    func finish(_ counts: ChainCounts) throws {
         if isJSON {
             try write(counts.json)
         } else {
@@ -59,7 +59,7 @@ final class ChainRendering {
 
     // MARK: - Text
 
-    private func addText(_ event: ChainWalk.Event) throws(BundleError) {
+    private func addText(_ event: ChainWalk.Event) throws {
         switch event {
         case .begin(let key): try output.line("\(Visible.text(devices.words(key))), key \(key)")
         case .link: break
@@ -74,7 +74,7 @@ final class ChainRendering {
         }
     }
 
-    private func words(_ newest: WalkedLink) throws(BundleError) -> String {
+    private func words(_ newest: WalkedLink) throws -> String {
         let file = Visible.text(try chains.file(newest.name))
         let time = newest.capturedAt.map { ", \($0)" } ?? ""
         return "newest: link \(newest.seq) in \(file), counter \(newest.counter)\(time)"
@@ -105,9 +105,9 @@ final class ChainRendering {
 
     // MARK: - JSON
 
-    private func write(_ value: JSONValue) throws(BundleError) { try output.line(Output.jsonText(value)) }
+    private func write(_ value: JSONValue) throws { try output.line(Output.jsonText(value)) }
 
-    private func addJSON(_ event: ChainWalk.Event) throws(BundleError) {
+    private func addJSON(_ event: ChainWalk.Event) throws {
         switch event {
         case .begin: faults = []
         case .run: break

@@ -170,11 +170,11 @@ extension JSONOption {
     /// - Parameter output: The output of the command.
     func reporting<Value>(
         _ report: String, of file: String, to output: String? = nil, isQuiet: Bool = false,
-        _ body: () throws(BundleError) -> Value
-    ) throws(BundleError) -> Value {
+        _ body: () throws -> Value
+    ) throws -> Value {
         do {
             return try body()
-        } catch {
+        } catch let error as BundleError {
             if json && !isQuiet {
                 try Output.json(ReportRendering.json(file, error, report: report), beside: [output])
             }

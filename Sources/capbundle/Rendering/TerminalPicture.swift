@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Draws the photo and the depth map of a capture on the terminal.
 enum TerminalPicture {
-    static func bytes(_ view: CaptureView) throws(BundleError) -> [UInt8] {
+    static func bytes(_ view: CaptureView) throws -> [UInt8] {
         let decoder = PictureDecoder()
         let columns = Output.columns ?? 80
         switch TerminalGraphics.current {

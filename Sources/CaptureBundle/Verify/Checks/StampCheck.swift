@@ -97,7 +97,7 @@ struct StampCheck {
 
     /// S5 to S8: the name of the line that accepts the stamp.
     private func authority(_ token: TimeStampToken, _ moment: Moment) throws(BundleError) -> String {
-        let lines = try authorities.map { line throws(BundleError) in (line: line, certificate: try line.parsed()) }
+        let lines = try native { try authorities.map { (line: $0, certificate: try $0.parsed()) } }
         let fault = try native { try token.signatureFault(knowing: lines.map(\.certificate)) }
         if let fault {
             let code: BundleError.Code = fault.isUnsupported ? .stampUnsupported : .stampSignature
@@ -138,7 +138,7 @@ struct StampCheck {
     }
 
     private static func keys(of certificates: [Certificate]) throws(BundleError) -> [[UInt8]] {
-        try native { try certificates.map { certificate throws(NativeError) in try certificate.publicKey() } }
+        try native { try certificates.map { try $0.publicKey() } }
     }
 
     /// The time of a stamp: S3.

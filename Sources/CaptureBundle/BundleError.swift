@@ -140,6 +140,8 @@ extension BundleError.Cause {
 
     /// There is a file, which the caller can allow to be replaced.
     public static let replaceable = Self("output.replaceable")
+    /// A page would replace a file that is not a page.
+    public static let otherPage = Self("output.other")
     public static let folderMissing = Self("folder.missing")
     public static let folderIsLink = Self("folder.link")
     public static let temporaryFolder = Self("folder.temporary")

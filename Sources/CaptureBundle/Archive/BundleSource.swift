@@ -18,7 +18,7 @@ package final class HandleStream: ByteStream {
     }
 
     package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
-        do { return try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
+        try native({ .reading(name, $0) }) { try handle.readSome(into: &buffer) }
     }
 }
 
@@ -81,11 +81,7 @@ public final class BundleSource {
     ///
     /// - Throws: The same errors as `init(path:)`.
     public convenience init(file path: FilePath) throws(BundleError) {
-        do {
-            self.init(handle: try FileHandle.reading(path), name: path.string)
-        } catch {
-            throw .opening(path, error)
-        }
+        self.init(handle: try native({ .opening(path, $0) }) { try FileHandle.reading(path) }, name: path.string)
     }
 
     package convenience init(handle: FileHandle, name: String) { self.init(.file(handle), name: name) }
@@ -114,8 +110,7 @@ public final class BundleSource {
         switch origin {
         case .memory: return false
         case .stream(let stream): count = try stream.fill(&buffer)
-        case .file(let handle):
-            do { count = try handle.readSome(into: &buffer) } catch { throw .reading(name, error) }
+        case .file(let handle): count = try native({ .reading(name, $0) }) { try handle.readSome(into: &buffer) }
         }
         start = 0
         end = count

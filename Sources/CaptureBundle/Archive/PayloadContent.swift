@@ -14,7 +14,7 @@ package enum PayloadContent: Sendable {
         switch self {
         case .bytes(let bytes): try native { try body(bytes.span) }
         case .file(let handle, let name, let offset):
-            do { try handle.seek(to: offset) } catch { throw .reading(name, error) }
+            try native({ .reading(name, $0) }) { try handle.seek(to: offset) }
             let found = try BundleSource(handle: handle, name: name).digest(limit: size, body)
             guard found == sha256 else { throw Self.changed(name) }
         }

@@ -52,6 +52,6 @@ final class DepthMapFile {
     private func write(_ bytes: Span<UInt8>) throws(BundleError) {
         size += bytes.count
         try hash.update(bytes)
-        do { try file.write(bytes) } catch { throw OutputTarget.temporaryFailure(error) }
+        try native(OutputTarget.temporaryFailure) { try file.write(bytes) }
     }
 }

@@ -15,7 +15,7 @@ public final class DigestStream {
 
     /// Adds the next bytes.
     public func update(_ bytes: Span<UInt8>) throws(BundleError) {
-        do throws(NativeError) { try hasher.update(bytes) } catch { throw .unexpected(error) }
+        try native { try hasher.update(bytes) }
     }
 
     /// Returns the digest of all bytes, and starts again.

@@ -24,15 +24,14 @@ package final class OutputTarget {
         name = place.name
         if place == .standardOutput {
             // A command may do something that cannot be undone before it writes the first byte.
-            do { try FileHandle.standardOutput.requireWritable() } catch { throw .writing(place.name, error) }
+            try native({ .writing(place.name, $0) }) { try FileHandle.standardOutput.requireWritable() }
         }
         switch place {
         case .standardOutput:
             destination = holdsBack ? .held : .passing
             handle = holdsBack ? try Self.temporary() : .standardOutput
         case .file(let path), .replacing(let path):
-            let file: AtomicFile
-            do { file = try AtomicFile(path: path, mode: 0o666) } catch { throw .writing(path, error) }
+            let file = try native({ .writing(path, $0) }) { try AtomicFile(path: path, mode: 0o666) }
             destination = .file(file, place == .file(path) ? .refuse : .replace)
             handle = file.handle
         }
@@ -87,27 +86,25 @@ package final class OutputTarget {
 
     /// Publishes the bytes: they are synced and get their name, or they go to standard output.
     package func commit() throws(BundleError) {
-        do throws(NativeError) {
+        try native({ .writing(name, $0) }) {
             try writer?.finish()
             switch destination {
             case .passing: return
             case .file(let file, let existing): try file.commit(existing)
             case .held: try copyToStandardOutput()
             }
-        } catch {
-            throw .writing(name, error)
         }
     }
 
     /// Publishes the bytes like `commit`, unless a file with the same bytes has the name already.
     func commitOnce() throws(BundleError) {
-        do throws(BundleError) { try commit() } catch {
+        do { try commit() } catch {
             guard error.code == .outputExists, try hasSameBytes(as: FilePath(name)) else { throw error }
         }
     }
 
     private func hasSameBytes(as path: FilePath) throws(BundleError) -> Bool {
-        do throws(NativeError) {
+        try native({ .reading(path, $0) }) {
             guard let other = try FileHandle.readingPlainFile(path) else { return false }
             try handle.seekToStart()
             var pieces = [[UInt8](repeating: 0, count: 1 << 18), [UInt8](repeating: 0, count: 1 << 18)]
@@ -116,19 +113,17 @@ package final class OutputTarget {
                 guard counts.0 == counts.1, pieces[0] == pieces[1] else { return false }
                 if counts.0 == 0 { return true }
             }
-        } catch { throw .reading(path, error) }
+        }
     }
 
     /// The file of a target that was held back, positioned at its start. It has no name and disappears with its last
     /// owner.
     package func held() throws(BundleError) -> FileHandle {
-        do throws(NativeError) {
+        try native(Self.temporaryFailure) {
             try writer?.finish()
             try handle.seekToStart()
-        } catch {
-            throw Self.temporaryFailure(error)
+            return handle
         }
-        return handle
     }
 
     private func copyToStandardOutput() throws(NativeError) {

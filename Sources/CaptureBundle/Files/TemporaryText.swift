@@ -25,8 +25,7 @@ package final class TemporaryText {
     /// - Throws: `output.unusable`, `io.failed`.
     package func read(_ count: Int, at place: Int) throws(BundleError) -> [UInt8] {
         let handle = try flush()
-        let bytes: [UInt8]
-        do { bytes = try handle.read(count, at: place) } catch { throw OutputTarget.temporaryFailure(error) }
+        let bytes = try native(OutputTarget.temporaryFailure) { try handle.read(count, at: place) }
         guard bytes.count == count else {
             throw BundleError(.inputOutput, "a temporary file in this folder was cut off", file: TemporaryFile.folder)
         }
@@ -36,7 +35,7 @@ package final class TemporaryText {
     private func flush() throws(BundleError) -> FileHandle {
         let handle = if let open = self.handle { open } else { try OutputTarget.temporary() }
         self.handle = handle
-        do { try handle.write(waiting, at: written) } catch { throw OutputTarget.temporaryFailure(error) }
+        try native(OutputTarget.temporaryFailure) { try handle.write(waiting, at: written) }
         written += waiting.count
         waiting.removeAll(keepingCapacity: true)
         return handle

@@ -9,10 +9,6 @@ public enum WholeFile {
     /// - Returns: false if the name exists; nothing is changed then.
     /// - Throws: `output.unusable`, `io.failed`.
     public static func create(_ path: FilePath, _ bytes: [UInt8]) throws(BundleError) -> Bool {
-        do throws(NativeError) {
-            return try AtomicFile.create(bytes, at: path, mode: 0o600)
-        } catch {
-            throw .writing(path, error)
-        }
+        try native({ .writing(path, $0) }) { try AtomicFile.create(bytes, at: path, mode: 0o600) }
     }
 }

@@ -210,12 +210,8 @@ private final class ExtractionFolder {
     func target(_ name: FilePath) throws(BundleError) -> OutputTarget {
         let (folder, last) = try place(name)
         let full = path.pushing(name)
-        do {
-            let file = try AtomicFile(last, in: folder, mode: 0o666)
-            return OutputTarget(file, name: full.string, existing: replaces ? .replace : .refuse)
-        } catch {
-            throw .writing(full, error)
-        }
+        let file = try native({ .writing(full, $0) }) { try AtomicFile(last, in: folder, mode: 0o666) }
+        return OutputTarget(file, name: full.string, existing: replaces ? .replace : .refuse)
     }
 
     /// Removes the folders that this extraction created, if they are empty.

@@ -49,7 +49,7 @@ struct KeptFiles {
 
     /// Adds the entries of a bundle that has the same manifest.
     private mutating func addBundle(_ handle: FileHandle, _ name: String) throws(BundleError) {
-        do { try handle.seekToStart() } catch { throw .reading(name, error) }
+        try native({ .reading(name, $0) }) { try handle.seekToStart() }
         let reader = BundleReader(BundleSource(handle: handle, name: name))
         do throws(BundleError) {
             let head = try reader.readHead()

@@ -52,10 +52,11 @@ private struct CounterFile {
         }
         path = folderPath.appending(name)
         let status: FileStatus
-        do {
-            handle = try folder.open(name, FileHandle.newOrExistingFile | FileHandle.withoutBlocking, mode: 0o600)
-            status = try handle.status()
-        } catch { throw CounterState.failure(error, path) }
+        (handle, status) = try native({ [path] in CounterState.failure($0, path) }) {
+            let flags = FileHandle.newOrExistingFile | FileHandle.withoutBlocking
+            let handle = try folder.open(name, flags, mode: 0o600)
+            return (handle, try handle.status())
+        }
         guard status.kind == .file else { throw CounterState.notAFile(path) }
         if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
         guard status.size % Self.unseen.count == 0 else {

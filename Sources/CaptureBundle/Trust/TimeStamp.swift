@@ -26,9 +26,7 @@ public struct TimeStamp: Hashable, Sendable {
     package static func beside(_ bundle: FilePath) throws(BundleError) -> TimeStamp? {
         let path = path(beside: bundle)
         guard FileStatus.exists(path) else { return nil }
-        let status: FileStatus
-        do { status = try .of(path) } catch { throw .reading(path, error) }
-        guard status.kind == .file else {
+        guard try native({ .reading(path, $0) }, { try FileStatus.of(path).kind }) == .file else {
             throw BundleError(.inputUnreadable, "is not a regular file, expected a time stamp", file: path)
         }
         return try TimeStamp(path: path)
@@ -39,12 +37,8 @@ public struct TimeStamp: Hashable, Sendable {
     /// - Throws: `input.unreadable`.
     public init(path: FilePath) throws(BundleError) {
         var bytes = [UInt8](repeating: 0, count: Self.sizeLimit + 1)
-        do throws(NativeError) {
-            let count = try FileHandle.reading(path).read(into: &bytes)
-            self.init(bytes: Array(bytes.prefix(count)))
-        } catch {
-            throw .reading(path, error)
-        }
+        let count = try native({ .reading(path, $0) }) { try FileHandle.reading(path).read(into: &bytes) }
+        self.init(bytes: Array(bytes.prefix(count)))
     }
 
     /// The place of the time stamp of a bundle.

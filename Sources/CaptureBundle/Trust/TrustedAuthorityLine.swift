@@ -39,12 +39,9 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
 
     /// The certificates of a PEM file, each as a line with the name of the file.
     static func read(_ path: FilePath) throws(BundleError) -> [TrustedAuthorityLine] {
-        let found: [[UInt8]]?
-        do throws(NativeError) {
+        let found = try native({ $0.origin == .system ? .reading(path, $0) : .unexpected($0) }) {
             let handle = path == "-" ? FileHandle.standardInput : try FileHandle.reading(path)
-            found = try Certificate.read(pem: handle.readAll(limit: fileLimit))
-        } catch {
-            throw error.origin == .system ? .reading(path, error) : .unexpected(error)
+            return try Certificate.read(pem: handle.readAll(limit: fileLimit))
         }
         guard let found, !found.isEmpty, found.allSatisfy({ $0.count <= certificateLimit }) else {
             throw BundleError(

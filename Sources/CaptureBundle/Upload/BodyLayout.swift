@@ -48,7 +48,7 @@ package struct BodyLayout: Sendable {
     package static func of(
         _ bundle: FileHandle, name: String, from first: Int = 0, form: (any BodyForm)? = nil
     ) throws(BundleError) -> BodyLayout {
-        do { try bundle.seekToStart() } catch { throw .reading(name, error) }
+        try native({ .reading(name, $0) }) { try bundle.seekToStart() }
         return try BodyLayout(
             BodyFacts(BundleSource(handle: bundle, name: name)), name: name, from: first, form: form)
     }

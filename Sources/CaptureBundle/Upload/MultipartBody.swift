@@ -81,13 +81,9 @@ package struct SeekableBundle {
     ///   - onOpen: Receives the status of the file before anything is read.
     init(_ path: FilePath, onOpen: (FileStatus) throws -> Void) throws(BundleError) {
         name = path.string
-        let opened: FileHandle
-        let status: FileStatus
-        do {
-            opened = path == "-" ? .standardInput : try FileHandle.reading(path)
-            status = try opened.status()
-        } catch {
-            throw .opening(path, error)
+        let (opened, status) = try native({ .opening(path, $0) }) {
+            let opened = path == "-" ? FileHandle.standardInput : try FileHandle.reading(path)
+            return (opened, try opened.status())
         }
         try native { try onOpen(status) }
         if path != "-" && status.kind == .file {
@@ -132,7 +128,7 @@ package struct SeekableBundle {
     /// - Throws: The worst fault of the bundle; `entry.sha256` if it does not have the expected hash.
     package func verify(sha256 expected: Digest?, _ observer: (any BundleObserver)? = nil) throws(BundleError) {
         let hash = try DigestStream()
-        do { try handle.seekToStart() } catch { throw .reading(name, error) }
+        try native({ .reading(name, $0) }) { try handle.seekToStart() }
         let stream = CopyingStream(HandleStream(handle, name: name)) { piece in
             if expected != nil { try hash.update(piece) }
         }

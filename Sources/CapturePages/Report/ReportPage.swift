@@ -62,7 +62,7 @@ extension ReportPage {
         guard let handle, let count = try? handle.read(into: &start), count == mark.count, start == mark else {
             throw BundleError(
                 .outputExists, "exists and is not a page of capqueue, so it is not replaced", file: path,
-                hints: ["choose another name, or remove the file"])
+                cause: .otherPage)
         }
     }
 }

@@ -11,6 +11,7 @@ extension BundleError {
     var adviceOnFiles: [String] {
         switch cause {
         case .replaceable: ["use --force to replace it"]
+        case .otherPage: ["choose another name, or remove the file"]
         case .folderMissing: ["to make it: mkdir -p \(ShellWord.quote(path.folder))"]
         case .folderIsLink: ["to use the folder that the link points to, add a slash to the name"]
         case .temporaryFolder: ["choose another folder for temporary files: export TMPDIR=FOLDER"]

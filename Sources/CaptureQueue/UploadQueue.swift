@@ -40,7 +40,7 @@ public final class UploadQueue: Sendable {
         do {
             store = try QueueStore.open(folder, createIfMissing: createIfMissing, freesReserve: freesReserve)
         } catch {
-            throw createIfMissing ? QueueError.withHint(error, in: folder) : error
+            throw createIfMissing ? QueueError.withRoom(error, in: folder) : error
         }
         if createIfMissing && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
     }

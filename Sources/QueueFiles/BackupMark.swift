@@ -51,10 +51,9 @@ package struct BackupMark: Equatable {
         for end in ["-wal", "-journal"] {
             let log = folder.database.adding(end)
             guard let status = try? FileStatus.ofName(log), status.size > 0 else { continue }
-            let (from, to) = (ShellWord.quote(log), ShellWord.quote(log.adding(".old")))
             throw QueueError(
                 .unusable, "does not belong to the database beside it, because a backup has no log", of: log,
-                hints: ["a process was killed in this folder before the backup came; move it away: mv \(from) \(to)"])
+                cause: .backupLog)
         }
     }
 
@@ -62,6 +61,6 @@ package struct BackupMark: Equatable {
     package static func refusal(of folder: QueueFolder) -> QueueError {
         QueueError(
             .stateRefused, "is a backup, so nothing in it can be changed or sent", of: folder.path,
-            hints: [.restore(folder.path)])
+            cause: .backup)
     }
 }

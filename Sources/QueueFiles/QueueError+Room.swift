@@ -43,12 +43,11 @@ extension QueueFolder {
 }
 
 extension QueueError {
-    /// Adds hints to an error that a full disk has caused.
-    package static func withHint(_ error: QueueError, in folder: QueueFolder) -> QueueError {
-        guard error.isDiskFull else { return error }
-        var hinted = QueueError(error.code, error.message, of: error.subject, hints: error.hints + fullHints(folder))
-        hinted.isDiskFull = true
-        return hinted
+    /// The same error; if a full disk has caused it, with whether deleting something would make room.
+    package static func withRoom(_ error: QueueError, in folder: QueueFolder) -> QueueError {
+        var error = error
+        if error.isDiskFull { error.cause = lack(folder) }
+        return error
     }
 
     /// The error of a push that names the bundle for which there was no room; any other error as it is.
@@ -59,14 +58,12 @@ extension QueueError {
         case let error as BundleError where error.cause == .diskFull: cause = error.description
         default: return error
         }
-        var named = QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, hints: fullHints(folder))
-        named.isDiskFull = true
-        return named
+        return QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, cause: lack(folder))
     }
 
-    private static func fullHints(_ folder: QueueFolder) -> [QueueHint] {
-        // Nothing that this user deletes makes room then, and each change of the database needs some.
-        Reserve(folder: folder).takenByRoot > 0
-            ? [.words("the disk has free blocks, but \(QueueFolder.keptForRoot)")] : [.freeSpace, .pushByReference]
+    /// If the last blocks are kept for root, nothing that this user deletes makes room, and each change of the database
+    /// needs some.
+    private static func lack(_ folder: QueueFolder) -> Cause {
+        Reserve(folder: folder).takenByRoot > 0 ? .keptForRoot : .noRoomToStore
     }
 }

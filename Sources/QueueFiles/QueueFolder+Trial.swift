@@ -25,7 +25,7 @@ extension QueueFolder {
     /// The error for such a folder.
     package static func apart(_ code: QueueError.Code, _ folder: FilePath) -> QueueError {
         QueueError(
-            code, "\(apartWords), but all folders of a queue need one mount", of: folder, hints: [.oneMount(folder)])
+            code, "\(apartWords), but all folders of a queue need one mount", of: folder, cause: .apart)
     }
 
     package static let apartWords = "is on a mount of its own"
@@ -38,10 +38,9 @@ extension QueueFolder {
     private func requireUsable() throws(QueueError) {
         try requireOneMount()
         let kind = DiskKind.of(path)
-        let otherFolder = QueueHint.otherFolder(isForeign: false)
         guard kind != .fat else {
             throw QueueError(
-                .unusable, "is on FAT, where a power cut can take away what was stored", of: path, hints: [otherFolder])
+                .unusable, "is on FAT, where a power cut can take away what was stored", of: path, cause: .unfit)
         }
         let lacks = try onFile(incoming) { try FolderTrial.lacks(of: incoming, movingTo: spool) }
         guard !lacks.isEmpty else { return }
@@ -49,7 +48,7 @@ extension QueueFolder {
         if let lack = lackOfRoom(for: Reserve.size) { throw QueueError(.inputOutput, lack, of: path) }
         throw QueueError(
             .unusable, "the file system cannot keep a queue: \(lacks.map(\.words).joined(separator: "; "))", of: path,
-            hints: lacks.advice(kind) + [otherFolder])
+            cause: .unfit, values: lacks.options(kind))
     }
 }
 
@@ -77,11 +76,10 @@ extension FolderTrial.Lack {
 }
 
 extension [FolderTrial.Lack] {
-    /// How to mount the file system so that it has what is missing.
-    fileprivate func advice(_ kind: DiskKind) -> [QueueHint] {
-        if kind == .network { return [QueueFolder.shareOptions] }
-        let cache: QueueHint = "mount it with a cache: cache.files=partial (mergerfs), the mode full (rclone)"
-        return (contains(where: \.isForeign) ? ["mount it with umask=077 and the number of this user (uid)"] : [])
-            + (kind == .fuse && contains(where: \.isOfMap) ? [cache] : [])
+    /// What a mount option would mend, as the values of `QueueError.Cause.unfit`.
+    fileprivate func options(_ kind: DiskKind) -> [String] {
+        if kind == .network { return ["share"] }
+        return (contains(where: \.isForeign) ? ["owner"] : [])
+            + (kind == .fuse && contains(where: \.isOfMap) ? ["map"] : [])
     }
 }

@@ -124,32 +124,22 @@ public struct QueueFolder: Hashable, Sendable {
             if let fault = FileAccess.exposure(ofSecret: file) {
                 let isOnShare = (try? FileSystemKind.of(file))?.isShare ?? false
                 throw QueueError(
-                    .openToOthers, fault.message, of: file,
-                    hints: isOnShare
-                        ? [Self.shareOptions] : [.words("chmod 600 \(ShellWord.quote(file))")])
+                    .openToOthers, fault.message, of: file, cause: .secret, values: isOnShare ? ["share"] : [])
             }
         }
         try BackupMark.requireNoLog(in: self)
     }
 
-    static let shareOptions: QueueHint =
-        "CIFS needs the mount options nobrl,file_mode=0600,dir_mode=0700,uid=NUMBER"
-
     /// Refuses a path that is not UTF-8, because SQLite takes the path of its database as text.
     private func requireText() throws(QueueError) {
         guard String(validating: path) != nil else {
             throw QueueError(
-                .unusable, "the path of the queue is not UTF-8", of: path,
-                hints: [.otherFolder(isForeign: false)])
+                .unusable, "the path of the queue is not UTF-8", of: path, cause: .unfit)
         }
     }
 
     package var missing: QueueError {
-        QueueError(
-            .missing, "there is no queue here", of: path,
-            hints: isDefault
-                ? [.createQueue(nil)]
-                : ["if the queue is on another disk, check that it is mounted", .createQueue(path)])
+        QueueError(.missing, "there is no queue here", of: path, cause: isDefault ? .defaultQueue : nil)
     }
 
     private func examine(_ path: FilePath, _ kind: FileStatus.Kind) throws(QueueError) {
@@ -173,12 +163,10 @@ public struct QueueFolder: Hashable, Sendable {
             let name = ProcessEnvironment.userName(status.owner)
             throw QueueError(
                 .openToOthers, "belongs to another user: \(name ?? "number \(status.owner)")", of: path,
-                hints: ["only \(name ?? "that user") can use this queue", .nameInbox(name)])
+                cause: .otherOwner, values: [name].compactMap(\.self))
         }
         guard !status.isWritableByOthers else {
-            throw QueueError(
-                .openToOthers, "can be changed by other users", of: path,
-                hints: ["remove the write access, then check what is in it: chmod go-w \(ShellWord.quote(path))"])
+            throw QueueError(.openToOthers, "can be changed by other users", of: path, cause: .writable)
         }
     }
 

@@ -21,35 +21,30 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let code: Code
-    public let cause: Cause?
+    public package(set) var cause: Cause?
     /// What the cause says more about, such as the name that was found, in the order that the cause states.
     public let values: [String]
     public let message: String
     /// The file, capture, session or destination that the error is about, as the user named it.
     public private(set) var subject: String?
-    /// What the user can do about it.
-    public let hints: [QueueHint]
-    /// Whether the disk is full, so that nothing was written.
-    public package(set) var isDiskFull = false
+    /// What `prune` could delete to make room, if that was looked up and there is something.
+    public package(set) var releasable: Releasable?
 
     public init(
-        _ code: Code, _ message: String, of subject: String? = nil, cause: Cause? = nil, values: [String] = [],
-        hints: [QueueHint] = []
+        _ code: Code, _ message: String, of subject: String? = nil, cause: Cause? = nil, values: [String] = []
     ) {
         self.code = code
         self.cause = cause
         self.values = values
         self.message = message
         self.subject = subject
-        self.hints = hints
     }
 
     /// Makes the same error for the file at a path.
     public init(
-        _ code: Code, _ message: String, of path: FilePath, cause: Cause? = nil, values: [String] = [],
-        hints: [QueueHint] = []
+        _ code: Code, _ message: String, of path: FilePath, cause: Cause? = nil, values: [String] = []
     ) {
-        self.init(code, message, of: path.string as String?, cause: cause, values: values, hints: hints)
+        self.init(code, message, of: path.string as String?, cause: cause, values: values)
     }
 
     /// The same error, about something if it is not yet about anything.
@@ -100,19 +95,67 @@ extension QueueError.Code {
     public static let corruptRecord = Self("queue.record")
 }
 
+extension QueueError.Cause {
+    /// The disk is full, so that nothing was written: because of free-floor, while something is stored or sent; or its
+    /// last blocks are kept for root.
+    public static let diskFull = Self("disk.full"), noRoomToStore = Self("disk.full.store")
+    public static let noRoomToSend = Self("disk.full.send"), keptForRoot = Self("disk.root")
+    /// The database is another program's, or was replaced by one of another version. The queue was replaced under a run.
+    public static let foreign = Self("database.foreign"), otherVersion = Self("database.version")
+    public static let replaced = Self("database.replaced")
+    /// The database is sound. A run of an older version is active.
+    public static let sound = Self("database.sound"), oldRun = Self("run.older")
+    /// No file may be larger than a number of bytes (the value).
+    public static let fileSize = Self("limit.file")
+    /// The file system cannot keep a queue. The values: `share`, `owner` and `map` for what a mount option would mend.
+    public static let unfit = Self("folder.unfit")
+    /// A folder of the queue is on a mount of its own.
+    public static let apart = Self("folder.apart")
+    /// Nobody has named a queue, and the default one is missing.
+    public static let defaultQueue = Self("queue.default")
+    /// A file with secrets can be read by others; the value `share` if it is on CIFS. A file can be changed by others. A
+    /// file belongs to another user (the value, if the user has a name).
+    public static let secret = Self("file.secret"), writable = Self("file.writable"), otherOwner = Self("file.owner")
+    /// The queue is a backup. A log lies beside the database of a backup.
+    public static let backup = Self("queue.backup"), backupLog = Self("backup.log")
+    /// A raw capture, another folder, or a file was found in place of what was expected.
+    public static let rawCapture = Self("input.raw"), folder = Self("input.folder"), file = Self("input.file")
+    /// A bundle is larger than the whole limit. The spool is over its limit: the value is the folder of damaged bundles, if
+    /// it holds some.
+    public static let largerThanLimit = Self("limit.bundle"), evictable = Self("limit.evictable")
+    /// The bytes of a capture are gone. A capture is not cancelled, or has several open deliveries.
+    public static let gone = Self("bytes.gone"), notCancelled = Self("state.open"), ambiguous = Self("state.several")
+    /// The name belongs to a destination that can be changed with `set`, or only looked at; or belonged to one (the value).
+    public static let changeable = Self("name.changeable"), used = Self("name.used"), formerName = Self("name.former")
+    /// Settings are missing. The values: what needs them, an example (may be empty), their names.
+    public static let missingSetting = Self("setting.missing")
+    /// A key signs bundles but not uploads. A URL lacks the hash. A URI has the PIN. A folder is not mounted, or another one.
+    public static let otherKey = Self("setting.key"), sharedURL = Self("setting.url"), shownPIN = Self("setting.pin")
+    public static let unmounted = Self("setting.unmounted"), otherFolder = Self("setting.folder")
+}
+
 extension QueueError {
+    /// Whether a salvage can make the database again.
+    public var isMendedBySalvage: Bool {
+        [.damaged, .older, .corruptRecord].contains(code) && cause != .foreign && cause != .otherVersion
+    }
+
+    /// Whether the disk is full, so that nothing was written.
+    public var isDiskFull: Bool {
+        [.diskFull, .noRoomToStore, .noRoomToSend, .keptForRoot].contains(cause)
+    }
+
     /// Makes the error for a failed call on a file of the queue.
     package static func file(_ path: FilePath, _ error: NativeError) -> QueueError { file(path.string, error) }
 
     package static func file(_ name: String, _ error: NativeError) -> QueueError {
-        var failure = QueueError(.inputOutput, "\(error.call): \(error.text)", of: name)
-        failure.isDiskFull = error.isDiskFull
-        return failure
+        QueueError(
+            .inputOutput, "\(error.call): \(error.text)", of: name, cause: error.isDiskFull ? .diskFull : nil)
     }
 
     /// Makes the error for a value in the database that no version of this tool writes.
     package static func corruptRecord(_ what: String) -> QueueError {
-        QueueError(.corruptRecord, "the database is damaged: \(what)", hints: [.salvage])
+        QueueError(.corruptRecord, "the database is damaged: \(what)")
     }
 }
 

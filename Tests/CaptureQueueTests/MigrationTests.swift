@@ -39,7 +39,7 @@ struct MigrationTests {
         try execute("DELETE FROM grdb_migrations; INSERT INTO grdb_migrations VALUES \(versions)")
         let error = try #require(refusal())
         #expect(error.code == .older && error.message.contains("never released"))
-        #expect(error.hints.contains(.salvage))
+        #expect(error.isMendedBySalvage)
         _ = try UploadQueue.salvage(folder, releases: false) { _ in }
         #expect(refusal() == nil)
     }

@@ -10,11 +10,12 @@ extension QueueError {
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             QueueError(.busy, "another program holds the database", of: path)
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            QueueError(.damaged, "the database is damaged", of: path, hints: [.salvage])
+            QueueError(.damaged, "the database is damaged", of: path)
         case .SQLITE_IOERR:
             QueueError(
                 .inputOutput, "the database cannot be read or written", of: path,
-                hints: ProcessLimits.fileSize.map { ["no file may be larger than \($0) bytes here (ulimit -f)"] } ?? [])
+                cause: ProcessLimits.fileSize.map { _ in .fileSize },
+                values: ProcessLimits.fileSize.map { [String($0)] } ?? [])
         case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
             QueueError(.inputOutput, "the database cannot be opened", of: path)
         case .SQLITE_READONLY:
@@ -25,8 +26,7 @@ extension QueueError {
             // For example a missing table or a violated constraint. Our own statements cannot cause these.
             QueueError(
                 .damaged, "another program may have changed the database (SQLite code \(error.resultCode.rawValue))",
-                of: path,
-                hints: [.salvage])
+                of: path)
         }
     }
 }

@@ -63,7 +63,7 @@ extension QueueStore {
         guard try !maySend || queue.read({ try Schema.isNew($0) }) else {
             throw QueueError(
                 .busy, "a run of an older version is active, so its database cannot be changed",
-                of: folder.path, hints: ["stop that run; the next command of this version makes the change"])
+                of: folder.path, cause: .oldRun)
         }
         try migrator.migrate(queue)
         // Before anything is promised, the names of the database and its files must be on the disk.
@@ -88,10 +88,9 @@ extension QueueStore {
     }
 
     static func fullDisk(_ folder: QueueFolder) -> QueueError {
-        var error = QueueError(
-            .inputOutput, "cannot be changed: \(folder.lackOfRoom() ?? "the disk is full")", of: folder.path)
-        error.isDiskFull = true
-        return error
+        QueueError(
+            .inputOutput, "cannot be changed: \(folder.lackOfRoom() ?? "the disk is full")", of: folder.path,
+            cause: .diskFull)
     }
 
     static func converting<Value>(_ folder: QueueFolder, _ body: () throws -> Value) throws(QueueError) -> Value {

@@ -58,8 +58,7 @@ final class QueueStore: Sendable {
             // If the database is gone but the spool has bundles, this is not a new queue.
             guard try !Spool(folder: folder).holdsBundles() else {
                 throw QueueError(
-                    .damaged, "the database is missing, but the spool holds bundles", of: folder.database,
-                    hints: [.salvage])
+                    .damaged, "the database is missing, but the spool holds bundles", of: folder.database)
             }
             guard createIfMissing else { throw folder.missing }
         }
@@ -198,7 +197,7 @@ final class QueueStore: Sendable {
         guard let known = runner.withLock(\.self), known.file != now else { return }
         throw QueueError(
             .inputOutput, "the database was replaced or removed while a run was active", of: folder.database,
-            hints: ["if the queue is on another disk, check that it is mounted; then start the run again"])
+            cause: .replaced)
     }
 
     /// Syncs the folder once for each connection. SQLite also does so when it creates its log, but ignores a failure.
@@ -290,11 +289,12 @@ final class QueueStore: Sendable {
             try? known?.queue.close()
             known = nil
             guard now != nil else {
-                throw QueueError(
-                    .damaged, "the database is missing", of: folder.database, hints: [.salvage])
+                throw QueueError(.damaged, "the database is missing", of: folder.database)
             }
             guard let opened = try Self.connectCurrent(folder, mayMigrate: false) else {
-                throw QueueError(.damaged, "the database was replaced by one of another version", of: folder.database)
+                throw QueueError(
+                    .damaged, "the database was replaced by one of another version", of: folder.database,
+                    cause: .otherVersion)
             }
             areNamesSettled.withLock { $0 = false }
             known = Connection(queue: opened, file: now)

@@ -30,15 +30,13 @@ enum Schema {
         let path = folder.database
         let header = try onFile(path) { try DatabaseFile.reading(path).read(100, at: 0) }
         guard header.count == 100, header.starts(with: Array("SQLite format 3\u{0}".utf8)) else {
-            throw QueueError(
-                .damaged, "is not a database, or its beginning is damaged", of: path, hints: [.salvage])
+            throw QueueError(.damaged, "is not a database, or its beginning is damaged", of: path)
         }
         // File format, section 1.3. A kill during creation leaves a single page without an application id.
         let owner = header[68..<72].reduce(0) { $0 << 8 | Int($1) }
         let size = (try? FileStatus.ofName(path).size) ?? 0
         guard owner == applicationID || owner == 0 && size <= 4096 else {
-            throw QueueError(
-                .damaged, "is a database of another program", of: path, hints: [.otherFolder(isForeign: true)])
+            throw QueueError(.damaged, "is a database of another program", of: path, cause: .foreign)
         }
     }
 
@@ -62,8 +60,7 @@ enum Schema {
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
         if tables == 0, try Spool(folder: folder).holdsBundles() {
             throw QueueError(
-                .damaged, "the database is empty, but the spool holds bundles", of: folder.database,
-                hints: [.salvage])
+                .damaged, "the database is empty, but the spool holds bundles", of: folder.database)
         }
         guard tables == 0 || isOurs else {
             // A kill during the first migration leaves only the list of migrations, which is empty.
@@ -72,7 +69,7 @@ enum Schema {
             guard isHalfMade else {
                 throw QueueError(
                     .damaged, "is a database of another program", of: folder.database,
-                    hints: [.otherFolder(isForeign: true)])
+                    cause: .foreign)
             }
             return
         }
@@ -80,11 +77,10 @@ enum Schema {
         if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains(where: unreleased.contains) {
             throw QueueError(
                 .older, "was made by a version that was never released, which this one cannot read",
-                of: folder.path, hints: [.salvage])
+                of: folder.path)
         }
         throw QueueError(
             .newer, "was made by a newer capqueue; this one supports versions up to \(Migration11.name)",
-            of: folder.path,
-            hints: ["install a newer capqueue; nothing was changed"])
+            of: folder.path)
     }
 }

@@ -95,11 +95,7 @@ extension UploadQueue.Destinations {
             {
                 throw QueueError(
                     .destinationUsed, used == 1 ? "1 delivery refers to it" : "\(used) deliveries refer to it",
-                    of: name,
-                    hints: [
-                        "without it, receipts would no longer say where captures were sent",
-                        .retireDestination(name),
-                    ])
+                    of: name)
             }
             try db.run("DELETE FROM destinations WHERE id = ?", [number])
             try db.ensureDefault()

@@ -60,7 +60,7 @@ extension UploadQueue.Captures {
         let status: FileStatus
         do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
         guard status.kind == .folder else {
-            throw QueueError(.inputUnreadable, "is not a folder", of: path, hints: [.push(path)])
+            throw QueueError(.inputUnreadable, "is not a folder", of: path, cause: .file)
         }
         let walk = FolderWalk(path, leavesOut: queue.folder.path, leavesUnfinished: true)
         let unreadable = Mutex<[BundleError]>([])

@@ -117,10 +117,9 @@ struct Intake: Sendable {
             return BundleError(.inputUnreadable, "is not a regular file, expected a bundle", file: path)
         }
         if FolderContents(path)?.isRawCapture == true {
-            return QueueError(
-                .inputUnreadable, "is a raw capture, expected a bundle", of: path, hints: [.adoptPacked(path)])
+            return QueueError(.inputUnreadable, "is a raw capture, expected a bundle", of: path, cause: .rawCapture)
         }
-        return QueueError(.inputUnreadable, "is a folder, expected a bundle", of: path, hints: [.adopt(path)])
+        return QueueError(.inputUnreadable, "is a folder, expected a bundle", of: path, cause: .folder)
     }
 
     /// Hashes the copy that the queue already has, or that a killed push left, before the turn to write is taken. A

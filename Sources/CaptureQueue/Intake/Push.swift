@@ -113,7 +113,7 @@ extension UploadQueue {
         guard StorageEncryption(of: folder.spool) == .unknown else { return }
         throw QueueError(
             .encryption, "the disk of the spool is not known to be encrypted, which require-encrypted asks for",
-            of: folder.spool, hints: [.change(.requireEncrypted, isOther: false)])
+            of: folder.spool)
     }
 }
 

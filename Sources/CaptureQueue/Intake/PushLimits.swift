@@ -29,8 +29,8 @@ final class PushLimits: Sendable {
     private let queue: UploadQueue
     private let settings: QueueSettings
     private let promised: Mutex<Promised>
-    /// The hints about what can be deleted. They are looked up for the first refusal of a push.
-    private let advice = Mutex<[QueueHint]?>(nil)
+    /// What can be deleted. It is looked up for the first refusal of a push.
+    private let releasable = Mutex<Releasable??>(nil)
     /// What was deleted to make room and not reported yet. One thread at a time deletes.
     private let evicted = Mutex((captures: 0, bytes: 0))
 
@@ -168,36 +168,41 @@ final class PushLimits: Sendable {
         guard size <= limit else {
             return QueueError(
                 .quota, "has \(size) bytes, more than the limit of the whole spool, which is \(limit)", of: name,
-                hints: [.change(.limit, isOther: false), .pushByReference])
+                cause: .largerThanLimit)
         }
         let damaged = try db.quarantinedBytes(queue.spool)
         let which = damaged > 0 ? ", \(damaged) of them damaged ones in quarantine/" : ""
-        return QueueError(
+        let error = QueueError(
             .quota, "the spool would hold \(total) bytes\(which), the limit is \(limit)", of: name,
-            hints: (damaged > 0 ? [.quarantine(queue.folder.quarantine)] : [])
-                + (try advice(bytes: total - limit, db)).filter { damaged == 0 || $0 != .prune(nil) }
-                + [.change(.limit, isOther: true)])
+            values: damaged > 0 ? ["\(queue.folder.quarantine)"] : [])
+        return try error.with(releasable(bytes: total - limit, db), settings)
     }
 
     /// Returns the error for this many more bytes on the disk; nil if `free-floor` allows them.
     func overFloor(_ name: String, size: Int, _ db: Database) throws -> QueueError? {
         let room = try settings.room(at: queue.folder)
         guard let floor = room.floor, room.free - size < floor else { return nil }
-        return QueueError(
-            .freeDisk, "\(room.free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name,
-            hints: try advice(bytes: floor - room.free + size, db)
-                + [.change(.freeFloor, isOther: true), .pushByReference])
+        let error = QueueError(
+            .freeDisk, "\(room.free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name)
+        return try error.with(releasable(bytes: floor - room.free + size, db), settings)
     }
 
-    /// How to make room, and how much that frees.
-    private func advice(bytes: Int, _ db: Database) throws -> [QueueHint] {
-        try advice.withLock { known in
+    private func releasable(bytes: Int, _ db: Database) throws -> Releasable? {
+        try releasable.withLock { known in
             if let known { return known }
             let found = try Eviction(queue: queue).releasable(bytes: bytes, db)
-            let canEvict = found?.isEnough ?? false && !settings.evictsUploaded
-            let hints = [.prune(found)] + (canEvict ? [QueueHint.change(.evictUploaded, isOther: false)] : [])
-            known = hints
-            return hints
+            known = .some(found)
+            return found
         }
+    }
+}
+
+extension QueueError {
+    /// The same error with what could be deleted, and whether a setting would let push delete it.
+    fileprivate func with(_ found: Releasable?, _ settings: QueueSettings) -> QueueError {
+        var error = self
+        error.releasable = found
+        if found?.isEnough ?? false, !settings.evictsUploaded { error.cause = .evictable }
+        return error
     }
 }

@@ -38,7 +38,7 @@ extension PushWriter {
         let first =
             isNoted
             ? Self.note(after, isStoredAgain: needsBytes)
-            : after.state == .held ? Pushed.Note(words: "it is held", advice: .release(after.id)) : nil
+            : after.state == .held ? Pushed.Note(words: "it is held", change: .release) : nil
         let last = after.holding == .reference && after.state != .completed ? after.reference.map(Self.noteToKeep) : nil
         return pushed(
             arrival, record.id, outcome, after.sha256, after.byteCount,
@@ -48,11 +48,11 @@ extension PushWriter {
     private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> Pushed.Note {
         switch record.state {
         case .completed where isStoredAgain:
-            .init(words: "it was uploaded before and is now stored again", advice: .resend)
-        case .completed: .init(words: "it was already uploaded", advice: .resend)
+            .init(words: "it was uploaded before and is now stored again", canBeResent: true)
+        case .completed: .init(words: "it was already uploaded", canBeResent: true)
         case .permanentlyFailed, .conflict:
-            .init(words: "it is already in the queue and failed for good", advice: .retry(record.id))
-        case .held: .init(words: "it is already in the queue; it is held", advice: .release(record.id))
+            .init(words: "it is already in the queue and failed for good", change: .retry)
+        case .held: .init(words: "it is already in the queue; it is held", change: .release)
         default: .init(words: "it is already in the queue")
         }
     }

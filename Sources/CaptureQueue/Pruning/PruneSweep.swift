@@ -158,7 +158,7 @@ struct PruneSweep {
                         ? QueueError(.bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id)
                         : QueueError(
                             .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
-                            hints: [.cancel(record.id)])
+                            cause: .notCancelled)
                 }
                 found.append(item)
             } catch {

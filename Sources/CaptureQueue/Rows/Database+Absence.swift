@@ -63,6 +63,6 @@ extension QueueStore {
         let what = files == 1 ? "1 bundle is" : "\(files) bundles are"
         throw QueueError(
             .spoolMissing, "is missing or empty, but \(what) stored in it: is its disk mounted?",
-            of: folder.spool, hints: [.checkRepair])
+            of: folder.spool)
     }
 }

@@ -21,15 +21,13 @@ extension Database {
     /// - Throws: `session.ended`.
     func requireOpen(_ session: String) throws {
         if try integer("SELECT 1 FROM sessions WHERE name = ? AND ended_at IS NOT NULL", [session]) != nil {
-            throw QueueError(.sessionEnded, "the session has ended", of: session, hints: [.reopenSession])
+            throw QueueError(.sessionEnded, "the session has ended", of: session)
         }
     }
 
     func destination(_ name: String) throws -> Int {
         guard let id = try integer("SELECT id FROM destinations WHERE name = ?", [name]) else {
-            throw QueueError(
-                .destinationUnknown, "no such destination", of: name,
-                hints: [.listDestinations(isOther: false)])
+            throw QueueError(.destinationUnknown, "no such destination", of: name)
         }
         return id
     }
@@ -39,8 +37,7 @@ extension Database {
         let id = try destination(name)
         guard try integer("SELECT is_retired FROM destinations WHERE id = ?", [id]) == 0 else {
             throw QueueError(
-                .destinationRetired, "the destination is retired and takes no further captures", of: name,
-                hints: [.listDestinations(isOther: true)])
+                .destinationRetired, "the destination is retired and takes no further captures", of: name)
         }
         return id
     }
@@ -75,7 +72,7 @@ extension Database {
             let isFolder = try other.needText("kind") == Destination.Kind.folder.rawValue
             throw QueueError(
                 .destinationExists, "a destination already has this name", of: name,
-                hints: [isFolder || number != nil ? .showDestination(name) : .changeDestination(name)])
+                cause: isFolder || number != nil ? .used : .changeable)
         }
         let owner = try row(
             """
@@ -83,8 +80,7 @@ extension Database {
             """, [number ?? 0, name])
         guard let owner = try owner?.needText("name") else { return }
         throw QueueError(
-            .destinationExists, "\(owner) had this name before", of: name,
-            hints: ["bundles in the queue still use it for \(owner); choose another name"])
+            .destinationExists, "\(owner) had this name before", of: name, cause: .formerName, values: [owner])
     }
 
     /// Returns the destinations that a sidecar names, each once.

@@ -70,10 +70,8 @@ extension QueueStore {
     /// The error of a run that must not send, because it could not store the outcome.
     var noRoom: QueueError {
         let lack = folder.lackOfRoom() ?? "the disk is full"
-        var error = QueueError(
+        return QueueError(
             .inputOutput, "\(lack): nothing is sent, because the outcome could not be stored", of: folder.path,
-            hints: [.freeSpace])
-        error.isDiskFull = true
-        return error
+            cause: .noRoomToSend)
     }
 }

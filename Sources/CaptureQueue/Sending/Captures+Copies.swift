@@ -24,13 +24,12 @@ extension UploadQueue.Captures {
             case .entrySHA256:
                 throw QueueError(
                     record.holding == .reference ? .sourceChanged : .spoolDamaged,
-                    "the bytes changed since they were pushed; nothing was written", of: record.id,
-                    hints: [.checkData])
+                    "the bytes changed since they were pushed; nothing was written", of: record.id)
             case .inputUnreadable where !FileStatus.exists(path):
                 if let root = absentFolder(of: path, record) {
                     throw QueueError(.bytesAbsent, Absence.message(root), of: record.id)
                 }
-                throw QueueError(.bytesAbsent, "\(path) is missing", of: record.id, hints: ["push the bundle again"])
+                throw QueueError(.bytesAbsent, "\(path) is missing", of: record.id, cause: .gone)
             default: throw error
             }
         }

@@ -93,8 +93,7 @@ extension UploadQueue.Captures {
     private static func refusal(_ change: UserChange, _ record: CaptureRecord) -> QueueError {
         if change.sends, !record.holding.hasBytes, record.state != .completed {
             return QueueError(
-                .bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id,
-                hints: ["push the bundle again"])
+                .bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id, cause: .gone)
         }
         return QueueError(
             .stateRefused, "is \(record.state.rawValue), a state that \(change.rawValue) does not change", of: record.id

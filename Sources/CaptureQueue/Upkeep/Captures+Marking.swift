@@ -45,7 +45,7 @@ extension UploadQueue.Captures {
         if open.count > 1 {
             throw QueueError(
                 .stateRefused, "has \(open.count) deliveries that are not completed", of: record.id,
-                hints: [.nameDestination])
+                cause: .ambiguous)
         }
         guard let first = open.first ?? record.deliveries.first else {
             throw QueueError.corruptRecord("a capture has no deliveries")

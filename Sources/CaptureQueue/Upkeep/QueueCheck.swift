@@ -66,7 +66,7 @@ struct QueueCheck {
         let isOnlyIndex = try comparesIndexes && isSound(comparesIndexes: false)
         throw QueueError(
             .damaged, isOnlyIndex ? "an index of the database does not match its rows" : "the database is damaged",
-            of: queue.folder.database, hints: [.salvage])
+            of: queue.folder.database)
     }
 
     mutating func examineIncoming() throws {

@@ -74,7 +74,7 @@ extension UploadQueue {
         throw QueueError(
             .stateRefused,
             "the database is sound; salvage would forget what was uploaded and cancelled",
-            of: folder.database, hints: [.salvageAnyway])
+            of: folder.database, cause: .sound)
     }
 
     /// A command that was killed after its commit may not have written the copy yet.

@@ -47,14 +47,18 @@ public struct Pushed: Sendable {
         case restored
     }
 
-    /// A sentence, and what the user can do about it.
+    /// A sentence, and what would send the capture.
     public struct Note: Hashable, Sendable {
         public let words: String
-        public package(set) var advice: QueueHint?
+        /// The change that sends it; nil if there is none.
+        public let change: UserChange?
+        /// Whether a push that sends again would send it.
+        public let canBeResent: Bool
 
-        package init(words: String, advice: QueueHint? = nil) {
+        package init(words: String, change: UserChange? = nil, canBeResent: Bool = false) {
             self.words = words
-            self.advice = advice
+            self.change = change
+            self.canBeResent = canBeResent
         }
     }
 

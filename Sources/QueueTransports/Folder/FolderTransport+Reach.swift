@@ -22,13 +22,13 @@ extension FolderTransport {
             throw QueueError(
                 .destinationSettings,
                 "path: \(settings.path) has no \(markerName), so it is not the folder that was added: \(error.text)",
-                hints: ["mount its disk there first; another folder is another destination"])
+                cause: .unmounted)
         }
         guard found == settings.marker, found != nil, String(validating: settings.path) != nil else {
             throw QueueError(
                 .destinationSettings,
                 "path: \(settings.path) has the \(markerName) of another destination, not of the folder that was added",
-                hints: ["another folder is another destination"])
+                cause: .otherFolder)
         }
         return settings
     }

@@ -16,9 +16,7 @@ extension DestinationSettings {
         do throws(QueueError) {
             try check()
             if case .put(let put) = self, put.sharesPlaces {
-                throw QueueError(
-                    .destinationSettings, PutSettings.urlWithoutHash,
-                    hints: ["add {sha256} to it, for example {id}-{sha256}.bundle"])
+                throw QueueError(.destinationSettings, PutSettings.urlWithoutHash, cause: .sharedURL)
             }
             var settings = self
             var paths: [String: String?] = [:]
@@ -77,7 +75,7 @@ extension DestinationSettings {
             guard uri.showsPIN else { return uri.text }
             throw QueueError(
                 .destinationSettings, "\(key): \(uri.shown) also has the PIN, in pin-value, where everyone can read it",
-                hints: ["write the PIN to a file, and name it with pin-source in the URI, or with passphrase-file"])
+                cause: .shownPIN)
         }
         let path = FilePath(text).absolute
         guard let text = String(validating: path) else {

@@ -133,7 +133,7 @@ extension CheckFinding {
     private var words: String {
         switch kind {
         case .interrupted: "\(message); complete it with: capqueue prune"
-        case .mount: "\(message); \(QueueHint.oneMount(FilePath(path)).sentence)"
+        case .mount: "\(message); \(OneMount.advice): \(OneMount.command(FilePath(path)))"
         default: message
         }
     }

@@ -106,13 +106,8 @@ struct DestinationCommand: ParsableCommand {
         func run() throws {
             if let kind {
                 throw QueueError(
-                    .valueInvalid, "the kind of a destination cannot be changed", of: name,
-                    hints: [
-                        "add another destination with: capqueue dest add NEW --kind \(kind) ...",
-                        .words(
-                            "then move the captures to it with: capqueue retry --failed --dest \(name); "
-                                + "capqueue dest retire \(name) --to NEW"),
-                    ])
+                    .valueInvalid, "the kind of a destination cannot be changed", of: name, cause: .kind, values: [kind]
+                )
             }
             guard !options.given.isEmpty else { throw ValidationError("give a setting to change") }
             try queue.with(changes: true) { queue in

@@ -228,7 +228,7 @@ extension PushTelling {
 extension Pushed {
     /// The notes with our commands and options.
     fileprivate var remarks: [String] {
-        notes.map { note in [note.words, note.advice?.sentence].compactMap(\.self).joined(separator: "; ") }
+        notes.map { note in [note.words, note.advice(id)].compactMap(\.self).joined(separator: "; ") }
     }
 
     fileprivate func json(_ file: String) -> JSONValue {

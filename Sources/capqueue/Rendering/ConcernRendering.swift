@@ -89,8 +89,8 @@ extension QueueConcern {
             let isOfDamage = folder.name == "quarantine"
             let so = isOfDamage ? "damage cannot be set aside" : "push refuses new captures"
             return (
-                "\(folder) \(QueueFolder.apartWords), so \(so)", QueueHint.oneMountAdvice,
-                QueueHint.oneMountCommand(folder)
+                "\(folder) \(QueueFolder.apartWords), so \(so)", OneMount.advice,
+                OneMount.command(folder)
             )
         case .spoolAbsent:
             return (

@@ -8,15 +8,16 @@ struct RefusedSettingsTests {
         let kind: Destination.Kind
         let settings: [String: String]
         let message: String
-        let hint: QueueHint?
+        /// The values of `missingSetting`.
+        let missing: [String]
 
         init(
-            _ kind: Destination.Kind, _ settings: [String: String], _ message: String, _ hint: QueueHint? = nil
+            _ kind: Destination.Kind, _ settings: [String: String], _ message: String, _ missing: [String] = []
         ) {
             self.kind = kind
             self.settings = settings
             self.message = message
-            self.hint = hint
+            self.missing = missing
         }
 
         var testDescription: String { "\(kind.rawValue), \(message)" }
@@ -33,35 +34,33 @@ struct RefusedSettingsTests {
         }
         #expect(error?.code == .destinationSettings)
         #expect(error?.message == refused.message)
-        #expect(error?.hints.first == refused.hint)
+        #expect(error?.values == refused.missing)
     }
 
     private static let noID = "device-id is missing, the UUID that the server gave the device"
 
-    private static func deviceID(of owner: String) -> QueueHint {
-        .give(["device-id"], owner: owner, example: nil)
+    private static func deviceID(of owner: String) -> [String] {
+        [owner, "", "device-id"]
     }
 
-    private static func profile(of owner: String) -> QueueHint {
-        .give(["profile realitycam"], owner: owner, example: nil)
+    private static func profile(of owner: String) -> [String] {
+        [owner, "", "profile realitycam"]
     }
 
-    private static let putURL = QueueHint.give(
-        ["url", "url-command", "url-endpoint"], owner: "put",
-        example: "https://office.example.org/in/{sha256}.bundle")
+    private static let putURL = [
+        "put", "https://office.example.org/in/{sha256}.bundle", "url", "url-command", "url-endpoint",
+    ]
 
     private static let id = "7e57ab1e-0000-4000-8000-000000000051"
     private static let bucket = "https://s3.example/roof"
 
     private static let ofKinds = [
-        Case(.folder, [:], "path is missing", .give(["path"], owner: "folder", example: nil)),
+        Case(.folder, [:], "path is missing", ["folder", "", "path"]),
         Case(.folder, ["path": ""], "path is empty"),
         Case(.folder, ["path": "/mnt", "url": bucket], "folder has no setting url"),
         Case(
             .http, [:], "url is missing",
-            .give(
-                ["url"], owner: "http",
-                example: "https://captures.example.org; without a path, /api/v1/captures is used")),
+            ["http", "https://captures.example.org; without a path, /api/v1/captures is used", "url"]),
         Case(
             .http, ["url": bucket, "device-id": "7"],
             "device-id is not a UUID; the server gave the device one"),
@@ -83,7 +82,7 @@ struct RefusedSettingsTests {
             deviceID(of: "profile realitycam")),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "key": "/k"],
-            "key is the key that signs bundles; profile realitycam signs with realitycam-key", .makeKey),
+            "key is the key that signs bundles; profile realitycam signs with realitycam-key"),
         Case(
             .http, ["url": bucket, "profile": "realitycam", "device-id": id, "concurrency": "2"],
             "concurrency must be 1 for profile realitycam, which needs its requests in order"),
@@ -101,7 +100,7 @@ struct RefusedSettingsTests {
             "give either a token-file or a token-command, not both"),
         Case(.put, ["url-command": "sign", "key": "/k"], "put has no setting key"),
         Case(
-            .s3, [:], "url is missing", .give(["url"], owner: "s3", example: "https://host/bucket")),
+            .s3, [:], "url is missing", ["s3", "https://host/bucket", "url"]),
         Case(.s3, ["url": bucket, "checksum": "crc32"], "checksum must be sha256, md5 or none"),
         Case(.s3, ["url": bucket, "condition": "maybe"], "condition must be yes or no"),
         Case(.s3, ["url": bucket + "?acl"], "url has a query, which an S3 bucket cannot have"),
@@ -168,7 +167,7 @@ struct RefusedSettingsTests {
     func refusesAURLWithoutTheHashInItsPathWhenItIsGiven(_ url: String) {
         let error = #expect(throws: QueueError.self) { try DestinationSettings(.put, ["url": url]).examined(of: "it") }
         #expect(error?.code == .destinationSettings)
-        #expect(error?.hints == ["add {sha256} to it, for example {id}-{sha256}.bundle"])
+        #expect(error?.cause == .sharedURL)
     }
 
     @Test(arguments: ["ca", "cert", "cert-key", "key", "passphrase-file", "token-file"])

@@ -99,7 +99,7 @@ public struct HTTPSettings: StoredSettings, Hashable, Sendable {
         if texts.texts["key"] != nil {
             throw QueueError(
                 .destinationSettings,
-                "key is the key that signs bundles; profile realitycam signs with realitycam-key", hints: [.makeKey])
+                "key is the key that signs bundles; profile realitycam signs with realitycam-key", cause: .otherKey)
         }
         new.device = device
         try texts.pass(
@@ -134,6 +134,6 @@ extension HTTPSettings.Device {
     fileprivate static func missingID(neededBy owner: String) -> QueueError {
         QueueError(
             .destinationSettings, "device-id is missing, the UUID that the server gave the device",
-            hints: [.give(["device-id"], owner: owner, example: nil)])
+            cause: .missingSetting, values: [owner, "", "device-id"])
     }
 }

@@ -53,10 +53,9 @@ public struct PutSettings: StoredSettings, Hashable, Sendable {
         guard let source = given.first, given.count == 1 else {
             throw QueueError(
                 .destinationSettings, "expected one of url, url-command and url-endpoint",
-                hints: [
-                    .give(
-                        ["url", "url-command", "url-endpoint"], owner: "put",
-                        example: "https://office.example.org/in/{sha256}.bundle")
+                cause: .missingSetting,
+                values: [
+                    "put", "https://office.example.org/in/{sha256}.bundle", "url", "url-command", "url-endpoint",
                 ])
         }
         self.source = source

@@ -56,7 +56,7 @@ extension QueueError {
     static func missing(_ setting: String, of owner: String, example: String? = nil) -> QueueError {
         QueueError(
             .destinationSettings, "\(setting) is missing",
-            hints: [.give([setting], owner: owner, example: example)])
+            cause: .missingSetting, values: [owner, example ?? "", setting])
     }
 }
 

@@ -97,7 +97,7 @@ struct Serving {
 
     private static func openQueue(_ path: FilePath) throws -> UploadQueue {
         do throws(QueueError) { return try UploadQueue(at: QueueFolder(path: path), createIfMissing: true) } catch {
-            guard error.hints.contains(.salvage) else { throw error }
+            guard error.isMendedBySalvage else { throw error }
             throw Unusable("\(error); mend it with: capqueue salvage --queue \(path)")
         }
     }

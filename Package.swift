@@ -145,7 +145,7 @@ let package = Package(
             name: "CaptureImportTests",
             dependencies: [
                 "CaptureImport", "CaptureDevice", "CapturePages", "PictureClient", "PictureMessages", "CaptureBundle",
-                "CaptureNative", "CaptureTestSupport", "capbundle-decode", system,
+                "CaptureNative", "CaptureTestSupport", "CommandSupport", "capbundle-decode", system,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -171,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "CaptureTestSupport", "CaptureBundle", "CapturePages", "CommandSupport", "capbundle",
-                "capbundle-decode", "capqueue", system,
+                "CaptureTestSupport", "CaptureBundle", "CaptureImport", "CapturePages", "CommandSupport",
+                "PictureClient", "capbundle", "capbundle-decode", "capqueue", system,
             ],
             exclude: ["Transcripts"],
             swiftSettings: strict),

@@ -34,8 +34,8 @@ public enum Hint: Hashable, Sendable, ExpressibleByStringInterpolation {
     public enum Reason: Hashable, Sendable {
         /// To see all of its faults, or what is wrong with it.
         case faults, damage
-        /// It was given in place of a raw capture, or its folder in place of a file.
-        case isPacked, isInFolder
+        /// Its folder was given in place of a file.
+        case isInFolder
     }
 
     public init(stringLiteral text: String) { self = .words(Wording(text)) }
@@ -75,47 +75,5 @@ extension Hint {
     public enum Raw: Hashable, Sendable {
         /// Pack this raw folder; pack the raw folder that contains the given file.
         case pack(FilePath), packFolder
-        /// Give a raw capture in one of the forms that can be packed.
-        case forms
-        /// Pack the folders in this one: all, or only those that are raw folders.
-        case packAll(FilePath), packSome(FilePath, count: Int, of: Int)
-        /// Pack all frames, or the one with this number.
-        case packFrames, packFrame(Int)
-        /// Pack the files of this folder that match two patterns. `count` photos have a depth map. `isMany`: a pattern
-        /// matches many files. `times`: the form of the times in their names; `limit`: how far these may be apart.
-        case packMatching(
-            FilePath, count: Int, photo: String, depth: String, isMany: Bool, times: Times?, limit: String?,
-            convertsPhoto: Bool)
-        /// Choose this depth map.
-        case chooseDepth(FilePath)
-        /// Pack this folder and convert its photo, after another step.
-        case convertPhoto(FilePath, isNext: Bool)
-        /// Pack this Stray Scanner scan once its photos are extracted; nil for an archive, which must be unpacked
-        /// first.
-        case packScan(FilePath?)
-        /// Export a recording of Record3D in another form, and pack that.
-        case exportRecording
-        /// Give a setting, or this member of metadata.json.
-        case give(Setting, orMember: String?)
-        /// Name the channel of the depth map, which probably is this one; empty if unknown.
-        case chooseChannel(String)
-        /// Give this scale, which is what the number that was given means for integers.
-        case scaleMeant(String?)
-        /// Give the size of the depth map in metadata.json or as a setting.
-        case giveDepthSize
-        /// Read the times from the names; `words` describes their form.
-        case readTimes(Times, words: String)
-        /// Give the time of the first frame.
-        case giveFirstTime
-        /// Use one time for all frames. `givesToo`: that time must also be given.
-        case shareTime(givesToo: Bool)
-    }
-
-    /// The form of times in names, and whether their zone has to be given.
-    public struct Times: Hashable, Sendable {
-        public let form: String
-        public let needsZone: Bool
-
-        package init(form: String, needsZone: Bool) { (self.form, self.needsZone) = (form, needsZone) }
     }
 }

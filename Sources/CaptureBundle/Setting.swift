@@ -2,16 +2,13 @@
 /// `--force`.
 public enum Setting: String, Sendable {
     // Which files are read and written.
-    case confidencePattern = "confidence", depthPattern = "depth", photoPattern = "photo"
-    case frames, layout, passphraseFile = "passphrase-file", replaces = "force", keyFile = "key", stateFolder = "state"
-    // What is known about a capture, or about the app for which a request is signed.
-    case capturedAt = "captured-at", deviceModel = "device-model", sharesTime = "same-time", timeZone = "time-zone"
-    case depthInvalid = "depth-invalid", depthScale = "depth-scale", depthSize = "depth-size", depthUnit = "depth-unit"
-    case depthChannel = "depth-channel", rpID = "rpid"
+    case passphraseFile = "passphrase-file", replaces = "force", keyFile = "key", stateFolder = "state"
+    // The app for which a request is signed.
+    case rpID = "rpid"
     // What is written into the bundle, and how.
-    case chain, location, withholdable
+    case chain, withholdable
     case convertsPhoto = "convert-photo", rewritesPhoto = "rewrite-photo", keepsSource = "keep-source"
-    case keepsPhotoLocation = "keep-photo-location", withoutDepth = "no-depth"
+    case keepsPhotoLocation = "keep-photo-location"
     /// The command that packs a capture. It is not a setting, but messages refer to it in the same way.
     case pack
 }

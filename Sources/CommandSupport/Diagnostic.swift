@@ -15,10 +15,7 @@ package struct Diagnostic: Sendable {
     package init(tool: String) { self.tool = tool }
 
     package func error(_ error: BundleError) {
-        for error in error.each {
-            say("error", error.line)
-            hint(error.advice)
-        }
+        self.error(CommandFailure(error))
     }
 
     package func error(_ failure: CommandFailure) {
@@ -38,7 +35,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func remark(_ remark: Remark) {
-        say(remark.weight.rawValue, "\(remark.file): \(remark.words)")
+        say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
     }
 
     /// Prints a finding about several files; an error if it has no weight.
@@ -83,7 +80,7 @@ package struct CommandFailure: Sendable {
     package var hints: [String]
     package let status: ExitStatus
     /// Other errors that were found with it.
-    private(set) var further: [BundleError] = []
+    private(set) var further: [CommandFailure] = []
 
     package init(code: String, message: String, hints: [String], status: ExitStatus) {
         self.code = code
@@ -92,11 +89,10 @@ package struct CommandFailure: Sendable {
         self.status = status
     }
 
-    package init(_ error: BundleError) {
+    package init(_ error: BundleError, advice: (BundleError) -> [String] = \.advice) {
         self.init(
-            code: error.code.rawValue, message: error.line, hints: error.advice,
-            status: ExitStatus(error))
-        further = error.further
+            code: error.code.rawValue, message: error.line, hints: advice(error), status: ExitStatus(error))
+        further = error.further.map { CommandFailure($0, advice: advice) }
     }
 
     package var json: JSONValue {

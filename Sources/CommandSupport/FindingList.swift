@@ -37,7 +37,7 @@ package struct FindingList {
 
     package mutating func add(_ remark: Remark) {
         add(
-            Kind(weight: remark.weight, message: remark.words, hints: [], last: remark.file),
+            Kind(weight: remark.weight, message: remark.message, hints: [], last: remark.file),
             [remark.weight.rawValue, remark.code, remark.message])
     }
 

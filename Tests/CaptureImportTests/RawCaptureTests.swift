@@ -56,18 +56,18 @@ struct RawCaptureTests {
 
     @Test func wantsToBeToldThatThereIsNoDepthMap() throws {
         let error = try #require(try failure(depth: nil))
-        #expect(error.hints == [.set(.withoutDepth)])
+        #expect(error.cause == .noDepth)
         #expect(try failure(depth: nil, options: RawCaptureOptions(withoutDepth: true)) == nil)
     }
 
     @Test func takesTheSizeFromTheUserWhereTheMetadataHasNone() throws {
         let bare = RawFolder.metadata.replacing("\"depth_map_dimensions\": {\"width\": 4, \"height\": 3},", with: "")
-        #expect(try failure(metadata: bare)?.hints == [.raw(.giveDepthSize)])
+        #expect(try failure(metadata: bare)?.cause == .noDepthSize)
         let size = try #require(DepthSize(width: 4, height: 3))
         #expect(try failure(metadata: bare, options: RawCaptureOptions(depthSize: size)) == nil)
         let other = try #require(DepthSize(width: 3, height: 4))
         let error = try failure(options: RawCaptureOptions(depthSize: other))
-        #expect(error?.message == "depth_map_dimensions is 4x3, but depth-size says 3x4")
+        #expect(error?.message == "depth_map_dimensions is 4x3, but --depth-size says 3x4")
     }
 
     @Test func warnsOfWhatServersRefuse() throws {

@@ -1,5 +1,8 @@
 import CaptureBundle
+import CaptureImport
+import CaptureTestSupport
 import CommandSupport
+import PictureClient
 import SystemPackage
 import Testing
 
@@ -14,41 +17,60 @@ import Testing
             .key(.recoverCounter("k", isOther: true)),
             "if the right .state file is lost, move this one away, then: capbundle key recover --counter N --key k"
         ),
-        (
-            .raw(.packSome("a", count: 1, of: 3)),
-            "of the 3 files and folders in it, 1 is a raw folder; to pack only it: find a -mindepth 2 -maxdepth 2 "
-                + "-name photo.jpg -printf '%h\\0' | capbundle pack --from0 --out-dir BUNDLES"
-        ),
-        (
-            .raw(.readTimes(.init(form: "s", needsZone: true), words: "seconds")),
-            "the name is seconds: --time-from-name s --time-zone +HH:MM"
-        ),
-        (
-            .raw(
-                .packMatching(
-                    "s", count: 2, photo: "*.png", depth: "d/*.pgm", isMany: true,
-                    times: .init(form: "s", needsZone: true), limit: "20ms", convertsPhoto: true)),
-            "it has 2 photos with their depth maps; to pack: capbundle pack s --photo '*.png' --depth 'd/*.pgm' "
-                + "--depth-scale METRES --time-from-name s --time-zone +HH:MM --match-within 20ms --convert-photo "
-                + "--device-model NAME --out-dir BUNDLES"
-        ),
-        (.set(.timeZone), "give the time zone: --time-zone +HH:MM"),
     ]
+
+    private static let capture: [(BundleError, [String])] = [
+        (
+            BundleError(.rawTime, "", file: "a/photo.jpg", cause: .noOwnTime, values: ["", "iso", "local"]),
+            [
+                "the name is a date with a time: --time-from-name iso --time-zone +HH:MM",
+                "if one time is right for all frames: --captured-at TIME --same-time",
+            ]
+        ),
+        (
+            BundleError(.rawTime, "", file: "a/photo.jpg", cause: .noTime, values: ["portrait", "s"]),
+            [
+                "the name is a time in seconds since 1970: --time-from-name s",
+                "give it: --captured-at TIME, such as 2026-03-14T15:09:26+01:00",
+            ]
+        ),
+        (
+            BundleError(.rawArchive, "", file: "a.gz", cause: .archiveLink, values: ["gzip"]),
+            ["unpack it, check its files, and pack the folder", "unpack it first: gzip -dc a.gz > a"]
+        ),
+        (BundleError(.rawTime, "", file: "a", cause: .noZone), ["give the time zone: --time-zone +HH:MM"]),
+    ]
+
+    @Test(arguments: capture.indices) func adviseOnACapture(_ index: Int) {
+        let (error, advice) = Self.capture[index]
+        #expect(error.advice == advice)
+    }
+
+    @Test func sayHowToPackSomeFoldersInAFolder() throws {
+        let folder = try TemporaryFolder()
+        try ["a/photo.jpg", "b/notes.txt", "c"].forEach { try folder.write("", to: "f/\($0)") }
+        let path = folder.path("f") as String
+        #expect(
+            BundleError(.rawCapture, "", file: path, cause: .noCapture).advice == [
+                "of the 3 files and folders in it, 1 is a raw folder; to pack only it: find \(path) -mindepth 2 "
+                    + "-maxdepth 2 -name photo.jpg -printf '%h\\0' | capbundle pack --from0 --out-dir BUNDLES"
+            ])
+    }
 
     @Test(arguments: sentences) func namesTheCommand(_ hint: Hint, _ sentence: String) {
         #expect(hint.sentence == sentence)
     }
 
     @Test func namesOptionsInPlaceOfSettings() {
-        let error = BundleError(.rawCapture, wording: "is 4x3, but \(.depthSize) says 3x4", file: "d")
-        #expect(error.line == "d: is 4x3, but --depth-size says 3x4")
-        #expect(error.description == "d: is 4x3, but depth-size says 3x4")
+        let error = BundleError(.rawCapture, wording: "needs \(.rpID) ID", file: "d")
+        #expect(error.line == "d: needs --rpid ID")
+        #expect(error.description == "d: needs rpid ID")
     }
 
     @Test func cutsALongMessage() {
         let long = String(repeating: "a", count: 2000)
-        let error = BundleError(.rawCapture, wording: "\(.frames) \(long) \(.layout)")
-        #expect(error.words == "--frames " + String(repeating: "a", count: 991) + "…")
+        let error = BundleError(.rawCapture, wording: "\(.chain) \(long) \(.keyFile)")
+        #expect(error.words == "--chain " + String(repeating: "a", count: 991) + "…")
         #expect(BundleError(.rawCapture, long).message == String(repeating: "a", count: 1000) + "…")
     }
 }

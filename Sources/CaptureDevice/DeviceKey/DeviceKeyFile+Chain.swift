@@ -65,7 +65,7 @@ extension DeviceKeyFile {
         guard let end = try readState(of: device.point.keyID).chain.end, end.seq > 0 else { return nil }
         return Remark(
             weight: .note, code: "chain.unlinked", file: path.string,
-            wording: "this key makes a chain; this bundle has no link, since \(.chain) is missing")
+            message: "this key makes a chain; this bundle has no link, since --chain is missing")
     }
 
     private func chainEnd(_ state: DeviceKeyState) throws(BundleError) -> ChainRecord.End {

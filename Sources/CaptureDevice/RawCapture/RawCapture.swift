@@ -1,4 +1,4 @@
-public import CaptureBundle
+package import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
@@ -112,10 +112,6 @@ package struct RemarkList {
     package mutating func add(_ weight: Remark.Weight, _ code: String, _ file: FilePath, _ message: String) {
         remarks.append(Remark(weight: weight, code: code, file: file.string, message: message))
     }
-
-    package mutating func add(_ weight: Remark.Weight, _ code: String, _ file: FilePath, wording: Wording) {
-        remarks.append(Remark(weight: weight, code: code, file: file.string, wording: wording))
-    }
 }
 
 /// A fact that the user should know and that does not stop packing.
@@ -127,14 +123,5 @@ public struct Remark: Hashable, Sendable {
     public let code: String
     /// The file to which the remark belongs.
     public let file: String
-    /// The message, in which a caller can put its own names for settings.
-    public let wording: Wording
-
-    public var message: String { wording.description }
-}
-
-extension Remark {
-    init(weight: Weight, code: String, file: String, message: String) {
-        self.init(weight: weight, code: code, file: file, wording: Wording(message))
-    }
+    public let message: String
 }

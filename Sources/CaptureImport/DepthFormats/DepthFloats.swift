@@ -12,12 +12,12 @@ struct DepthFloats {
     /// The form of the original file.
     let source: DepthDescription.Source
     /// What the user must know about how the samples were read.
-    private(set) var notes: [Wording] = []
+    private(set) var notes: [String] = []
     /// How the file says that its picture is turned, as EXIF does.
     private(set) var orientation: Int?
 
     init(
-        _ bytes: [UInt8], _ size: DepthSize, _ source: DepthDescription.Source, notes: [Wording] = [],
+        _ bytes: [UInt8], _ size: DepthSize, _ source: DepthDescription.Source, notes: [String] = [],
         orientation: Int? = nil
     ) throws(BundleError) {
         var survey = DepthSurvey()

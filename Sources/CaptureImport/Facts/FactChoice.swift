@@ -6,10 +6,10 @@ struct FactChoice {
     /// What one source says; `words` names the source in messages.
     struct Candidate {
         let text: String
-        let words: Wording
+        let words: String
 
         /// nil if the source does not have the fact.
-        init?(_ text: String?, _ words: Wording) {
+        init?(_ text: String?, _ words: String) {
             guard let text else { return nil }
             (self.text, self.words) = (text, words)
         }
@@ -18,7 +18,7 @@ struct FactChoice {
     /// The fact from the first source that has it; nil if no source has it.
     let text: String?
     /// A message with both facts, if another source disagrees; nil if all agree.
-    let disagreement: Wording?
+    let disagreement: String?
 
     private init(_ candidates: [Candidate?], agree: (String, String) -> Bool) {
         let candidates = candidates.compactMap(\.self)

@@ -11,8 +11,10 @@ enum PhotoRemarks {
         _ file: FilePath, _ read: () throws(JPEGStructure.Failure) -> Value
     ) throws(BundleError) -> Value {
         do { return try read() } catch {
-            let hints = error.kind.map { PhotoAdvice.hints(at: file, $0, to: file) } ?? []
-            throw BundleError(.rawCapture, error.message, file: file, hints: hints)
+            let form = error.kind?.photoForm
+            throw BundleError(
+                .rawCapture, error.message, file: file, cause: form.map { _ in .otherPhoto },
+                values: [form].compactMap(\.self))
         }
     }
 
@@ -54,11 +56,10 @@ enum DepthRemarks {
         let survey = made.survey
         if !survey.isPlausible {
             let isPlain = made.source == .plain
-            let mending: Wording =
-                isPlain ? "divide each sample by 1000 and pack again" : "pack again with \(.depthUnit) mm"
-            let advice: Wording = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
+            let mending = isPlain ? "divide each sample by 1000 and pack again" : "pack again with --depth-unit mm"
+            let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
             let doubt = survey.measured == 0 ? "" : "may not be in metres: "
-            remarks.add(.warning, "raw.plausible", file, wording: "\(doubt)\(survey.finding)\(advice)")
+            remarks.add(.warning, "raw.plausible", file, "\(doubt)\(survey.finding)\(advice)")
         }
         if survey.meaningless > 0 {
             let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"

@@ -25,11 +25,10 @@ extension RawCapture {
         if position != nil, !options.keepsPhotoLocation, !options.withholdable.contains(.photo),
             case .bytes(let bytes) = photo.content, let words = Unlisted.photo(bytes)
         {
-            let ways: Wording = "pack it with \(.rewritesPhoto) or \(.withholdable) photo.jpg"
+            let ways = "pack it with --rewrite-photo or --withholdable photo.jpg"
             list.add(
                 .note, Remark.photoFields, photo.file,
-                wording:
-                    "\(words), so \"redact\" will not withhold the position of this capture; to allow that, \(ways)")
+                "\(words), so \"redact\" will not withhold the position of this capture; to allow that, \(ways)")
         }
         judged.remarks += list.remarks
         return judged
@@ -37,20 +36,16 @@ extension RawCapture {
 
     private func refuseUnlisted(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {
         var faults = FaultList()
-        func refuse(_ words: String?, _ file: FilePath, _ hint: Hint) {
+        func refuse(_ words: String?, _ file: FilePath, _ cause: BundleError.Cause) {
             guard let words else { return }
-            let wording: Wording = "\(words), which \(.location) \(options.location.rawValue) does not allow"
-            _ = faults.attempt {
-                throw BundleError(
-                    .rawPosition, wording: wording, file: file.string, hints: [hint, .set(.keepsPhotoLocation)])
-            }
+            let message = "\(words), which --location \(options.location.rawValue) does not allow"
+            _ = faults.attempt { throw BundleError(.rawPosition, message, file: file, cause: cause) }
         }
-        refuse(Unlisted.photo(try photo.bytes()), photo.file, .set(.rewritesPhoto))
-        refuse(Unlisted.words(.metadata, metadata), metadataFile, "remove the member, or give it another name")
+        refuse(Unlisted.photo(try photo.bytes()), photo.file, .positionInPhoto)
+        refuse(Unlisted.words(.metadata, metadata), metadataFile, .positionInMetadata)
         let sources = carried.map(\.entry.path).filter { $0.role == .source }.map(\.description)
         refuse(
-            sources.isEmpty ? nil : "gives the files \(sources.joined(separator: ", "))", raw,
-            "leave them out: pack without \(.keepsSource)")
+            sources.isEmpty ? nil : "gives the files \(sources.joined(separator: ", "))", raw, .positionInSources)
         guard faults.faults.isEmpty else { throw faults.joined }
     }
 }

@@ -52,7 +52,7 @@ package enum CapbundleLayout: RawLayout {
             let list = found.map(\.string).joined(separator: ", ")
             depth.problem = BundleError(
                 .rawCapture, "has several depth maps: \(list)", file: tree.root,
-                hints: [.raw(.chooseDepth(path))])
+                cause: .severalDepths, values: [path.string])
         }
         return depth
     }

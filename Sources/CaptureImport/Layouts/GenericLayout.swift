@@ -13,9 +13,9 @@ struct GenericLayout {
     ///
     /// - Throws: `raw.layout` if no file matches one of the patterns, or no photo has a depth map.
     func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let photos = try matches(.photoPattern, patterns.photo, tree)
-        let depths = try matches(.depthPattern, patterns.depth, tree)
-        let confidences = try matches(.confidencePattern, patterns.confidence, tree)
+        let photos = try matches("--photo", patterns.photo, tree)
+        let depths = try matches("--depth", patterns.depth, tree)
+        let confidences = try matches("--confidence", patterns.confidence, tree)
         let nearest = nearest(photos, depths)
         let lookalikes = nearest == nil ? lookalikes(photos, depths) : [:]
         if patterns.depth != nil, !options.withoutDepth, lookalikes.isEmpty,
@@ -59,15 +59,14 @@ struct GenericLayout {
     }
 
     private func matches(
-        _ setting: Setting, _ pattern: NamePattern?, _ tree: RawTree
+        _ option: String, _ pattern: NamePattern?, _ tree: RawTree
     ) throws(BundleError) -> Set<[UInt8]> {
         guard let pattern else { return [] }
         let found = Set(pattern.matches(in: tree))
         guard found.isEmpty else { return found }
-        let general: Hint = #"names are relative to RAW and * stands for a part without /; quote them: 'rgb/*.jpg'"#
         throw BundleError(
-            .rawLayout, wording: "\(pattern.hasStar ? "no file matches" : "has no file") \(setting) \(pattern)",
-            file: tree.root.string, hints: [PatternProposal(tree)?.hint ?? general])
+            .rawLayout, "\(pattern.hasStar ? "no file matches" : "has no file") \(option) \(pattern)",
+            file: tree.root, cause: .noMatch)
     }
 
     /// The depth map of each photo by the times in their names; nil if the names must be the same.
@@ -98,13 +97,13 @@ struct GenericLayout {
         let (own, others) = depth.count > photo.count ? ("NFD", "NFC") : ("NFC", "NFD")
         return BundleError(
             .rawCapture, "has the name of its photo in another Unicode form: \(own), the photo has \(others)",
-            file: file, hints: ["give both names the same form, for example with convmv"])
+            file: file, cause: .otherUnicode)
     }
 
     private func noPair(_ tree: RawTree) -> BundleError {
         let found = options.matchWithin.map { "no depth map is within \($0) of a photo, by the times in their names" }
         return BundleError(
             .rawLayout, found ?? "no photo and depth map have the same name where their patterns have *",
-            file: tree.root, hints: PatternProposal(tree).map { [$0.hint] } ?? [])
+            file: tree.root, cause: .noPair)
     }
 }

@@ -1,24 +1,24 @@
 /// Finds the depth map for each photo by the times in their names: the nearest pair is matched first, and each file is
 /// used once (Spec/raw-captures.md section 4.1).
-struct NearestNames {
+package struct NearestNames {
     private let form: NameTimeForm
     private let zone: ZoneOffset?
     private let limit: Int
 
-    init(_ form: NameTimeForm, zone: ZoneOffset?, within limit: MatchLimit) {
+    package init(_ form: NameTimeForm, zone: ZoneOffset?, within limit: MatchLimit) {
         (self.form, self.zone, self.limit) = (form, zone, limit.nanoseconds)
     }
 
-    struct Match: Equatable {
-        let depth: [UInt8]
+    package struct Match: Equatable {
+        package let depth: [UInt8]
         /// The time of the depth map minus the time of the photo, in nanoseconds.
-        let offset: Int
+        package let offset: Int
     }
 
     /// Names that are not times are left out.
     ///
     /// - Returns: For each photo that has one, its depth map.
-    func match(_ photos: [[UInt8]], _ depths: [[UInt8]]) -> [[UInt8]: Match] {
+    package func match(_ photos: [[UInt8]], _ depths: [[UInt8]]) -> [[UInt8]: Match] {
         let photos = timed(photos)
         let depths = timed(depths)
         var pairs: [(offset: Int, photo: Int, depth: Int)] = []

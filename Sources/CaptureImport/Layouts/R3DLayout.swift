@@ -14,6 +14,6 @@ struct R3DLayout: RawLayout {
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         throw BundleError(
             .rawLayout, "is \(words), whose depth maps cannot be read, because they are compressed with LZFSE",
-            file: tree.root, hints: [.raw(.exportRecording)])
+            file: tree.root, cause: .recording)
     }
 }

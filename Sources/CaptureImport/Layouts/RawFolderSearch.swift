@@ -16,12 +16,10 @@ struct RawFolderSearch {
         self.names = names.map(\.string)
     }
 
-    private func missing(_ name: FilePath, _ message: String, _ hints: [Hint]) -> BundleError {
-        BundleError(.rawCapture, "missing; \(message)", file: tree.label(name), hints: hints)
-    }
-
-    private func renaming(_ found: String, to name: FilePath) -> String {
-        "rename it: mv \(ShellWord.quote(folder.appending(found))) \(ShellWord.quote(tree.label(name)))"
+    private func missing(
+        _ name: FilePath, _ message: String, _ cause: BundleError.Cause? = nil, _ values: [String] = []
+    ) -> BundleError {
+        BundleError(.rawCapture, "missing; \(message)", file: tree.label(name), cause: cause, values: values)
     }
 
     private func candidates(_ endings: [String], where accepts: (String) -> Bool = { _ in true }) -> [String] {
@@ -45,17 +43,13 @@ struct RawFolderSearch {
             let kind = FileKind(file: folder)
             return BundleError(
                 .inputUnreadable, "is \(kind?.words ?? "not a folder"), expected a raw folder", file: folder,
-                hints: FileKind.hints(insteadOfARawFolder: folder, kind))
+                cause: .noFolder)
         }
         guard candidates(Self.photoEndings + Self.floatEndings + [".json"]).isEmpty else { return nil }
         let list = CapbundleLayout.usual.map(\.string).joined(separator: ", ")
         let found = names.isEmpty ? "is empty" : "holds none of these"
-        let below = capturesBelow + (FolderContents(folder)?.hints ?? [])
-        let hints = below.isEmpty ? proposal : below
-        return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, hints: hints)
+        return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, cause: .noCapture)
     }
-
-    private var proposal: [Hint] { PatternProposal(tree).map { [$0.hint] } ?? [] }
 
     func missingPhoto() -> BundleError {
         let name = CapbundleLayout.photo
@@ -64,36 +58,29 @@ struct RawFolderSearch {
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
-            let single: Hint = "if the folder holds one capture, rename its photo to \(name)"
-            return missing(name, "\(list) are JPEG photos", proposal.isEmpty ? [single] : proposal)
+            return missing(name, "\(list) are JPEG photos", .severalPhotos)
         }
         if let photo = photos.first {
-            return missing(name, "\(photo.name) is \(photo.kind.words)", ["\(renaming(photo.name, to: name))"])
+            return missing(name, "\(photo.name) is \(photo.kind.words)", .otherName, [photo.name])
         }
         if let other = pictures.first(where: { $0.kind.family == .heif }) ?? pictures.first {
-            let several = pictures.count > 1 ? proposal : []
-            let advice = PhotoAdvice.hints(at: folder.appending(other.name), other.kind, to: tree.label(name))
             return missing(
-                name, "\(other.name) is \(other.kind.words), expected a JPEG", several.isEmpty ? advice : several)
+                name, "\(other.name) is \(other.kind.words), expected a JPEG",
+                pictures.count > 1 ? .severalPhotos : .otherPhoto, [other.kind.photoForm, other.name])
         }
         if let cloud = names.first(where: { $0.hasPrefix(".photo.") && $0.hasSuffix(".icloud") }) {
-            return missing(name, "\(cloud) is a placeholder of a cloud drive", ["download the photo first"])
+            return missing(name, "\(cloud) is a placeholder of a cloud drive", .notDownloaded)
         }
-        return missing(name, "a raw folder must hold the photo under this name", [])
+        return missing(name, "a raw folder must hold the photo under this name")
     }
 
     func missingMetadata() -> BundleError {
         let name = CapbundleLayout.metadata
         let texts = candidates([".json", ".json.txt"])
         if let text = texts.first, texts.count == 1 {
-            return missing(name, "found \(text)", ["if that describes the capture, \(renaming(text, to: name))"])
+            return missing(name, "found \(text)", .otherName, [text])
         }
-        let example =
-            #"{"captured_at":"2026-03-14T15:09:26+01:00","device_model":"NAME","#
-            + #""depth_map_dimensions":{"width":256,"height":192}}"#
-        return missing(
-            name, "it must give the time of the capture and the model of the device",
-            ["it needs at least: \(example)", .set(.capturedAt)])
+        return missing(name, "it must give the time of the capture and the model of the device", .noMetadata)
     }
 
     func missingDepth(_ size: DepthSize?) -> BundleError {
@@ -107,17 +94,26 @@ struct RawFolderSearch {
             let path = folder.appending(other)
             if let kind = FileKind(file: path) {
                 return missing(
-                    name, "\(other) is \(kind.words); expected \(DepthAdvice.expected(size, insteadOf: kind))",
-                    DepthAdvice.hints(at: path, kind, to: tree.label(name)))
+                    name, "\(other) is \(kind.words); expected \(Self.expected(size, insteadOf: kind))", .otherDepth,
+                    [other])
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
-                return missing(name, "\(other) has the right length", ["\(renaming(other, to: name))"])
+                return missing(name, "\(other) has the right length", .otherName, [other])
             }
         }
         guard let other = found.first else {
-            return missing(name, "expected \(DepthAdvice.expected(size))", [.set(.withoutDepth)])
+            return missing(name, "expected \(Self.expected(size))", .noDepth)
         }
-        return missing(name, "found \(other); expected \(DepthAdvice.expected(size))", [])
+        return missing(name, "found \(other); expected \(Self.expected(size))")
+    }
+
+    /// What `depth.f32` holds.
+    private static func expected(_ size: DepthSize?, insteadOf kind: FileKind? = nil) -> String {
+        let form = "raw Float32 little-endian samples in metres"
+        guard let size else { return form }
+        let isOther = kind?.png.map { ($0.width, $0.height) != (size.width, size.height) } ?? false
+        return "\(form), \(size.byteCount) bytes (4 x \(size.width) x \(size.height))"
+            + (isOther ? "; the PNG is not \(size)" : "")
     }
 
     private static let formats: [String: FileKind.Format?] = [
@@ -132,17 +128,18 @@ struct RawFolderSearch {
             own == nil || kind.format != own
         else { return nil }
         let isFloats = path == CapbundleLayout.floats
-        let expected = isFloats ? DepthAdvice.expected(size, insteadOf: kind) : "what its ending says"
+        let expected = isFloats ? Self.expected(size, insteadOf: kind) : "what its ending says"
         return BundleError(
             isFloats ? .rawCapture : .rawDepth, "looks like \(kind.words); expected \(expected)", file: file,
-            hints: DepthAdvice.hints(at: file, kind, to: file))
+            cause: .otherDepth)
     }
+}
 
-    /// For a folder that is not a capture, but holds some.
-    private var capturesBelow: [Hint] {
-        let all = names.filter { !$0.hasPrefix(".") }
-        let count = all.count(where: { FileStatus.exists(folder.appending("\($0)/photo.jpg")) })
-        guard count > 0 else { return [] }
-        return [.raw(count == all.count ? .packAll(folder) : .packSome(folder, count: count, of: all.count))]
+extension FileKind {
+    /// What can be done with a photo of this kind.
+    var photoForm: String {
+        if family == .heif { return "heic" }
+        if format == .png { return "png" }
+        return [.picture, .depthPicture].contains(family) ? "picture" : ""
     }
 }

@@ -1,9 +1,7 @@
 import CaptureBundle
-import CaptureNative
 import SystemPackage
 
-/// Recognises a scan of Stray Scanner, and refuses it, because its photos are only in a video. The hints have commands
-/// that extract them.
+/// Recognises a scan of Stray Scanner, and refuses it, because its photos are only in a video.
 struct StrayScannerLayout: RawLayout {
     static let name = "stray-scanner"
     static let words = "a Stray Scanner scan"
@@ -13,18 +11,7 @@ struct StrayScannerLayout: RawLayout {
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let isFolder = (try? FileStatus.of(tree.root))?.kind == .folder
-        let folder = isFolder ? ShellWord.quote(tree.root) : "SCAN"
-        // Each depth map belongs to the video frame of the same number, so ffmpeg must not drop, repeat or rotate frames.
-        let pictures =
-            "mkdir \(folder)/rgb && ffmpeg -noautorotate -i \(folder)/rgb.mp4 -fps_mode passthrough -start_number 0 "
-            + "-q:v 2 \(folder)/rgb/%06d.jpg"
         throw BundleError(
-            .rawLayout, "is \(words), which has its photos only in the video rgb.mp4", file: tree.root,
-            hints: (isFolder ? [] : ["unpack it to a folder SCAN first"])
-                + [
-                    "to extract the photos (Debian package: ffmpeg): \(pictures)",
-                    .raw(.packScan(isFolder ? tree.root : nil)),
-                ])
+            .rawLayout, "is \(words), which has its photos only in the video rgb.mp4", file: tree.root, cause: .scan)
     }
 }

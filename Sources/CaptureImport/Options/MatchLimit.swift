@@ -3,7 +3,7 @@ public struct MatchLimit: Hashable, Sendable, LosslessStringConvertible {
     public let description: String
     let nanoseconds: Int
 
-    static let usual = MatchLimit(known: "20ms", 20_000_000)
+    package static let usual = MatchLimit(known: "20ms", 20_000_000)
 
     private init(known text: String, _ nanoseconds: Int) { (description, self.nanoseconds) = (text, nanoseconds) }
 

@@ -1,5 +1,5 @@
 import CaptureNative
-import SystemPackage
+package import SystemPackage
 
 /// The names of the files of one kind, relative to RAW, such as `rgb/frame-*.jpg` (Spec/raw-captures.md section 4).
 public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
@@ -9,7 +9,7 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     private let star: (before: [UInt8], after: [UInt8])?
     private let rest: [[UInt8]]
 
-    var hasStar: Bool { star != nil }
+    package var hasStar: Bool { star != nil }
 
     /// Parses a relative path with at most one `*`; nil for any other text, and for a path that leaves RAW.
     public init?(_ text: String) {
@@ -35,7 +35,7 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     public func hash(into hasher: inout Hasher) { for byte in description.utf8 { hasher.combine(byte) } }
 
     /// The path with these bytes in place of `*`.
-    func path(_ bytes: [UInt8]) -> FilePath? {
+    package func path(_ bytes: [UInt8]) -> FilePath? {
         let middle = star.map { [$0.before + bytes + $0.after] } ?? []
         var path: FilePath = ""
         for part in folder + middle + rest {
@@ -47,7 +47,7 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
 
     /// What `*` matches in the tree, in bytewise order. If the pattern has no `*` and the file exists, this is one empty
     /// text.
-    func matches(in tree: RawTree) -> [[UInt8]] {
+    package func matches(in tree: RawTree) -> [[UInt8]] {
         guard let star else { return path([]).map(tree.holds) == true ? [[]] : [] }
         var place: FilePath = ""
         for part in folder {

@@ -21,7 +21,7 @@ public enum NameTimeForm: String, Sendable, CaseIterable {
     }
 
     /// For messages.
-    var words: String { unit.map { "a time in \($0.name) since 1970" } ?? "a date with a time" }
+    package var words: String { unit.map { "a time in \($0.name) since 1970" } ?? "a date with a time" }
 
     /// Reads a whole name; nil for a name of another form and for a time outside the years 2000 to 2099. No name has
     /// times of these years in two units, so a wrong unit is found.
@@ -35,7 +35,7 @@ public enum NameTimeForm: String, Sendable, CaseIterable {
     /// The form in which every name is a time; nil if there is none.
     ///
     /// - Returns: The form, and whether its dates have no zone.
-    static func fitting(_ names: [String]) -> (form: NameTimeForm, needsZone: Bool)? {
+    package static func fitting(_ names: [String]) -> (form: NameTimeForm, needsZone: Bool)? {
         guard !names.isEmpty else { return nil }
         if let form = allCases.first(where: { form in names.allSatisfy { form.read($0, zone: nil) != nil } }) {
             return (form, false)

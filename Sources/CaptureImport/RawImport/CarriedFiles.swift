@@ -1,7 +1,7 @@
 import CaptureBundle
 import CaptureDevice
 import CaptureNative
-import SystemPackage
+package import SystemPackage
 
 /// Collects the entries that are copied into the bundle byte for byte.
 struct CarriedFiles {
@@ -14,7 +14,7 @@ struct CarriedFiles {
     /// Adds `source/<name>`. If another file already has this name, it gets a number in front.
     mutating func addSource(_ file: FilePath, _ bytes: [UInt8]) throws(BundleError) {
         guard files.count < BundleLimits.entries / 2 else {
-            throw BundleError(.rawCapture, wording: "has too many files for \(.keepsSource)", file: file.string)
+            throw BundleError(.rawCapture, "has too many files for --keep-source", file: file)
         }
         let name = file.lastComponent?.bytes ?? []
         var path = Self.path(name)
@@ -51,7 +51,7 @@ struct CarriedFiles {
 
 extension FilePath {
     /// The ending of the name in small letters, without its point; nil if there is none.
-    var ending: String? {
+    package var ending: String? {
         guard let parts = lastComponent?.string.pieces(by: "."), parts.count > 1 else { return nil }
         return parts.last?.lowercased()
     }

@@ -38,9 +38,9 @@ struct DepthFileReader {
         let limit = limit(of: grid)
         let missing = limit == .infinity ? 0 : grid.count(above: limit)
         let isMax = missing > 0 && options.depthInvalidAbove == nil
-        var notes = grid.notes.map { Wording($0) }
+        var notes = grid.notes
         if isMax {
-            let words: Wording = "\(.depthInvalid) zero takes them as distances"
+            let words = "--depth-invalid zero takes them as distances"
             notes.append("has samples of \(grid.highest), which are taken as not measured (\(words))")
         } else if missing > 0 {
             notes.append("has \(missing) samples above \(DepthScale.text(limit)), which are taken as not measured")
@@ -88,15 +88,15 @@ struct DepthFileReader {
 
     private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
         if options.depthChannel != nil, file.path.ending != "exr" {
-            let message: Wording = "is not an OpenEXR file (.exr), in which \(.depthChannel) names a channel"
-            throw BundleError(.rawDepth, wording: message, file: label.string)
+            let message = "is not an OpenEXR file (.exr), in which --depth-channel names a channel"
+            throw BundleError(.rawDepth, message, file: label)
         }
         switch file.path.ending {
         case "npy", "pfm", "pgm": do { return try plainFormat(bytes) } catch { throw Self.wrong(error, label) }
         case "npz":
             throw BundleError(
                 .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
-                hints: DepthAdvice.unpacking(label))
+                cause: .numpyArchive)
         case "png": return try picture(bytes, .png, "png", label)
         case "tif", "tiff": return try picture(bytes, .tiff, "tiff", label)
         case "exr": return try picture(bytes, .openEXR, "exr", label)
@@ -138,7 +138,7 @@ struct DepthFileReader {
         guard let size else {
             throw BundleError(
                 .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
-                hints: [.set(.depthSize)])
+                cause: .noDepthSize)
         }
         do {
             if isPlain && bytes.count == size.byteCount {
@@ -168,7 +168,7 @@ struct DepthFileReader {
     private func wrongLength(_ count: Int, _ size: DepthSize, _ label: FilePath) -> BundleError {
         BundleError(
             .rawDepth, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))",
-            file: label, hints: DepthAdvice.hints(length: count, size))
+            file: label, cause: .depthLength, values: [count, size.width, size.height].map(String.init))
     }
 
     /// The number of metres in one unit: the option, else the layout.
@@ -179,8 +179,8 @@ struct DepthFileReader {
             // It probably is how many units a metre has.
             let meant = DepthScale("\(1 / given.metres)")?.description
             throw BundleError(
-                .rawUnit, wording: "has integers, of which \(.depthScale) \(given) makes one unit \(given) m",
-                file: label.string, hints: [.raw(.scaleMeant(meant))])
+                .rawUnit, "has integers, of which --depth-scale \(given) makes one unit \(given) m", file: label,
+                cause: .largeUnit, values: [meant].compactMap(\.self))
         }
         var message = "has samples in an unknown unit"
         if samples.factor != 1 {
@@ -191,6 +191,6 @@ struct DepthFileReader {
         } else if let scale = isFloat ? file.floatScale ?? file.scale : file.scale {
             return scale
         }
-        throw BundleError(.rawUnit, message, file: label, hints: [.set(.depthUnit)])
+        throw BundleError(.rawUnit, message, file: label)
     }
 }

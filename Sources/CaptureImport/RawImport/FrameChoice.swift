@@ -22,8 +22,7 @@ struct FrameChoice {
         var chosen = all
         if let selection = options.frames {
             if export.isSingle {
-                throw BundleError(
-                    .rawFrames, wording: "is a single capture, so \(.frames) cannot be used", file: raw.string)
+                throw BundleError(.rawFrames, "is a single capture, so --frames cannot be used", file: raw)
             }
             chosen = try Self.frames(selection, of: all, raw)
         }
@@ -44,9 +43,8 @@ struct FrameChoice {
             let words = range.count == 1 ? "frame \(range.lowerBound) has" : "the frames \(words(range)) have"
             let known = numbers.filter { $0 >= 0 }
             let list = known.prefix(8).map(String.init).joined(separator: ", ") + (known.count > 8 ? ", …" : "")
-            let hint: Hint =
-                known.isEmpty ? "its frames have no numbers, so leave out \(.frames)" : "frames with a photo: \(list)"
-            throw BundleError(.rawFrames, "\(words) no photo", file: raw, hints: [hint])
+            throw BundleError(
+                .rawFrames, "\(words) no photo", file: raw, cause: .noFrame, values: known.isEmpty ? [] : [list])
         }
         return zip(all, numbers).filter { frame in selection.ranges.contains { $0.contains(frame.1) } }.map(\.0)
     }

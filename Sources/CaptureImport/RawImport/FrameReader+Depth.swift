@@ -15,7 +15,7 @@ extension FrameReader {
     ) throws(BundleError) -> RawCapture.Depth? {
         if options.withoutDepth {
             if export.search != nil, let path = frame.depth?.path {
-                remarks.add(.note, "raw.ignored", label(path), wording: "left out because of \(.withoutDepth)")
+                remarks.add(.note, "raw.ignored", label(path), "left out because of --no-depth")
             }
             return nil
         }
@@ -30,10 +30,10 @@ extension FrameReader {
         }
         try compare(made.size, metadata?.depthSize, file)
         DepthRemarks.size(made.size, file: file, &remarks)
-        for note in made.notes { remarks.add(.note, "raw.samples", file, wording: note) }
+        for note in made.notes { remarks.add(.note, "raw.samples", file, note) }
         if frame.depth?.isUnitAssumed == true, options.depthScale == nil {
-            let message: Wording = "its integers are read as millimetres; \(.depthScale) METRES says otherwise"
-            remarks.add(.note, Remark.depthUnit, file, wording: message)
+            let message = "its integers are read as millimetres; --depth-scale METRES says otherwise"
+            remarks.add(.note, Remark.depthUnit, file, message)
         }
         let turn = photo?.structure.exif?.orientation ?? 1
         if let own = made.orientation, own != turn {
@@ -80,33 +80,31 @@ extension FrameReader {
         guard let depth = frame.depth else {
             if let search = export.search { throw search.missingDepth(size) }
             let within = options.matchWithin.map { " within \($0) of its time" } ?? ""
-            throw BundleError(.rawCapture, "has no depth map\(within)", file: photoFile, hints: withoutDepth)
+            throw BundleError(.rawCapture, "has no depth map\(within)", file: photoFile, cause: noDepth)
         }
         if let problem = depth.problem { throw problem }
         guard tree.holds(depth.path) else {
             throw BundleError(
-                .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), hints: withoutDepth)
+                .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), cause: noDepth)
         }
         return depth
     }
 
-    /// The advice to pack without a depth map, unless other frames have one: then it is missing here.
-    private var withoutDepth: [Hint] {
-        let others = export.frames.contains { $0.depth.map { tree.holds($0.path) } ?? false }
-        return others ? [] : [.set(.withoutDepth)]
+    /// nil if other frames have a depth map: then it is missing here.
+    private var noDepth: BundleError.Cause? {
+        export.frames.contains { $0.depth.map { tree.holds($0.path) } ?? false } ? nil : .noDepth
     }
 
     /// The size for files that do not contain it.
     private func saidSize(
         _ own: JSONValue?, _ said: CaptureMetadata.Dimensions?
     ) throws(BundleError) -> DepthSize? {
-        func wrong(_ wording: Wording, _ hints: [Hint] = []) -> BundleError {
-            BundleError(
-                .rawCapture, wording: "depth_map_dimensions is \(wording)", file: metadataFile.string, hints: hints)
+        func wrong(_ words: String, _ cause: BundleError.Cause? = nil) -> BundleError {
+            BundleError(.rawCapture, "depth_map_dimensions is \(words)", file: metadataFile, cause: cause)
         }
         if let given = options.depthSize {
             if let said, (said.width, said.height) != (given.width, given.height) {
-                throw wrong("\(said), but \(.depthSize) says \(given)")
+                throw wrong("\(said), but --depth-size says \(given)")
             }
             return given
         }
@@ -120,9 +118,7 @@ extension FrameReader {
         if export.search != nil, export.metadata != nil, let own, own["depth_map_dimensions"] == nil,
             DepthFileReader.needsSize(path)
         {
-            throw wrong(
-                "missing, expected the width and height of \(path)",
-                [.raw(.giveDepthSize)])
+            throw wrong("missing, expected the width and height of \(path)", .noDepthSize)
         }
         return frame.depth?.size
     }
@@ -132,7 +128,7 @@ extension FrameReader {
         _ size: DepthSize, _ said: CaptureMetadata.Dimensions?, _ file: FilePath
     ) throws(BundleError) {
         if let given = options.depthSize, given != size {
-            throw BundleError(.rawCapture, wording: "is \(size), but \(.depthSize) says \(given)", file: file.string)
+            throw BundleError(.rawCapture, "is \(size), but --depth-size says \(given)", file: file)
         }
         if let said, (said.width, said.height) != (size.width, size.height) {
             throw BundleError(

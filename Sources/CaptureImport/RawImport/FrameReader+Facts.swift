@@ -53,17 +53,12 @@ extension FrameReader {
     private func blamed(_ error: BundleError, hasPhoto: Bool) -> BundleError {
         var faults = FaultList()
         for fault in error.each {
-            var hints: [Hint] = []
-            if hasPhoto, fault.cause == .noTime { hints = [giving(.capturedAt, "captured_at")] }
-            if hasPhoto, fault.cause == .noModel { hints = [giving(.deviceModel, "device_model")] }
-            faults.add(BundleError(.rawCapture, fault.message, file: metadataFile, hints: hints))
+            faults.add(
+                BundleError(
+                    .rawCapture, fault.message, file: metadataFile, cause: hasPhoto ? fault.cause : nil,
+                    values: [layout]))
         }
         return faults.joined
-    }
-
-    /// The hint that names what can give a fact.
-    func giving(_ setting: Setting, _ member: String) -> Hint {
-        .raw(.give(setting, orMember: layout == CapbundleLayout.name ? member : nil))
     }
 
     /// Whether metadata.json is where the user looks for a fact that is missing: `CaptureMetadata` names it.
@@ -74,17 +69,16 @@ extension FrameReader {
         let device = exif?.device.map { $0.cut(to: 256) }
         let choice = FactChoice.model([
             .init(own["device_model"]?.text, "metadata.json"), .init(device, "the photo's EXIF"),
-            .init(options.deviceModel, "\(.deviceModel)"),
+            .init(options.deviceModel, "--device-model"),
         ])
         if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, wording: "device_model: \(both)")
+            remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
         }
         if let text = choice.text { return text }
         if let app = export.app { return "unknown (\(app))" }
         if hasOwnMetadata { return nil }
         throw BundleError(
-            .rawCapture, "the model of the device is unknown", file: metadataFile,
-            hints: [giving(.deviceModel, "device_model")])
+            .rawCapture, "the model of the device is unknown", file: metadataFile, cause: .noModel, values: [layout])
     }
 
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.

@@ -26,12 +26,10 @@ extension FrameReader {
     ) throws(BundleError) {
         if options.hidesPosition {
             let location = options.location.rawValue
-            remarks.add(
-                .note, "raw.ignored", file,
-                wording: "is not carried, because \(.location) \(location) does not allow other files")
+            let words = "is not carried, because --location \(location) does not allow other files"
+            remarks.add(.note, "raw.ignored", file, words)
         } else if options.rewritesPhoto {
-            let words: Wording = "is not carried, because it has what \(.rewritesPhoto) drops"
-            remarks.add(.note, "raw.ignored", file, wording: words)
+            remarks.add(.note, "raw.ignored", file, "is not carried, because it has what --rewrite-photo drops")
         } else {
             try carried.add(path, mediaType: mediaType, bytes)
         }

@@ -81,11 +81,9 @@ extension FrameReader {
     private func notConverted(_ kind: FileKind, _ path: FilePath) -> BundleError {
         // In a folder of our own, the name of photo.jpg may be wrong too.
         let isMisnamed = export.search != nil && path == CapbundleLayout.photo
-        return wrong(
-            path, "is \(kind.words), expected a JPEG",
-            hints: isMisnamed
-                ? PhotoAdvice.hints(at: label(path), kind, to: label(path))
-                : [.set(.convertsPhoto)])
+        return BundleError(
+            .rawCapture, "is \(kind.words), expected a JPEG", file: label(path),
+            cause: isMisnamed ? .otherPhoto : .notConverted, values: isMisnamed ? [kind.photoForm] : [])
     }
 
     /// Makes a JPEG of a PNG photo, with the EXIF of the original, which is carried if it may be.
@@ -105,7 +103,7 @@ extension FrameReader {
         do throws(PhotoFields.Failure) { return try PhotoFields(bytes).photo } catch {
             throw BundleError(
                 .rawPosition, "cannot be rewritten: it is broken, or does not say how many lines it has", file: file,
-                hints: ["leave out \(.rewritesPhoto), and pack it with \(.keepsPhotoLocation)"])
+                cause: .brokenPhoto)
         }
     }
 
@@ -118,9 +116,9 @@ extension FrameReader {
                 .rawCapture, "photo_hash is not a SHA-256 in hex or base64", file: metadataFile)
         }
         guard said == digest.bytes else {
-            throw wrong(
-                path, "its SHA-256 is \(digest), but photo_hash in metadata.json says \(Hex.encode(said))",
-                hints: ["this is not the photo that the app signed; export the capture again"])
+            throw BundleError(
+                .rawCapture, "its SHA-256 is \(digest), but photo_hash in metadata.json says \(Hex.encode(said))",
+                file: label(path), cause: .otherHash)
         }
     }
 }

@@ -37,18 +37,16 @@ extension FrameReader {
     }
 
     private static func noDepth(_ photo: FramePhoto, _ file: FilePath) -> BundleError {
-        let known = FolderContents(file.folder)?.packing ?? []
-        let alone: Hint = "use \(.withoutDepth) to pack the photo alone"
         let missing = photo.original == nil ? MultiPictureIndex.missing(in: photo.bytes) : 0
         guard missing == 0 else {
             return BundleError(
                 .rawDepth,
                 "lists \(missing) more picture\(missing == 1 ? "" : "s") than it has, such as a depth map: another program rewrote the photo",
-                file: file, hints: known + ["pack the file that the phone wrote", alone])
+                file: file, cause: .rewrittenPhoto)
         }
         return BundleError(
             .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
-            hints: known + [alone])
+            cause: .noDepthInside)
     }
 }
 

@@ -18,10 +18,10 @@ extension FrameReader {
             .init(mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
             .init(try nameTime(), "its name"), .init(fromLayout, "the export"),
             .init(exif?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
-            .init(try givenTime(), "\(.capturedAt)"),
+            .init(try givenTime(), "--captured-at"),
         ])
         if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, wording: "captured_at: \(both)")
+            remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
         }
         if let text = choice.text { return text }
         if hasOwnMetadata, exif?.time == nil { return nil }
@@ -37,16 +37,14 @@ extension FrameReader {
     private func nameTime() throws(BundleError) -> String? {
         guard let form = options.timeFromName else { return nil }
         if let time = name.flatMap({ form.read($0, zone: options.timeZone) }) { return time.text }
-        var hints: [Hint] = ["the name is what * matches, or what the layout calls the frame"]
-        if let fitting = name.flatMap({ NameTimeForm.fitting([$0]) }) { hints = [Self.reading(fitting)] }
         throw BundleError(
-            .rawTime, "its name is not \(form.words) in the years 2000 to 2099", file: photoFile, hints: hints)
+            .rawTime, "its name is not \(form.words) in the years 2000 to 2099", file: photoFile,
+            cause: .nameIsNoTime, values: Self.values(name.flatMap { NameTimeForm.fitting([$0]) }))
     }
 
-    private static func reading(_ fitting: (form: NameTimeForm, needsZone: Bool)) -> Hint {
-        .raw(
-            .readTimes(
-                .init(form: fitting.form.rawValue, needsZone: fitting.needsZone), words: fitting.form.words))
+    /// The last values of errors about a missing time: the form in which the name is a time, and "local" if it has no zone.
+    private static func values(_ fitting: (form: NameTimeForm, needsZone: Bool)?) -> [String] {
+        fitting.map { [$0.form.rawValue] + ($0.needsZone ? ["local"] : []) } ?? []
     }
 
     /// The time from `--captured-at`: plus the seconds of the app's own clock since the first frame, or as it is.
@@ -68,26 +66,24 @@ extension FrameReader {
         if let local = exif?.time?.local {
             return BundleError(
                 .rawTime, "its EXIF has the local time \(local), but not the time zone", file: photoFile,
-                hints: [.set(.timeZone)])
+                cause: .noZone)
         }
         if case .elapsed = frame.facts.clock {
             return BundleError(
                 .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
-                hints: [.raw(.giveFirstTime)])
+                cause: .noDate)
         }
         let count = source.frames.count
-        let named = count == 1 ? name.flatMap { NameTimeForm.fitting([$0]) } : source.nameTimes
-        let hints = named.map { [Self.reading($0)] } ?? []
+        let named = Self.values(count == 1 ? name.flatMap { NameTimeForm.fitting([$0]) } : source.nameTimes)
         guard count > 1 else {
             return BundleError(
-                .rawTime, "the time of the capture is unknown", file: metadataFile,
-                hints: hints + [giving(.capturedAt, "captured_at")])
+                .rawTime, "the time of the capture is unknown", file: metadataFile, cause: .noTime,
+                values: [layout] + named)
         }
-        let shared: Wording? =
-            options.capturedAt != nil ? "\(.capturedAt)" : own["captured_at"].map { _ in "metadata.json" }
-        let found: Wording = shared.map { ", and \($0) gives one time for \(count) frames" } ?? ""
+        let shared = options.capturedAt != nil ? "--captured-at" : own["captured_at"].map { _ in "metadata.json" }
+        let found = shared.map { ", and \($0) gives one time for \(count) frames" } ?? ""
         return BundleError(
-            .rawTime, wording: "has no time of its own\(found)", file: photoFile.string,
-            hints: hints + [.raw(.shareTime(givesToo: shared == nil))])
+            .rawTime, "has no time of its own\(found)", file: photoFile, cause: .noOwnTime,
+            values: [shared ?? ""] + named)
     }
 }

@@ -79,8 +79,8 @@ package struct FrameReader {
         return photoFile
     }
 
-    func wrong(_ path: FilePath, _ message: String, hints: [Hint] = []) -> BundleError {
-        BundleError(.rawCapture, message, file: label(path), hints: hints)
+    func wrong(_ path: FilePath, _ message: String) -> BundleError {
+        BundleError(.rawCapture, message, file: label(path))
     }
 
     private static let facts: Set = ["captured_at", "depth_map_dimensions", "device_model", "location"]
@@ -109,9 +109,8 @@ package struct FrameReader {
             throw wrong(path, "\(found), expected an 8-bit greyscale PNG")
         }
         if options.hidesPosition, let words = Unlisted.confidence(bytes) {
-            let message: Wording =
-                "left out: it \(words), which \(.location) \(options.location.rawValue) does not allow"
-            return remarks.add(.note, "raw.ignored", label(path), wording: message)
+            let message = "left out: it \(words), which --location \(options.location.rawValue) does not allow"
+            return remarks.add(.note, "raw.ignored", label(path), message)
         }
         try carried.add(.confidence, bytes)
     }

@@ -22,8 +22,7 @@ extension PackingRun {
     ) throws(BundleError) {
         guard raws.count <= 1 || options.capturedAt == nil || options.sharesTime else {
             throw BundleError(
-                .rawTime, wording: "\(.capturedAt) gives one time, but there are \(raws.count) captures",
-                hints: ["pack each with its own time, or add \(.sharesTime) if one is right for all"])
+                .rawTime, "--captured-at gives one time, but there are \(raws.count) captures", cause: .oneTime)
         }
         var remarks: [Remark] = []
         var items: [Item] = []

@@ -29,9 +29,9 @@ extension RawSource {
         var remarks = RemarkList()
         if layout != CapbundleLayout.self {
             let others = fitting.map(\.0).filter { $0 != layout }
-            let taken: Wording = "taken as \(layout.words) (\(evidence))"
-            let all = others.reduce(taken) { "\($0); it could also be \($1.words) (\(.layout) \($1.name))" }
-            remarks.add(.note, "raw.layout", raw, wording: all)
+            let taken = "taken as \(layout.words) (\(evidence))"
+            let all = others.reduce(taken) { "\($0); it could also be \($1.words) (--layout \($1.name))" }
+            remarks.add(.note, "raw.layout", raw, all)
         }
         try self.init(raw, tree, layout: layout.name, layout.export(tree), options, remarks)
     }
@@ -45,13 +45,11 @@ extension RawSource {
     ) throws(BundleError) -> RawSource {
         if options.layout != .auto {
             let words = layouts.first { $0.name == options.layout.rawValue }?.words ?? options.layout.rawValue
-            let other: Wording? = fitting.first.map { "; it looks like \($0.words) (\(.layout) \($0.name))" }
-            throw BundleError(
-                .rawLayout, wording: "is not \(words)\(other ?? "")", file: raw.string,
-                hints: [PatternProposal(tree)?.hint ?? .set(.photoPattern)])
+            let other = fitting.first.map { "; it looks like \($0.words) (--layout \($0.name))" }
+            throw BundleError(.rawLayout, "is not \(words)\(other ?? "")", file: raw, cause: .unknownLayout)
         }
         if tree.isFolder { return incomplete(raw, tree) }
         throw BundleError(
-            .rawLayout, "holds no capture in a layout that pack knows", file: raw, hints: [.set(.photoPattern)])
+            .rawLayout, "holds no capture in a layout that pack knows", file: raw, cause: .unknownLayout)
     }
 }

@@ -14,7 +14,7 @@ package struct RawSource: Sendable {
     package let frames: [RawFrame]
     /// The remarks about RAW as a whole.
     package let remarks: [Remark]
-    /// The form in which the names of all chosen frames are times, for hints.
+    /// The form in which the names of all chosen frames are times, for advice.
     let nameTimes: (form: NameTimeForm, needsZone: Bool)?
     let tree: RawTree
     /// What the layout found. Of its frames, only the first are kept here.
@@ -96,10 +96,9 @@ extension RawSource {
     /// - Throws: `raw.frames` if there are several.
     package func single() throws(BundleError) -> RawFrame {
         guard let frame = frames.first, frames.count == 1 else {
-            let number = frames.first?.number.map { [Hint.raw(.packFrame($0))] } ?? []
             throw BundleError(
                 .rawFrames, "has \(frames.count) frames with a photo, but a bundle contains only one", file: raw,
-                hints: [.raw(.packFrames)] + number)
+                cause: .severalFrames, values: frames.prefix(1).compactMap { $0.number.map(String.init) })
         }
         return frame
     }

@@ -32,17 +32,15 @@ final class ArchiveStorage: RawTreeStorage {
         } catch {
             // A compressed file without a single file in it may be something else than an archive.
             guard listing.isEmpty, let kind = FileKind(file: path), kind.family == .compressed else { throw error }
-            throw BundleError(
-                error.code, error.message, file: path,
-                hints: error.hints + FileKind.hints(insteadOfARawFolder: path, kind))
+            var failure = error
+            failure.values += [kind.format?.rawValue].compactMap(\.self)
+            throw failure
         }
         listing.finish()
         (self.temporary, self.listing) = (temporary, listing)
         guard listing.place(of: "manifest.json") == nil || listing.place(of: "assertion.cbor") == nil else {
-            let program = FileKind(file: path)?.format?.rawValue
             throw BundleError(
-                .rawArchive, "holds a capture bundle, which is packed already", file: path,
-                hints: program.map { ["to unpack it: \($0) -dc \(ShellWord.quote(path)) > cap.bundle"] } ?? [])
+                .rawArchive, "holds a capture bundle, which is packed already", file: path, cause: .packedAlready)
         }
     }
 

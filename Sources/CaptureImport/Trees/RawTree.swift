@@ -1,6 +1,6 @@
 import CaptureBundle
 import CaptureNative
-import SystemPackage
+package import SystemPackage
 
 /// The files of a raw capture, from a folder on disk or from an archive. All paths are relative to its root.
 package struct RawTree: Sendable {
@@ -13,15 +13,21 @@ package struct RawTree: Sendable {
         self.storage = storage
     }
 
-    /// Whether this is a folder on disk, so that hints can name its files in commands.
+    /// The files of a folder on disk; nil if its names cannot be read.
+    package init?(folder: FilePath) {
+        guard let storage = try? FolderStorage(listing: folder) else { return nil }
+        self.init(root: folder, storage: storage)
+    }
+
+    /// Whether this is a folder on disk.
     var isFolder: Bool { storage is FolderStorage }
 
     /// The form of a path for messages.
-    func label(_ path: FilePath) -> FilePath { root.pushing(path) }
+    package func label(_ path: FilePath) -> FilePath { root.pushing(path) }
 
     /// The names of files and folders in a folder, in bytewise order. If the folder does not exist, there are
     /// none.
-    func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
+    package func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
 
     /// Whether a file or folder has this path.
     func holds(_ path: FilePath) -> Bool { storage.holds(path) }
@@ -44,7 +50,7 @@ package struct RawTree: Sendable {
             if bytes.starts(with: [0xef, 0xbb, 0xbf]) {
                 throw BundleError(
                     .rawCapture, "begins with a UTF-8 byte order mark, expected {", file: label(path),
-                    hints: ["to remove it: sed -i '1s/^\\xef\\xbb\\xbf//' \(ShellWord.quote(label(path)))"])
+                    cause: .byteOrderMark)
             }
             if let kind = FileKind(bytes), ![.json, .text].contains(kind.family) {
                 throw BundleError(.rawCapture, "is \(kind.words), expected a JSON object", file: label(path))

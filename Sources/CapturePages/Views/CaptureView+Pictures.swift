@@ -44,7 +44,7 @@ extension CaptureView {
             let error = error.error(FilePath(name))
             throw BundleError(
                 error.code, error.message, file: name, entry: EntryPath.photo.description, cause: error.cause,
-                values: error.values, hints: error.hints)
+                values: error.values)
         }
     }
 

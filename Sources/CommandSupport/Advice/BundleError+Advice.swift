@@ -3,7 +3,10 @@ package import SystemPackage
 
 extension BundleError {
     /// What the user can do about the error: sentences with our commands and options, computed from its code, cause and place.
-    package var advice: [String] {
+    package var advice: [String] { adviceWithoutPackOptions + adviceOnPackOptions }
+
+    /// The same for commands that have no options of `capbundle pack`.
+    package var adviceWithoutPackOptions: [String] {
         hints.map(\.sentence) + adviceOnFiles + adviceOnDevice + adviceOnCapture + adviceOnPictures
     }
 

@@ -9,10 +9,11 @@ extension Hint {
         case .words(let wording): wording.text(naming: \.option)
         case .set(let setting): setting.advice
         case .key(let advice): advice.sentence
-        case .raw(let advice): advice.sentence
+        case .raw(.pack(let folder)):
+            "\(word(folder)) is a raw capture; to make a bundle from it: capbundle pack \(word(folder)) -o FILE"
+        case .raw(.packFolder): "to make a bundle from a raw folder: capbundle pack RAW -o FILE"
         case .verify(let file, .faults): "list all faults with: capbundle verify \(word(file))"
         case .verify(let file, .damage): "to see what is wrong: capbundle verify \(word(file))"
-        case .verify(let file, .isPacked): "it is packed already; to check it: capbundle verify \(word(file))"
         case .verify(let file, .isInFolder): "it holds a bundle; to check it: capbundle verify \(word(file))"
         case .verifyAll(let folder, let count):
             "it holds \(count) bundles; to check them: capbundle verify \(folder == "/" ? "" : word(folder))/*.bundle"
@@ -73,83 +74,14 @@ extension Hint.Key {
     private func option(_ key: FilePath) -> String { key == DeviceKeyFile.usualPath ? "" : " --key \(word(key))" }
 }
 
-extension Hint.Raw {
-    fileprivate var sentence: String {
-        switch self {
-        case .pack(let folder):
-            "\(word(folder)) is a raw capture; to make a bundle from it: capbundle pack \(word(folder)) -o FILE"
-        case .packFolder: "to make a bundle from a raw folder: capbundle pack RAW -o FILE"
-        case .forms: "RAW is a folder, an archive, or a photo with its depth map inside; see capbundle pack --help"
-        case .packAll(let folder):
-            "it contains raw folders; to pack them all: capbundle pack \(word(folder))/* --out-dir BUNDLES"
-        case .packSome(let folder, let count, let all):
-            "of the \(all) files and folders in it, \(count) \(count == 1 ? "is a raw folder" : "are raw folders"); "
-                + "to pack only \(count == 1 ? "it" : "them"): find \(word(folder)) -mindepth 2 -maxdepth 2 "
-                + "-name photo.jpg -printf '%h\\0' | capbundle pack --from0 --out-dir BUNDLES"
-        case .packFrames: "to pack them all, give --out-dir BUNDLES instead of -o FILE"
-        case .packFrame(let number): "to pack one of them: --frames \(number)"
-        case .packMatching(
-            let folder, let count, let photo, let depth, let isMany, let times, let limit, let convertsPhoto):
-            "it has \(count == 1 ? "a photo with its depth map" : "\(count) photos with their depth maps"); to pack: "
-                + [
-                    "capbundle pack \(word(folder)) --photo \(ShellWord.quote(photo)) --depth \(ShellWord.quote(depth))",
-                    "--depth-scale METRES", times?.options, limit.map { "--match-within \($0)" },
-                    convertsPhoto ? "--convert-photo" : nil, "--device-model NAME",
-                    isMany ? "--out-dir BUNDLES" : "-o FILE",
-                ].compactMap(\.self).joined(separator: " ")
-        case .chooseDepth(let path):
-            "keep one of them, or choose one: capbundle pack RAW --photo photo.jpg --depth \(path)"
-        case .convertPhoto(let folder, let isNext):
-            (isNext ? "then " : "") + "to make a JPEG of this one and carry the original: "
-                + "capbundle pack \(word(folder)) --convert-photo -o FILE"
-        case .packScan(let folder):
-            "then, with one time for all frames: capbundle pack \(folder.map(word) ?? "SCAN") --photo 'rgb/*.jpg' "
-                + "--depth 'depth/*.png' --confidence 'confidence/*.png' --depth-unit mm --captured-at TIME "
-                + "--same-time --device-model MODEL --out-dir BUNDLES"
-        case .exportRecording:
-            "in Record3D, export the recording as \"EXR + RGB\", and pack that folder: "
-                + "capbundle pack FOLDER --captured-at TIME --out-dir BUNDLES"
-        case .give(let setting, let member): setting.advice + (member.map { " or \($0) in metadata.json" } ?? "")
-        case .chooseChannel(let name):
-            "to take one: --depth-channel \(name.isEmpty ? "NAME" : ShellWord.quote(name))"
-        case .scaleMeant(let scale):
-            "it is the number of metres in one unit\(scale.map { ": --depth-scale \($0)" } ?? "")"
-        case .giveDepthSize: "add it, or give the size with --depth-size WIDTHxHEIGHT"
-        case .readTimes(let times, let words): "the name is \(words): \(times.options)"
-        case .giveFirstTime:
-            "give the time of its first frame, from which the other times are computed: \(time)"
-        case .shareTime(let givesToo):
-            "if one time is right for all frames: \(givesToo ? "--captured-at TIME " : "")--same-time"
-        }
-    }
-}
-
-extension Hint.Times {
-    fileprivate var options: String { "--time-from-name \(form)\(needsZone ? " \(zone)" : "")" }
-}
-
 extension Setting {
     fileprivate var advice: String {
         switch self {
-        case .capturedAt: "give it: \(time)"
-        case .convertsPhoto: "to make a JPEG of it and carry the original: --convert-photo"
-        case .depthSize: "give them: --depth-size WIDTHxHEIGHT"
-        case .depthUnit: "give the unit: --depth-unit m, --depth-unit mm or --depth-scale METRES"
-        case .deviceModel: "give it: --device-model NAME"
-        case .keepsPhotoLocation: "to pack it anyway: --keep-photo-location"
         case .passphraseFile: "give it with --passphrase-file FILE or CAPBUNDLE_PASSPHRASE_FILE"
-        case .photoPattern:
-            "other folders need the names of their files: --photo PATTERN --depth PATTERN --depth-unit m|mm"
         case .replaces: "use --force to replace it"
-        case .rewritesPhoto: "to drop this without encoding the photo again: --rewrite-photo"
-        case .timeZone: "give the time zone: \(zone)"
-        case .withoutDepth: "use --no-depth to pack a capture without a depth map"
         default: "give it: \(option)"
         }
     }
 }
-
-private let time = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
-private let zone = "--time-zone +HH:MM"
 
 private func word(_ path: FilePath) -> String { ShellWord.quote(path) }

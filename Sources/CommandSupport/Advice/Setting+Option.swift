@@ -1,5 +1,4 @@
 package import CaptureBundle
-package import CaptureDevice
 
 extension Setting {
     var option: String { self == .pack ? "capbundle pack" : "--\(rawValue)" }
@@ -10,9 +9,4 @@ extension BundleError {
 
     /// `description` with options in place of settings.
     package var line: String { line(words) }
-}
-
-extension Remark {
-    /// The message with options in place of settings.
-    package var words: String { wording.text(naming: \.option) }
 }

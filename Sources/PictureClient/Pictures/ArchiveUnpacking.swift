@@ -91,7 +91,7 @@ private struct ArchiveCheck {
             throw PictureFailure(
                 .unsupported,
                 "is an archive with a link or special file (\(Self.shown(content))), expected only files",
-                hints: ["unpack it, check its files, and pack the folder"])
+                cause: .archiveLink)
         default: throw .misunderstood
         }
     }

@@ -37,10 +37,7 @@ final class DecoderProcess: Sendable {
             process = try HelperProcess(program, arguments: library.map { [$0.rawValue] } ?? [], input: input)
         } catch {
             throw PictureFailure(
-                .noDecoder, "cannot be decoded: \(program.string) cannot be started: \(error.text)",
-                hints: [
-                    "install \(DecoderProgram.name), or set the environment variable \(DecoderProgram.variable) to its path"
-                ])
+                .noDecoder, "cannot be decoded: \(program.string) cannot be started: \(error.text)")
         }
     }
 
@@ -116,7 +113,7 @@ final class DecoderProcess: Sendable {
         guard head.kind == .ready, head.detail == PicturePart.version else {
             throw PictureFailure(
                 .noDecoder, "cannot be decoded: \(DecoderProgram.name) and this program have different versions",
-                hints: ["install both from the same release"])
+                cause: .otherRelease)
         }
         state.withLock { $0.isReady = true }
     }

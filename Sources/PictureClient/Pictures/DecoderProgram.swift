@@ -15,8 +15,6 @@ enum DecoderProgram {
             folder.map { [$0.appending(name), $0.folder.appending("libexec/capbundle").appending(name)] } ?? []
         for place in places where (try? FileStatus.of(place))?.kind == .file { return place }
         let names = places.map(\.string).joined(separator: " or ")
-        throw PictureFailure(
-            .noDecoder, "cannot be decoded: \(name) was not found (expected \(names))",
-            hints: ["install \(name), or set the environment variable \(variable) to its path"])
+        throw PictureFailure(.noDecoder, "cannot be decoded: \(name) was not found (expected \(names))")
     }
 }

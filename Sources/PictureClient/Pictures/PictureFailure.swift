@@ -1,4 +1,4 @@
-package import CaptureBundle
+public import CaptureBundle
 import PictureMessages
 package import SystemPackage
 
@@ -24,18 +24,32 @@ package struct PictureFailure: Error, Hashable, Sendable {
 
     package let kind: Kind
     package let message: String
-    package var hints: [Hint] = []
+    private let cause: BundleError.Cause?
+    private let values: [String]
 
-    package init(_ kind: Kind, _ message: String, hints: [Hint] = []) {
+    package init(_ kind: Kind, _ message: String, cause: BundleError.Cause? = nil, values: [String] = []) {
         self.kind = kind
         self.message = message
-        self.hints = hints
+        self.cause = cause
+        self.values = values
     }
 
     /// The error about a file of a raw capture: `decoder.missing`, or `code` if the file is wrong.
     package func error(_ file: FilePath, code: BundleError.Code = .rawCapture) -> BundleError {
-        BundleError(kind.isInstallation ? .decoderMissing : code, message, file: file, hints: hints)
+        BundleError(
+            kind.isInstallation ? .decoderMissing : code, message, file: file, cause: cause, values: values)
     }
+}
+
+extension BundleError.Cause {
+    /// An archive has a link or a special file.
+    public static let archiveLink = Self("archive.link")
+    /// The value is the channel that probably is the depth map, or empty.
+    public static let severalChannels = Self("channels.several")
+    /// Why `decoder.missing`, unless the program is missing: the value of `missingLibrary` is a Debian package.
+    public static let missingLibrary = Self("library.missing")
+    public static let noSandbox = Self("sandbox.refused")
+    public static let otherRelease = Self("release.other")
 }
 
 extension PictureFailure.Kind {
@@ -57,20 +71,20 @@ extension PictureFailure {
         case .channels:
             let parts = text.pieces(by: "\n", limit: 2, keepsEmpty: true)
             self.init(
-                .unsupported, parts.last ?? text, hints: [.raw(.chooseChannel(parts.first ?? ""))])
+                .unsupported, parts.last ?? text, cause: .severalChannels, values: [parts.first ?? ""])
         case .tooLarge: self.init(.tooLarge, text)
         case .needsAllMemory: self.init(.needsAllMemory, text)
         case .noSandbox:
             self.init(
                 .noDecoder, "cannot be decoded safely: the kernel refused the sandbox of capbundle-decode (\(text))",
-                hints: ["use a kernel with seccomp, outside of containers that forbid it"])
+                cause: .noSandbox)
         case .missing:
             let words = text.pieces(by: " ")
             let (library, package) = (words.first ?? "", words.last ?? "")
             self.init(
                 .missing(library: library, package: package),
                 "needs the library \(library), which is not installed",
-                hints: ["install it: sudo apt-get install \(package)"])
+                cause: .missingLibrary, values: [package])
         }
     }
 }

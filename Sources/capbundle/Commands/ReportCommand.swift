@@ -84,7 +84,7 @@ struct ReportCommand: ManyNamesCommand {
         try report.finish()
         if let failure = pictures.failure {
             diagnostic.warning(
-                "the page has no pictures: a photo \(failure.message)", hints: failure.hints.map(\.sentence))
+                "the page has no pictures: a photo \(failure.message)", hints: failure.advice)
         }
         found.tellLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")

@@ -56,11 +56,9 @@ extension CaptureView {
         let decoder = PictureDecoder()
         let source = try RawSource.open(path, options, decoder)
         guard let frame = source.frames.first, source.frames.count == 1 else {
-            let numbers = source.frames.prefix(4).compactMap { $0.number.map(String.init) }
-            let some = numbers.isEmpty ? "" : ", such as \(numbers.joined(separator: ", "))"
             throw BundleError(
                 .rawFrames, "has \(source.frames.count) frames with a photo, expected one", file: path,
-                advice: ["choose one with --frames NUMBER\(some)"])
+                cause: .severalToShow, values: source.frames.prefix(4).compactMap { $0.number.map(String.init) })
         }
         let raw = try FrameReader.read(frame, of: source, options, decoder)
         guard let depth = raw.depth else { throw noDepth(path.string) }

@@ -40,7 +40,7 @@ enum PackRendering {
 
     private static func json(_ remark: Remark) -> JSONValue {
         .members([
-            "code": .string(remark.code), "file": .string(remark.file), "message": .string(remark.words),
+            "code": .string(remark.code), "file": .string(remark.file), "message": .string(remark.message),
             "weight": .string(remark.weight.rawValue),
         ])
     }

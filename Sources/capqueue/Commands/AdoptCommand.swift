@@ -134,10 +134,6 @@ struct AdoptCommand: ParsableCommand {
 
     /// Whether advice needs an option that only `capbundle pack` has.
     private static func isNotForAdopt(_ hint: Hint) -> Bool {
-        switch hint {
-        case .raw(.give), .raw(.giveDepthSize): true
-        case .set(let setting): setting != .withoutDepth && setting != .location
-        default: false
-        }
+        if case .set = hint { true } else { false }
     }
 }

@@ -47,7 +47,7 @@ struct ReportCommand: ParsableCommand {
             try page.write(to: place)
             if let failure = pictures.failure {
                 diagnostic.warning(
-                    "the page has no pictures: a photo \(failure.message)", hints: failure.hints.map(\.sentence))
+                    "the page has no pictures: a photo \(failure.message)", hints: failure.advice)
             }
         }
     }

@@ -10,7 +10,7 @@ extension CommandFailure {
                 code: error.code.rawValue, message: error.description, hints: error.advice,
                 status: ExitStatus(error))
         } else if let error = error as? BundleError {
-            self.init(error)
+            self.init(error, advice: \.adviceWithoutPackOptions)
         } else {
             return nil
         }

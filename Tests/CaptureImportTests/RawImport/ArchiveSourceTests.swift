@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureDevice
+import CaptureImport
 import CaptureTestSupport
 import Foundation
 import SystemPackage
@@ -60,6 +61,6 @@ struct ArchiveSourceTests {
         try room.folder.write("x", to: "notes/a.txt")
         try room.folder.shell("tar -cf made.tar notes")
         let error = try room.refusal("made.tar")
-        #expect(error.code == .rawLayout && error.hints == [.set(.photoPattern)])
+        #expect(error.code == .rawLayout && error.cause == .unknownLayout)
     }
 }

@@ -67,7 +67,7 @@ struct FactPrecedenceTests {
     @Test func aLocalTimeNeedsItsZone() throws {
         try write(exif(offset: nil), nil)
         let error = try room.refusal("raw")
-        #expect(error.code == .rawTime && error.hints == [.set(.timeZone)])
+        #expect(error.code == .rawTime && error.cause == .noZone)
         let made = try room.pack("raw") { $0.timeZone = ZoneOffset("-03:30") }
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T18:39:26.000Z")
     }
@@ -88,7 +88,7 @@ struct FactPrecedenceTests {
         let raw = name == "photo.png" ? name : "raw"
         let refused = try room.refusal(raw) { $0.withoutDepth = true }
         #expect(refused.message == "is an 8-bit colour PNG, 8x8, expected a JPEG")
-        #expect(refused.hints == [.set(.convertsPhoto)])
+        #expect(refused.cause == .notConverted)
         let made = try room.pack(raw) { ($0.withoutDepth, $0.convertsPhoto) = (true, true) }
         #expect(made.entries["source/photo.png"] == png)
         let photo = try #require(made.entries["photo.jpg"])
@@ -100,11 +100,13 @@ struct FactPrecedenceTests {
         #expect(bare.entries["source/photo.png"] == nil)
     }
 
-    @Test func saysWhichSettingGivesTheTimeOrTheModel() throws {
+    @Test func saysWhatGivesTheTimeOrTheModel() throws {
         try write(RawFolder.photo, #"{"device_model": "Rig"}"#)
-        #expect(try room.refusal("raw").hints == [.raw(.give(.capturedAt, orMember: "captured_at"))])
+        let time = try room.refusal("raw")
+        #expect(time.cause == .noTime && time.values == ["capbundle"])
         try write(RawFolder.photo, #"{"captured_at": "2026-03-14T15:09:26Z"}"#)
-        #expect(try room.refusal("raw").hints == [.raw(.give(.deviceModel, orMember: "device_model"))])
+        let model = try room.refusal("raw")
+        #expect(model.cause == .noModel && model.values == ["capbundle"])
     }
 
     @Test func thePositionInThePhotoMustNotStayWhereItIsWithheld() throws {
@@ -113,7 +115,7 @@ struct FactPrecedenceTests {
         for location in [LocationPolicy.coarse, .omit] {
             let error = try room.refusal("raw") { $0.location = location }
             #expect(error.code == .rawPosition && error.file?.hasSuffix("raw/photo.jpg") == true)
-            #expect(error.hints == [.set(.rewritesPhoto), .set(.keepsPhotoLocation)])
+            #expect(error.cause == .positionInPhoto)
         }
         let kept = try room.pack("raw") {
             $0.location = .omit

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureDevice
 import CaptureImport
 import CaptureTestSupport
+import CommandSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -76,7 +77,7 @@ struct GenericFormTests {
 
     @Test func oneBundleTakesOneFrame() throws {
         let error = try room.refusal("scan") { choose(&$0) }
-        #expect(error.code == .rawFrames && error.hints == [.raw(.packFrames), .raw(.packFrame(5))])
+        #expect(error.code == .rawFrames && error.cause == .severalFrames && error.values == ["5"])
         let made = try room.pack("scan") {
             choose(&$0)
             $0.frames = FrameSelection("20")
@@ -95,7 +96,7 @@ struct GenericFormTests {
             try room.folder.write(RawFolder.photo, to: "\(name)/rgb/frame-\(photo).jpg")
             try room.folder.write(depth, to: "\(name)/depth/frame-\(other).depth.png")
             let error = try room.refusal(name) { choose(&$0) }
-            #expect(error.code == .rawCapture && error.hints.count == 1)
+            #expect(error.code == .rawCapture && error.cause == .otherUnicode)
             #expect(error.file?.utf8.reversed().starts(with: "depth/frame-\(other).depth.png".utf8.reversed()) == true)
             #expect(error.message == "has the name of its photo in another Unicode form: \(forms)")
         }
@@ -112,13 +113,19 @@ struct GenericFormTests {
         #expect(made.packed.manifest.capturedAt.description == "2026-03-14T14:09:26.535Z")
     }
 
+    private func proposal(
+        _ name: String, _ count: Int, _ photo: String, _ depth: String, _ options: String = ""
+    ) -> String {
+        "it has \(count) photos with their depth maps; to pack: capbundle pack \(room.folder.path(name) as String) "
+            + "--photo '\(photo)' --depth '\(depth)' --depth-scale METRES\(options) --device-model NAME "
+            + "--out-dir BUNDLES"
+    }
+
     @Test func namesThePatternThatFitsNothingAndOneThatDoes() throws {
-        let fitting = Hint.Raw.packMatching(
-            room.folder.path("scan"), count: 6, photo: "rgb/frame-*.jpg", depth: "depth/frame-*.depth.png",
-            isMany: true, times: nil, limit: nil, convertsPhoto: false)
+        let fitting = proposal("scan", 6, "rgb/frame-*.jpg", "depth/frame-*.depth.png")
         for (photo, depth, message) in [
-            ("*.jpeg", "depth/*.png", "no file matches photo *.jpeg"),
-            ("rgb/frame-*.jpg", "depth/*.exr", "no file matches depth depth/*.exr"),
+            ("*.jpeg", "depth/*.png", "no file matches --photo *.jpeg"),
+            ("rgb/frame-*.jpg", "depth/*.exr", "no file matches --depth depth/*.exr"),
             (
                 "rgb/*.jpg", "depth/frame-*.depth.png",
                 "no photo and depth map have the same name where their patterns have *"
@@ -128,7 +135,7 @@ struct GenericFormTests {
                 choose(&$0)
                 $0.patterns = patterns(photo, depth)
             }
-            #expect(error.code == .rawLayout && error.message == message && error.hints == [.raw(fitting)])
+            #expect(error.code == .rawLayout && error.message == message && error.advice == [fitting])
         }
     }
 
@@ -143,18 +150,15 @@ struct GenericFormTests {
             try room.folder.write(RawFolder.photo, to: "photos/\(name).jpg")
         }
         for name in ["seq", "colour"] {
-            let hints = try room.refusal(name).hints
-            #expect(!hints.contains { if case .raw(.packMatching) = $0 { true } else { false } })
+            #expect(try !room.refusal(name).advice.contains { $0.contains("--photo") })
         }
         #expect(
-            try room.refusal("photos").hints == ["if the folder holds one capture, rename its photo to photo.jpg"])
+            try room.refusal("photos").advice == ["if the folder holds one capture, rename its photo to photo.jpg"])
         for name in ["frame-000000", "frame-000001"] {
             try room.folder.write(PictureFiles.png(width: 2, height: 1, [1, 2]), to: "seq/\(name).depth.png")
         }
-        let fitting = Hint.Raw.packMatching(
-            room.folder.path("seq"), count: 2, photo: "frame-*.color.png", depth: "frame-*.depth.png", isMany: true,
-            times: nil, limit: nil, convertsPhoto: true)
-        #expect(try room.refusal("seq").hints == [.raw(fitting)])
+        let fitting = proposal("seq", 2, "frame-*.color.png", "frame-*.depth.png", " --convert-photo")
+        #expect(try room.refusal("seq").advice == [fitting])
     }
 
     @Test func refusesAnUnknownModel() throws {
@@ -163,7 +167,7 @@ struct GenericFormTests {
             ($0.deviceModel, $0.frames) = (nil, FrameSelection("5"))
         }
         #expect(error.message == "the model of the device is unknown")
-        #expect(error.hints == [.raw(.give(.deviceModel, orMember: nil))])
+        #expect(error.cause == .noModel && error.values == ["generic"])
     }
 
     /// Photos and depth maps of a recorder that gives each its own time, in seconds. 2.030 is 10 ms from two photos.
@@ -188,11 +192,9 @@ struct GenericFormTests {
             return results
         }
         let alone = try pack(nil)
-        let hint = try #require(throws: BundleError.self) { try alone[0].get() }.hints.first
-        let fitting = Hint.Raw.packMatching(
-            room.folder.path("tum"), count: 2, photo: "rgb/*.jpg", depth: "depth/*.png", isMany: true,
-            times: .init(form: "s", needsZone: false), limit: "20ms", convertsPhoto: false)
-        #expect(hint == .raw(fitting))
+        let advice = try #require(throws: BundleError.self) { try alone[0].get() }.advice
+        let fitting = proposal("tum", 2, "rgb/*.jpg", "depth/*.png", " --time-from-name s --match-within 20ms")
+        #expect(advice == [fitting])
         let results = try pack("20ms")
         let errors = results.map { result in if case .failure(let error) = result { error.message } else { "" } }
         let none = "has no depth map within 20ms of its time"

@@ -2,6 +2,7 @@ import CaptureBundle
 import CaptureDevice
 import CaptureImport
 import CaptureTestSupport
+import CommandSupport
 import Foundation
 import Testing
 
@@ -14,7 +15,7 @@ struct RefusalAdviceTests {
         try RawFolder.write(to: room.folder, depth: nil, metadata: ImportRoom.metadata)
     }
 
-    private func words(_ hints: [Hint]) -> String { hints.compactMap(\.words).joined(separator: "; ") }
+    private func words(_ error: BundleError) -> String { error.advice.joined(separator: "; ") }
 
     /// A depth file of another kind than its name says, words of the message, and of the hint.
     private static let others: [(String, [UInt8], String, String)] = [
@@ -36,7 +37,7 @@ struct RefusalAdviceTests {
         try room.folder.write(file, to: "raw/\(name)")
         let error = try room.refusal("raw")
         #expect(error.code == .rawDepth && error.each.count == 1)
-        #expect(error.message.hasPrefix(message) && (hint.isEmpty || words(error.hints).contains(hint)), "\(error)")
+        #expect(error.message.hasPrefix(message) && (hint.isEmpty || words(error).contains(hint)), "\(error)")
     }
 
     /// A RAW that is not a folder, its first bytes, what it is called, and words of the hint.
@@ -58,7 +59,7 @@ struct RefusalAdviceTests {
         try room.folder.write(file, to: name)
         let error = try room.refusal(name)
         #expect(error.code == .inputUnreadable && error.message == "\(message), expected a raw folder")
-        #expect(words(error.hints).contains(hint), "\(words(error.hints))")
+        #expect(words(error).contains(hint), "\(words(error))")
     }
 
     /// What it is called has the word PNG in it, but it cannot be converted like one.
@@ -67,18 +68,18 @@ struct RefusalAdviceTests {
             [UInt8](repeating: 0, count: 12) + PictureFiles.png(width: 1, height: 1, [1]), to: "raw/photo.jpg")
         let fault = try #require(try room.refusal("raw").each.first)
         #expect(fault.message == "is compressedDepth of ROS, with 12 bytes before its PNG, expected a JPEG")
-        #expect(fault.hints == [], "\(words(fault.hints))")
+        #expect(fault.advice == [], "\(words(fault))")
     }
 
     @Test func saysHowToUnpackWhatIsNoArchive() throws {
         try room.folder.shell("gzip -c raw/photo.jpg > photo.jpg.gz")
         let error = try room.refusal("photo.jpg.gz")
-        #expect(error.code == .rawArchive && words(error.hints).hasPrefix("unpack it first: gzip -dc "))
+        #expect(error.code == .rawArchive && words(error).hasPrefix("unpack it first: gzip -dc "))
         try room.folder.write(PictureFiles.npy("<f4", RawFolder.depth), to: "raw/depth.npy")
         try room.folder.shell("gzip raw/depth.npy")
-        #expect(try room.refusal("raw").each.contains { words($0.hints).hasPrefix("unpack it first: gzip -d ") })
+        #expect(try room.refusal("raw").each.contains { words($0).hasPrefix("unpack it first: gzip -d ") })
         try room.folder.write(Array("BZh91AY&SY".utf8), to: "raw/depth.npy.gz")
-        #expect(try room.refusal("raw").each.contains { words($0.hints).hasPrefix("unpack it first: bzip2 -d ") })
+        #expect(try room.refusal("raw").each.contains { words($0).hasPrefix("unpack it first: bzip2 -d ") })
     }
 
     /// The old form of tar, and one with a volume label, have no mark in their first header.
@@ -100,7 +101,7 @@ struct RefusalAdviceTests {
         try room.folder.write(PortraitDepthTests.portrait, to: "portrait.jpg")
         try room.folder.shell("\(program) portrait.jpg > dropped.jpg 2>/dev/null")
         let error = try room.refusal("dropped.jpg")
-        #expect(error.code == .rawDepth && words(error.hints).contains("the file that the phone wrote"))
+        #expect(error.code == .rawDepth && words(error).contains("the file that the phone wrote"))
         let reason = "such as a depth map: another program rewrote the photo"
         #expect(error.message == "lists 1 more picture than it has, \(reason)", "\(error)")
     }
@@ -117,7 +118,7 @@ struct RefusalAdviceTests {
     @Test func namesTheOptionForTheTime() throws {
         try room.folder.shell("rm raw/metadata.json")
         try room.folder.write(PictureFiles.npy("<f4", RawFolder.depth), to: "raw/depth.npy")
-        #expect(try room.refusal("raw").hints.contains(.set(.capturedAt)))
+        #expect(try room.refusal("raw").advice.contains { $0.hasPrefix("give it: --captured-at TIME") })
     }
 
     @Test func saysThatNothingWasMeasured() throws {

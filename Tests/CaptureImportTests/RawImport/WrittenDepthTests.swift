@@ -3,6 +3,7 @@ import CaptureDevice
 import CaptureImport
 import CaptureTestSupport
 import Foundation
+import PictureClient
 import Testing
 
 /// Depth maps in the forms that libraries of others write. `Tests/Writers` writes them with these libraries.
@@ -32,7 +33,7 @@ struct WrittenDepthTests {
     }
 
     private static func notes(_ made: ImportRoom.Made) -> String {
-        made.packed.remarks.map(\.wording.description).joined()
+        made.packed.remarks.map(\.message).joined()
     }
 
     private static func bits(_ floats: [Float]) -> [UInt32] { floats.map(\.bitPattern) }
@@ -241,7 +242,7 @@ struct WrittenDepthTests {
         let file = PictureFiles.exr(
             width: 4, height: 3, channels: names, pixelType: 2, each: others, last: Self.each)
         let error = try refusal("depth.exr", file)
-        #expect(error.hints == [.raw(.chooseChannel("Depth.Z"))])
+        #expect(error.cause == .severalChannels && error.values == ["Depth.Z"])
         #expect(error.message.contains("4 channels (Combined.B, Combined.G, Combined.R, Depth.Z)"))
         let wrong = try refusal("depth.exr", file) { $0.depthChannel = "Y" }
         #expect(wrong.message.hasPrefix("has no channel Y, but 4 channels"))
@@ -282,7 +283,7 @@ struct WrittenDepthTests {
         let rows = (0..<3).reversed().flatMap { RawFolder.floats(Array(Self.metres[($0 * 4)..<($0 * 4 + 4)])) }
         let file = Array("Pf\n4 3\n-2\n".utf8) + rows
         let error = try refusal("depth.pfm", file)
-        #expect(error.code == .rawUnit && error.hints == [.set(.depthUnit)])
+        #expect(error.code == .rawUnit && error.cause == nil)
         #expect(error.message.contains("with the scale factor 2, by which some programs divide"))
         #expect(try pack("depth.pfm", file) { $0.depthScale = .metres }.depth == Self.bits(Self.metres))
         let half = try pack("depth.pfm", file) { $0.depthScale = DepthScale("0.5") }
@@ -293,7 +294,7 @@ struct WrittenDepthTests {
         let png = PictureFiles.png(width: 4, height: 3, Self.codes)
         for (given, meant) in [("1000", "0.001"), ("5000", "0.0002"), ("65535", nil)] as [(String, String?)] {
             let error = try refusal("depth.png", png) { $0.depthScale = DepthScale(given) }
-            #expect(error.code == .rawUnit && error.hints == [.raw(.scaleMeant(meant))])
+            #expect(error.code == .rawUnit && error.cause == .largeUnit && error.values.first == meant)
         }
         let floats = PictureFiles.npy("<f4", RawFolder.floats(Self.metres))
         try FileManager.default.removeItem(atPath: room.folder.path("raw/depth.png"))

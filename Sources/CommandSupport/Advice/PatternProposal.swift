@@ -1,11 +1,13 @@
 import CaptureBundle
+import CaptureImport
 import CaptureNative
 import SystemPackage
 
 /// Patterns for the names of the files in a folder. They are made from these files, and tried on them before they are
 /// proposed.
 struct PatternProposal {
-    let hint: Hint
+    /// The command that packs with them.
+    let advice: String
 
     /// The files of one folder that are all photos, or all depth maps.
     private struct Series {
@@ -20,9 +22,9 @@ struct PatternProposal {
     /// How many folders are searched, and how many files are opened in each.
     private static let most = (folders: 32, files: 64)
 
-    /// nil for an archive, and for a folder in which no photo and depth map belong together.
-    init?(_ tree: RawTree) {
-        guard tree.isFolder else { return nil }
+    /// nil for anything but a folder, and for a folder in which no photo and depth map belong together.
+    init?(_ folder: FilePath) {
+        guard let tree = RawTree(folder: folder) else { return nil }
         let found = Self.folders(in: tree).map { Self.series(in: $0, tree) }
         let photos = found.flatMap { $0.filter { $0.key != .depth }.values }
         let depths = found.flatMap { $0.filter { $0.key == .depth }.values }
@@ -30,7 +32,7 @@ struct PatternProposal {
             depths.filter { $0.pattern.hasStar == photo.pattern.hasStar }.map { Pair(photo: photo, depth: $0) }
         }
         guard let best = pairs.max(by: { $0.count < $1.count }), best.count > 0 else { return nil }
-        hint = best.hint(in: tree.root)
+        advice = best.advice(in: folder)
     }
 
     /// Photos and depth maps that may belong together.
@@ -56,13 +58,17 @@ struct PatternProposal {
             isNearest = true
         }
 
-        func hint(in folder: FilePath) -> Hint {
-            .raw(
-                .packMatching(
-                    folder, count: count, photo: "\(photo.pattern)", depth: "\(depth.pattern)",
-                    isMany: photo.pattern.hasStar,
-                    times: times.map { .init(form: $0.form.rawValue, needsZone: $0.needsZone) },
-                    limit: isNearest ? "\(MatchLimit.usual)" : nil, convertsPhoto: photo.isPNG))
+        func advice(in folder: FilePath) -> String {
+            let words = [
+                "capbundle pack \(ShellWord.quote(folder)) --photo \(ShellWord.quote("\(photo.pattern)"))",
+                "--depth \(ShellWord.quote("\(depth.pattern)")) --depth-scale METRES",
+                times.map { "--time-from-name \($0.form.rawValue)\($0.needsZone ? " --time-zone +HH:MM" : "")" },
+                isNearest ? "--match-within \(MatchLimit.usual)" : nil, photo.isPNG ? "--convert-photo" : nil,
+                "--device-model NAME", photo.pattern.hasStar ? "--out-dir BUNDLES" : "-o FILE",
+            ]
+            return
+                "it has \(count == 1 ? "a photo with its depth map" : "\(count) photos with their depth maps"); to pack: "
+                + words.compactMap(\.self).joined(separator: " ")
         }
     }
 

@@ -116,7 +116,7 @@ struct Intake: Sendable {
         guard (try? FileStatus.of(path))?.kind == .folder else {
             return BundleError(.inputUnreadable, "is not a regular file, expected a bundle", file: path)
         }
-        if FolderContents(path)?.isRawCapture == true {
+        if ["photo.jpg", "metadata.json"].allSatisfy({ FileStatus.exists(path.appending($0)) }) {
             return QueueError(.inputUnreadable, "is a raw capture, expected a bundle", of: path, cause: .rawCapture)
         }
         return QueueError(.inputUnreadable, "is a folder, expected a bundle", of: path, cause: .folder)

@@ -2,6 +2,7 @@ import ArgumentParser
 import CaptureBundle
 import CaptureDevice
 import CaptureImport
+import CaptureNative
 import CommandSupport
 import SystemPackage
 
@@ -106,9 +107,8 @@ struct PackCommand: ManyNamesCommand {
         guard names.count == 1 else {
             if list.from0 { throw ValidationError("--from0 needs --out-dir DIR") }
             let several = "several captures need --out-dir DIR"
-            guard output == nil, names.count == 2, FolderContents(FilePath(names[1])) == nil else {
-                throw ValidationError(several)
-            }
+            let isFolder = names.last.map { (try? FileStatus.of(FilePath($0)))?.kind == .folder } ?? false
+            guard output == nil, names.count == 2, !isFolder else { throw ValidationError(several) }
             throw ValidationError("\(several); to write the bundle \(names[1]): -o \(names[1])")
         }
         guard dryRun || output != nil else {

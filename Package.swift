@@ -171,7 +171,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "CaptureTestSupport", "CaptureBundle", "CaptureImport", "CapturePages", "CommandSupport",
+                "CaptureTestSupport", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "CommandSupport",
                 "PictureClient", "capbundle", "capbundle-decode", "capqueue", system,
             ],
             exclude: ["Transcripts"],

@@ -220,12 +220,8 @@ extension BundleError {
             .inputOutput, "cannot be written: \(error.text)", file: path, cause: error.isDiskFull ? .diskFull : nil)
     }
 
-    package static func exists(
-        _ path: some CustomStringConvertible, hint: Hint? = nil
-    ) -> BundleError {
-        BundleError(
-            .outputExists, "already exists", file: path.description, cause: hint == nil ? .replaceable : nil,
-            hints: hint.map { [$0] } ?? [])
+    package static func exists(_ path: some CustomStringConvertible, _ cause: Cause = .replaceable) -> BundleError {
+        BundleError(.outputExists, "already exists", file: path.description, cause: cause)
     }
 
     /// The same error, but about `file`.

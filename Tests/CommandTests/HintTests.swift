@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureImport
 import CaptureTestSupport
+import CaptureDevice
 import CommandSupport
 import PictureClient
 import SystemPackage
@@ -11,12 +12,6 @@ import Testing
     private static let sentences: [(Hint, String)] = [
         (.verifyAll("/", count: 2), "it holds 2 bundles; to check them: capbundle verify /*.bundle"),
         (.verifyAll("a b", count: 2), "it holds 2 bundles; to check them: capbundle verify 'a b'/*.bundle"),
-        (.finishLink(7), "link 7 is given out; the next \"capbundle pack --chain\" with this key finishes the bundle"),
-        (.key(.makeMissing("-k")), "make one with: capbundle key new --key ./-k"),
-        (
-            .key(.recoverCounter("k", isOther: true)),
-            "if the right .state file is lost, move this one away, then: capbundle key recover --counter N --key k"
-        ),
     ]
 
     private static let capture: [(BundleError, [String])] = [
@@ -59,6 +54,25 @@ import Testing
 
     @Test(arguments: sentences) func namesTheCommand(_ hint: Hint, _ sentence: String) {
         #expect(hint.sentence == sentence)
+    }
+
+    private static let errors: [(BundleError, String)] = [
+        (
+            BundleError(.inputOutput, "", cause: .linkPending, values: ["7"]),
+            "link 7 is given out; the next \"capbundle pack --chain\" with this key finishes the bundle"
+        ),
+        (
+            BundleError(.keyMissing, "", file: "-k" as FilePath, cause: .noDeviceKey),
+            "make one with: capbundle key new --key ./-k"
+        ),
+        (
+            BundleError(.keyDamaged, "", file: "k.state" as FilePath, cause: .otherState, values: ["k"]),
+            "if the right .state file is lost, move this one away, then: capbundle key recover --counter N --key k"
+        ),
+    ]
+
+    @Test(arguments: errors) func namesTheCommand(_ error: BundleError, _ sentence: String) {
+        #expect(error.advice.last == sentence)
     }
 
     @Test func namesOptionsInPlaceOfSettings() {

@@ -3,14 +3,6 @@ package import SystemPackage
 
 /// What can be done with a file or a folder of another kind than expected.
 extension FileKind {
-    /// For a file where an upload body was expected.
-    package static func hints(
-        insteadOfABody name: String, _ kind: FileKind?, forRealityCam isForRealityCam: Bool = false
-    ) -> [Hint] {
-        guard kind?.family == .bundle, name != "-" else { return [] }
-        return [.makeBody(FilePath(name), forRealityCam: isForRealityCam)]
-    }
-
     private static func untar(_ path: FilePath) -> String {
         let folder = ShellWord.quote(newFolder(for: path))
         return "mkdir \(folder) && tar -xf \(ShellWord.quote(path)) -C \(folder)"

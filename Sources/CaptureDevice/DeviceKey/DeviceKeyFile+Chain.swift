@@ -42,7 +42,7 @@ extension DeviceKeyFile {
         guard let next = end.next else {
             throw BundleError(
                 .keyCounterUsedUp, "the key's chain is at link \(end.seq), the highest one, so no link is left",
-                file: statePath, hints: [.key(.makeNext)])
+                file: statePath)
         }
         return next
     }
@@ -73,7 +73,7 @@ extension DeviceKeyFile {
         guard let end = state.chain.end else {
             throw BundleError(
                 .keyState, "the last link of the key's chain is lost", file: statePath,
-                hints: [.key(.recoverChain(path, isCounterLost: false))])
+                cause: .linkLost, values: [path.string])
         }
         return end
     }

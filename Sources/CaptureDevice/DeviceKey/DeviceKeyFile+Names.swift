@@ -10,28 +10,22 @@ extension DeviceKeyFile {
     /// - Returns: Whether such a public half exists.
     func refuseTakenNames() throws(BundleError) -> Bool {
         guard !FileStatus.exists(path) else {
-            throw .exists(path, hint: "a device key is never overwritten; choose another place with \(.keyFile)")
+            throw .exists(path, .keyExists)
         }
-        let another: Hint =
-            "a new key needs this file name; move the file away, or choose another place with \(.keyFile)"
         if let lock = try? FileStatus.ofName(lockPath), lock.kind != .file || lock.size > 0 {
-            throw .exists(lockPath, hint: another)
+            throw .exists(lockPath, .keyNameTaken)
         }
         var unused: Digest?
         if FileStatus.exists(statePath) {
             guard let state = try plainFile(statePath).flatMap({ try? DeviceKeyState.decode($0) }), state.counter == 0
             else {
-                throw .exists(
-                    statePath,
-                    hint:
-                        "a key signed with this state file: restore that key, move this file away, or choose another \(.keyFile)"
-                )
+                throw .exists(statePath, .usedStateExists)
             }
             unused = state.keyID
         }
         guard FileStatus.exists(publicPath) else { return false }
         let point = try plainFile(publicPath).flatMap { try? PublicKeyFile.point(pem: $0, name: publicPath.string) }
-        guard let point, point.keyID == unused else { throw .exists(publicPath, hint: another) }
+        guard let point, point.keyID == unused else { throw .exists(publicPath, .keyNameTaken) }
         return true
     }
 
@@ -67,10 +61,6 @@ extension DeviceKeyFile {
         throw BundleError(
             .keyState,
             "the key has \(status.links) names (hard links), expected one, because each name would have its own counter",
-            file: path,
-            hints: [
-                "find the others with: find / -xdev -samefile \(ShellWord.quote(path))",
-                "keep the name with the highest counter; make the others symbolic links",
-            ])
+            file: path, cause: .severalNames)
     }
 }

@@ -23,18 +23,17 @@ extension DeviceKeyFile {
     /// - Throws: `key.state` if no counter below it is left.
     func reserveRealityCamHeader(below assertion: UInt32, for device: DeviceKey) throws(BundleError) -> UInt32 {
         try changeRealityCamState(for: device) { state throws(BundleError) in
-            let again = [Hint.makeRealityCamBody(replaces: true)]
             guard assertion <= state.counter else {
                 throw BundleError(
                     .keyState, "the body has counter \(assertion), but the key has only reached \(state.counter)",
-                    hints: again)
+                    cause: .bodyUsedUp)
             }
             let last = state.realityCamHeader ?? 0
             guard assertion > 0, last < assertion - 1 else {
                 throw BundleError(
                     .keyState,
                     "the body has counter \(assertion) and the last request had \(last), so no counter is left between",
-                    hints: again)
+                    cause: .bodyUsedUp)
             }
             let lowest = assertion - min(assertion - 1, UInt32(Self.countersOfBody - 1))
             let header = max(last + 1, lowest)
@@ -76,7 +75,7 @@ extension DeviceKeyFile {
         guard state.counter == 0 else {
             throw BundleError(
                 .keyState, "this key signs bundles, expected a key that signs only for RealityCam", file: path,
-                hints: [.key(.makeMissing(Self.usualRealityCamPath))])
+                cause: .forBundles)
         }
         state.realityCamHeader = 0
     }

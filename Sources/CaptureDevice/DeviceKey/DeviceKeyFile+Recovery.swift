@@ -1,5 +1,6 @@
 package import CaptureBundle
 import CaptureNative
+import SystemPackage
 
 /// Makes a new state after the old one was lost. Neither a counter nor a link may be given out twice, so an intact state
 /// is never lowered.
@@ -71,7 +72,8 @@ extension DeviceKeyFile {
 
     private var foreignPublicHalf: BundleError {
         BundleError(
-            .keyDamaged, "is the public half of another key", file: publicPath, hints: [isOtherHalf])
+            .keyDamaged, "is the public half of another key", file: publicPath, cause: .otherHalf,
+            values: [path.string])
     }
 
     private var lacksPublicHalf: Bool {
@@ -148,8 +150,7 @@ extension DeviceKeyFile {
     private func usedTwice(_ bundle: LastBundle) -> BundleError {
         BundleError(
             .keyState, "has link \(bundle.end.seq), but the key gave that link to another bundle too",
-            file: bundle.name,
-            hints: ["the key was copied, or its state was restored from a backup: make a new key"])
+            file: bundle.name, cause: .linkTwice)
     }
 
     private func lowered(_ what: String, _ known: some BinaryInteger, _ wanted: some BinaryInteger) -> BundleError {

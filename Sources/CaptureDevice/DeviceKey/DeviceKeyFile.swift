@@ -33,13 +33,7 @@ public struct DeviceKeyFile: Sendable {
     /// - Throws: `output.exists` if there is a key already, or a file that a part of the new key would replace;
     ///   `output.unusable` for a key in hardware.
     public func create(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
-        try refuseHardware("a key in hardware is made with the tools of the hardware") { kind in
-            [
-                kind == .token
-                    ? "pkcs11-tool makes a key in a token" : "tpm2_create and tpm2_evictcontrol make a key in a TPM",
-                .key(.beginCounter(path)),
-            ]
-        }
+        try refuseHardware("a key in hardware is made with the tools of the hardware", .madeInHardware)
         guard path.name != nil, (try? FileStatus.of(path))?.kind != .folder else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
@@ -92,7 +86,7 @@ public struct DeviceKeyFile: Sendable {
             case .passphraseNeeded:
                 throw BundleError(
                     .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
-                    hints: [.set(.passphraseFile)])
+                    cause: .passphraseNeeded)
             case .wrongPassphrase:
                 throw BundleError(.keyPassphrase, "the passphrase is wrong", file: path)
             case .tooManyIterations(let count):
@@ -128,12 +122,10 @@ public struct DeviceKeyFile: Sendable {
         if FileStatus.exists(publicPath), try publicFile() != own {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
-                hints: [isOtherHalf])
+                cause: .otherHalf, values: [path.string])
         }
         return own
     }
-
-    var isOtherHalf: Hint { .key(.recoverHalf(path, isOther: true)) }
 
     private func publicFile() throws(BundleError) -> DevicePoint {
         let bytes: [UInt8]
@@ -142,19 +134,19 @@ public struct DeviceKeyFile: Sendable {
         } catch {
             throw BundleError(
                 .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
-                hints: [.key(.recoverHalf(path, isOther: false))])
+                cause: .halfLost, values: [path.string])
         }
         guard let point = try? PublicKeyFile.point(pem: bytes, name: publicPath.string) else {
             throw BundleError(
                 .keyDamaged, "is not the PEM file with the public half of the key", file: publicPath,
-                hints: [isOtherHalf])
+                cause: .otherHalf, values: [path.string])
         }
         // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {
             throw BundleError(
                 .keyDamaged, "is the public half of another key; the state file belongs to \(known.keyID)",
-                file: publicPath, hints: [isOtherHalf])
+                file: publicPath, cause: .otherHalf, values: [path.string])
         }
         return point
     }
@@ -185,7 +177,7 @@ public struct DeviceKeyFile: Sendable {
         guard state.realityCamHeader != nil else { return }
         throw BundleError(
             .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
-            hints: [.key(.makeForBundles)])
+            cause: .forRealityCam)
     }
 
     /// Advances the counter of a state. The caller saves the state.
@@ -196,7 +188,7 @@ public struct DeviceKeyFile: Sendable {
             throw BundleError(
                 .keyCounterUsedUp,
                 "the key is at counter \(state.counter) of \(UInt32.max), too few counters are left to sign \(count) more",
-                file: statePath, hints: [.key(.makeNext)])
+                file: statePath)
         }
         let first = state.counter + 1
         state.counter += UInt32(count)
@@ -221,7 +213,7 @@ extension DeviceKeyFile {
     }
 
     private func missing() -> BundleError {
-        BundleError(.keyMissing, "no device key here", file: path, hints: [.key(.makeMissing(path))])
+        BundleError(.keyMissing, "no device key here", file: path, cause: .noDeviceKey)
     }
 
     /// The default path of the key: `$XDG_DATA_HOME/capbundle/device.key`.
@@ -255,19 +247,12 @@ extension DeviceKeyFile {
     }
 
     func readState(of keyID: Digest) throws(BundleError) -> DeviceKeyState {
-        func unusable(_ reason: String) -> BundleError {
-            BundleError(
-                .keyState, reason, file: statePath,
-                hints: [
-                    .key(.recoverChain(path, isCounterLost: true)), .key(.findCounter),
-                    .key(.recoverCounter(path, isOther: false)),
-                ] + (path == Self.usualPath ? [] : [.key(.recoverForRealityCam)]))
+        func unusable(_ reason: String, _ cause: BundleError.Cause = .counterLost) -> BundleError {
+            BundleError(.keyState, reason, file: statePath, cause: cause, values: [path.string])
         }
         guard AtomicFile.isThere(statePath) else {
             guard hardware == nil else {
-                let lost = unusable("the key has no counter on this machine: no such file")
-                throw BundleError(
-                    lost.code, lost.message, file: statePath, hints: [.key(.beginCounter(path))] + lost.hints)
+                throw unusable("the key has no counter on this machine: no such file", .counterNotHere)
             }
             guard FileStatus.exists(path) else { throw missing() }
             // Another name of the key may have the state.
@@ -280,10 +265,7 @@ extension DeviceKeyFile {
         guard state.keyID == keyID else {
             throw BundleError(
                 .keyDamaged, "belongs to another key, \(state.keyID); the key here is \(keyID)", file: statePath,
-                hints: [
-                    "put the .pub and .state files back beside the key to which they belong",
-                    .key(.recoverCounter(path, isOther: true)),
-                ])
+                cause: .otherState, values: [path.string])
         }
         return state
     }

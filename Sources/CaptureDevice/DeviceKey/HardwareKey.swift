@@ -1,4 +1,4 @@
-import CaptureBundle
+public import CaptureBundle
 import CaptureNative
 import Synchronization
 import SystemPackage
@@ -72,58 +72,42 @@ extension DeviceKeyFile {
     }
 
     /// Refuses what only the tools of the hardware can do.
-    func refuseHardware(_ words: String, hints: (HardwareKeyURI.Kind) -> [Hint] = { _ in [] }) throws(BundleError) {
-        guard let hardware else { return }
-        throw BundleError(.outputUnusable, words, file: path, hints: hints(hardware.uri.kind))
+    func refuseHardware(_ words: String, _ cause: BundleError.Cause? = nil) throws(BundleError) {
+        if hardware != nil { throw BundleError(.outputUnusable, words, file: path, cause: cause) }
     }
-
-    private static let naming: Hint = "add the name or the number of the token: token=NAME or serial=NUMBER"
 
     private func unusable(_ uri: HardwareKeyURI, _ failure: HardwareKeyFailure) -> BundleError {
         let isToken = uri.kind == .token
-        func error(_ code: BundleError.Code, _ words: String, _ hints: Hint...) -> BundleError {
-            BundleError(code, words, file: path, hints: hints)
+        func error(_ code: BundleError.Code, _ words: String, _ cause: BundleError.Cause? = nil) -> BundleError {
+            BundleError(code, words, file: path, cause: cause)
         }
         return switch failure {
         case .noProvider:
             error(
                 .keyMissing, "OpenSSL's provider \(uri.kind.provider), which finds such keys, is not installed",
-                "Debian has it in the package \(isToken ? "pkcs11-provider" : "tpm2-openssl")")
-        case .noModule:
-            error(
-                .keyMissing, "the PKCS#11 module of the token cannot be loaded",
-                "set PKCS11_PROVIDER_MODULE to the module's file, or install the package p11-kit-modules"
-            )
+                .noProvider)
+        case .noModule: error(.keyMissing, "the PKCS#11 module of the token cannot be loaded", .noModule)
         case .noPINFile: error(.keyPassphrase, "the file that pin-source names cannot be read")
-        case .noTPM:
-            error(
-                .keyMissing, "the TPM cannot be reached",
-                "TPM2OPENSSL_TCTI names another TPM than /dev/tpmrm0, which users in the group tss may open")
+        case .noTPM: error(.keyMissing, "the TPM cannot be reached", .noTPM)
         case .noHandle: error(.keyMissing, "is not the handle of a key in a TPM, such as handle:0x81000010")
-        case .noToken:
-            error(.keyMissing, "no token fits this URI", "to list the tokens: pkcs11-tool -L, or p11tool with p11-kit")
+        case .noToken: error(.keyMissing, "no token fits this URI", .noToken)
         case .noKey: error(.keyMissing, "the TPM has no key with this handle")
         case .noKeyOrWrongPIN:
             error(.keyMissing, "the token has no private key that fits this URI, or the PIN is wrong")
         case .pinNeeded where !uri.asksForPIN:
-            error(.keyPassphrase, "the key needs a PIN", "name the key as \(ShellWord.quote("\(path.string)?pass"))")
-        case .pinNeeded: error(.keyPassphrase, "the key needs a PIN and none was given", .set(.passphraseFile))
+            error(.keyPassphrase, "the key needs a PIN", .pinNotAskedFor)
+        case .pinNeeded: error(.keyPassphrase, "the key needs a PIN and none was given", .passphraseNeeded)
         case .wrongPIN:
             error(.keyPassphrase, isToken ? "the token refuses the PIN: it is wrong or locked" : "the PIN is wrong")
         case .locked:
-            error(
-                .keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones",
-                "tpm2_dictionarylockout ends this")
+            error(.keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones", .pinLocked)
         case .severalKeys(let count):
-            error(
-                .keyDamaged, "\(count) private keys fit this URI, expected one",
-                "add the label or the id of the key: object=LABEL or id=%01")
+            error(.keyDamaged, "\(count) private keys fit this URI, expected one", .severalKeys)
         case .severalTokens(let count):
-            error(
-                .keyDamaged, "\(count) tokens have a key that fits this URI, expected one", Self.naming)
+            error(.keyDamaged, "\(count) tokens have a key that fits this URI, expected one", .noTokenNamed)
         case .noTokenNamed:
             error(
-                .keyMissing, "no token shows a key that fits this URI, so each token would get the PIN", Self.naming)
+                .keyMissing, "no token shows a key that fits this URI, so each token would get the PIN", .noTokenNamed)
         case .anotherType(let type):
             error(.keyDamaged, "names an object with type=\(Visible.text(type)), expected type=private or no type")
         case .noPublicHalf: error(.keyDamaged, "the token has no public key with the id of this private key")
@@ -133,4 +117,17 @@ extension DeviceKeyFile {
         case .native(let native): .unexpected(native)
         }
     }
+}
+
+extension BundleError.Cause {
+    public static let madeInHardware = Self("hardware.made")
+    public static let noProvider = Self("hardware.provider")
+    public static let noModule = Self("hardware.module")
+    public static let noTPM = Self("hardware.tpm")
+    public static let noToken = Self("hardware.token")
+    public static let noTokenNamed = Self("hardware.token.name")
+    public static let severalKeys = Self("hardware.keys")
+    /// The name of a key in a TPM does not say that the key has a PIN.
+    public static let pinNotAskedFor = Self("hardware.pin")
+    public static let pinLocked = Self("hardware.locked")
 }

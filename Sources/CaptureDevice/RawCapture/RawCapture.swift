@@ -95,8 +95,7 @@ extension RawCapture {
             let has = paths.sorted().map(\.description).joined(separator: ", ")
             throw BundleError(
                 .rawCapture,
-                wording: "\(.withholdable) names \(absent), which is not in this capture; the capture has \(has)",
-                file: raw.string)
+                "--withholdable names \(absent), which is not in this capture; the capture has \(has)", file: raw)
         }
         var marked = self
         marked.withholdable = selection

@@ -20,7 +20,6 @@ public struct RealityCamBody: Sendable {
     ///   begin as a body of this profile.
     public init(_ source: BundleSource) throws(BundleError) {
         name = source.name
-        let hints = Self.hints(source.name, try source.kind)
         let hasher = try native { try SHA256Hasher() }
         var head: [UInt8] = []
         while try source.lend(
@@ -34,7 +33,7 @@ public struct RealityCamBody: Sendable {
         guard !head.isEmpty else {
             throw BundleError(.bodyTruncated, "is empty, expected an upload body", file: source.name)
         }
-        let root = try Self.metadata(head, source.name, hints)
+        let root = try Self.metadata(head, source.name)
         guard let photoHash = root["photo_hash"]?.text, let capturedAt = root["captured_at"]?.text else {
             throw BundleError(.bodyMetadata, "its metadata has no photo_hash or no captured_at", file: source.name)
         }
@@ -50,9 +49,7 @@ public struct RealityCamBody: Sendable {
     }
 
     /// Parses the first part of a body.
-    private static func metadata(
-        _ head: [UInt8], _ name: String, _ hints: [Hint]
-    ) throws(BundleError) -> JSONValue {
+    private static func metadata(_ head: [UInt8], _ name: String) throws(BundleError) -> JSONValue {
         let dashes = Array("--".utf8)
         let crlf = Array("\r\n".utf8)
         let lineLength = dashes.count + RealityCamForm.boundaryPrefix.count + MultipartBoundary.digits
@@ -60,9 +57,11 @@ public struct RealityCamBody: Sendable {
         guard line.starts(with: dashes),
             MultipartBoundary(Array(line.dropFirst(dashes.count)), prefix: RealityCamForm.boundaryPrefix) != nil
         else {
-            let words = FileKind(head).map { "is \($0.words)" } ?? "is not an upload body"
+            let kind = FileKind(head)
+            let words = kind.map { "is \($0.words)" } ?? "is not an upload body"
             throw BundleError(
-                .bodyBoundary, "\(words), expected a body of profile realitycam", file: name, hints: hints)
+                .bodyBoundary, "\(words), expected a body of profile realitycam", file: name,
+                cause: kind?.family == .bundle ? .bundleAsRealityCamBody : .noRealityCamBody)
         }
         let start = line + crlf + RealityCamForm.metadataHeader
         guard head.starts(with: start) else {
@@ -74,9 +73,11 @@ public struct RealityCamBody: Sendable {
         else { throw BundleError(.bodyMetadata, "its metadata part is not a JSON object", file: name) }
         return root
     }
+}
 
-    private static func hints(_ name: String, _ kind: FileKind?) -> [Hint] {
-        kind?.family == .bundle
-            ? FileKind.hints(insteadOfABody: name, kind, forRealityCam: true) : [.makeRealityCamBody(replaces: false)]
-    }
+extension BundleError.Cause {
+    public static let noRealityCamBody = Self("realitycam.none")
+    public static let bundleAsRealityCamBody = Self("realitycam.bundle")
+    /// The key has no counter left between the last one and that of the body.
+    public static let bodyUsedUp = Self("realitycam.used")
 }

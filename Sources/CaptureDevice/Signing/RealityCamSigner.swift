@@ -65,7 +65,7 @@ public struct RealityCamSigner: Sendable {
     private func refuseForeign(_ assertion: Assertion, _ body: RealityCamBody) throws(BundleError) {
         guard assertion.authenticatorData.rpIDHash == rpIDHash else {
             throw BundleError(
-                .requestSignature, wording: "the assertion of the body is for another app than the one of \(.rpID)",
+                .requestSignature, "the assertion of the body is for another app than the one of --rpid",
                 file: body.name)
         }
         let isOurs = try native { try P256PublicKey.of(point: point.bytes) }

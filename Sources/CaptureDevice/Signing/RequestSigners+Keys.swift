@@ -35,8 +35,8 @@ extension RequestSigners {
         let file = DeviceKeyFile(path: path)
         do { return try load(file) } catch {
             throw BundleError(
-                error.code, wording: "\(words) \(file.path): \(error.wording)", file: file.path.string,
-                cause: error.cause, values: error.values, hints: error.hints)
+                error.code, "\(words) \(file.path): \(error.message)", file: file.path, cause: error.cause,
+                values: error.values)
         }
     }
 }

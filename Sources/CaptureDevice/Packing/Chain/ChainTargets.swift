@@ -1,4 +1,4 @@
-import CaptureBundle
+public import CaptureBundle
 import CaptureNative
 import SystemPackage
 
@@ -34,24 +34,16 @@ struct ChainTargets {
         switch try find(at: path) {
         case .link where isForLink: return
         case .link(let link, _):
-            throw Self.refusal(
-                link, path, ", so it is not replaced",
-                hints: ["choose another name; if this is the bundle of the same capture, use \(.chain) instead"])
+            throw Self.refusal(link, path, ", so it is not replaced", .isLink)
         case .damagedBundle:
             let message = "is a damaged bundle, which may be a link of this key's chain, so it is not replaced"
-            throw BundleError(
-                .outputExists, message, file: path,
-                hints: [
-                    .verify(path, .damage), "replace it with a whole copy of the bundle, from a backup or a server",
-                    "if this capture has no bundle yet, choose another name",
-                ])
+            throw BundleError(.outputExists, message, file: path, cause: .maybeDamagedLink)
         case .noBundle where isForLink && keyID != nil && FileStatus.exists(path):
             if (try? FileStatus.of(path))?.kind != .file { return try place.examine() }
             throw BundleError(
                 .outputExists,
-                wording:
-                    "already exists, and is not a bundle; with \(.chain) it is never replaced, since it may be the rest of a link",
-                file: path.string, hints: ["choose another name, or move it away if you know what it is"])
+                "already exists, and is not a bundle; with --chain it is never replaced, since it may be the rest of a link",
+                file: path, cause: .maybeLink)
         case .otherBundle, .noBundle: try place.examine(mayExist: mayExist)
         }
     }
@@ -69,14 +61,11 @@ struct ChainTargets {
             throw Self.refusal(
                 link, path,
                 " but not the bundle that this command would make: the capture, the options or the salt differ",
-                hints: [.show(path), "if this capture has no bundle yet, choose another name"])
+                .linkOfOther)
         }
         guard report.isSound, report.withheld.isEmpty, let counter = report.authenticatorData?.counter else {
             throw Self.refusal(
-                link, path, " and the bundle of this capture, but damaged or not whole",
-                hints: [
-                    .verify(path, .damage), "replace it with a whole copy of the bundle, from a backup or a server",
-                ])
+                link, path, " and the bundle of this capture, but damaged or not whole", .damagedLink)
         }
         return PackedCapture(plan: linked, counter: counter, assertion: assertion)
     }
@@ -126,8 +115,26 @@ struct ChainTargets {
     }
 
     private static func refusal(
-        _ link: Manifest.ChainLink, _ path: FilePath, _ reason: String, hints: [Hint]
+        _ link: Manifest.ChainLink, _ path: FilePath, _ reason: String, _ cause: BundleError.Cause
     ) -> BundleError {
-        BundleError(.outputExists, "is link \(link.seq) of this key's chain\(reason)", file: path, hints: hints)
+        BundleError(.outputExists, "is link \(link.seq) of this key's chain\(reason)", file: path, cause: cause)
     }
+}
+
+extension BundleError.Cause {
+    /// The file at an output place is a link, that of another capture, or that of the capture but damaged.
+    public static let isLink = Self("chain.link")
+    public static let linkOfOther = Self("chain.link.other")
+    public static let damagedLink = Self("chain.link.damaged")
+    /// The file at an output place may be a link: it is a damaged bundle, or no bundle at all.
+    public static let maybeDamagedLink = Self("chain.unknown.bundle")
+    public static let maybeLink = Self("chain.unknown")
+    /// The link, which is the value, is given out, and its bundle is not complete.
+    public static let linkPending = Self("chain.pending")
+    /// Another file has the name of a complete bundle, since this run, or since an earlier one.
+    public static let linkNameTaken = Self("chain.name")
+    public static let pendingNameTaken = Self("chain.pending.name")
+    public static let pendingFolderMissing = Self("chain.pending.folder")
+    /// A link has two bundles.
+    public static let linkTwice = Self("chain.twice")
 }

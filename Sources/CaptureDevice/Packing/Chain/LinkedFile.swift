@@ -67,8 +67,7 @@ struct LinkedFile {
         return BundleError(
             .outputExists,
             "was made by another program meanwhile; the bundle with link \(pending.link.seq) is in \(files.temporary)",
-            file: name,
-            hints: [.finishLinkElsewhere])
+            file: name, cause: .linkNameTaken)
     }
 
     private func writing(_ body: (AtomicFile) throws(NativeError) -> Void) throws(BundleError) {

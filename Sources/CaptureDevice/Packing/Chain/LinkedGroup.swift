@@ -132,10 +132,9 @@ struct LinkedGroup {
         do {
             try step(entry.file)
         } catch {
-            let hints: [Hint] = [.finishLink(entry.file.pending.link.seq)]
+            let seq = entry.file.pending.link.seq
             outcomes[entry.index] = .failure(
-                error.code == .outputExists
-                    ? error : BundleError(error.code, wording: error.wording, file: error.file, hints: hints))
+                error.code == .outputExists ? error : error.with(.linkPending, ["\(seq)"]))
         }
     }
 }

@@ -78,7 +78,7 @@ struct PendingSettlement {
                 .outputExists,
                 "another file has the name of the bundle with link \(pending.link.seq), which is complete in "
                     + "\(files.temporary); until that name is free, no capture gets a link", file: files.target,
-                hints: ["move the other file away, and pack again: mv -n \(ShellWord.quote(files.target)) NEWNAME"])
+                cause: .pendingNameTaken)
         }
         remarks.append(
             Remark(
@@ -104,13 +104,9 @@ struct PendingSettlement {
             return try FolderHandle(folder)
         } catch {
             guard error.isMissing else { throw .writing(folder, error) }
-            let making = "mkdir -p \(ShellWord.quote(folder))"
             throw BundleError(
                 .keyState, "the folder of link \(pending.link.seq) is missing", file: folder,
-                hints: [
-                    "bring it back, for example mount its disk, and pack again",
-                    "if it is gone for good, make an empty folder there: \(making); its links then count as lost",
-                ])
+                cause: .pendingFolderMissing)
         }
     }
 }

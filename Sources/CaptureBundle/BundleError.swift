@@ -30,70 +30,39 @@ public struct BundleError: Error, Hashable, Sendable, CustomStringConvertible {
     public package(set) var cause: Cause?
     /// What the cause says more about, such as the name that was found, in the order that the cause states.
     public package(set) var values: [String]
-    /// The message, in which a caller can put its own names for settings.
-    public let wording: Wording
+    /// At most 1000 bytes, since it may quote a hostile file. Options in it have the names that capbundle gives them.
+    public let message: String
     /// The file to which the error belongs, as the user named it; nil for a finding in a bundle.
     public private(set) var file: String?
     public let entry: String?
-    /// What can be done about it.
-    public private(set) var hints: [Hint]
     /// Other faults that were found in the same raw folder, so that all can be mended at once.
     public internal(set) var further: [BundleError] = []
 
-    /// The maximum length of a message in bytes, since it may quote a hostile file.
     private static let longestMessage = 1000
 
     public init(
-        _ code: Code, wording: Wording, file: String? = nil, entry: String? = nil, cause: Cause? = nil,
-        values: [String] = [], hints: [Hint] = []
+        _ code: Code, _ message: String, file: String? = nil, entry: String? = nil, cause: Cause? = nil,
+        values: [String] = []
     ) {
         self.code = code
         self.cause = cause
         self.values = values
-        self.wording = wording
+        self.message =
+            message.utf8.count <= Self.longestMessage ? message : message.cut(to: Self.longestMessage) + "…"
         self.file = file
         self.entry = entry
-        self.hints = hints
-    }
-
-    /// Creates an error whose message names no settings.
-    public init(
-        _ code: Code, _ message: String, file: String? = nil, entry: String? = nil, cause: Cause? = nil,
-        values: [String] = [], hints: [Hint] = []
-    ) {
-        self.init(
-            code, wording: Wording(message), file: file, entry: entry, cause: cause, values: values, hints: hints)
     }
 
     /// Creates an error about the file at a path.
     public init(
         _ code: Code, _ message: String, file: FilePath, entry: String? = nil, cause: Cause? = nil,
-        values: [String] = [], hints: [Hint] = []
+        values: [String] = []
     ) {
-        self.init(
-            code, message, file: file.string as String?, entry: entry, cause: cause, values: values, hints: hints)
+        self.init(code, message, file: file.string as String?, entry: entry, cause: cause, values: values)
     }
-
-    /// The same error without some of its advice.
-    package func without(_ isLeftOut: (Hint) -> Bool) -> BundleError {
-        var copy = self
-        copy.hints = hints.filter { !isLeftOut($0) }
-        copy.further = further.map { $0.without(isLeftOut) }
-        return copy
-    }
-
-    public var message: String { message(naming: \.rawValue) }
-
-    /// The message with the caller's names of settings.
-    public func message(naming name: (Setting) -> String) -> String {
-        let text = wording.text(naming: name)
-        return text.utf8.count <= Self.longestMessage ? text : text.cut(to: Self.longestMessage) + "…"
-    }
-
-    public var description: String { line(message) }
 
     /// The message, preceded by the file and the entry of this error.
-    package func line(_ message: String) -> String {
+    public var description: String {
         [file.map { $0.isEmpty ? "\"\"" : $0 }, entry, message].compactMap(\.self).joined(separator: ": ")
     }
 }

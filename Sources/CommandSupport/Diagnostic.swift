@@ -50,7 +50,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func warning(_ error: BundleError) {
-        warning(error.line, hints: error.advice)
+        warning("\(error)", hints: error.advice)
     }
 
     package func note(_ text: String, hints: [String] = []) {
@@ -91,7 +91,7 @@ package struct CommandFailure: Sendable {
 
     package init(_ error: BundleError, advice: (BundleError) -> [String] = \.advice) {
         self.init(
-            code: error.code.rawValue, message: error.line, hints: advice(error), status: ExitStatus(error))
+            code: error.code.rawValue, message: error.description, hints: advice(error), status: ExitStatus(error))
         further = error.further.map { CommandFailure($0, advice: advice) }
     }
 
@@ -105,7 +105,7 @@ extension BundleError {
     package var json: JSONValue {
         .members([
             "code": .string(code.rawValue), "entry": .text(entry), "file": .text(file),
-            "further": further.isEmpty ? nil : .array(further.map(\.json)), "message": .string(words),
+            "further": further.isEmpty ? nil : .array(further.map(\.json)), "message": .string(message),
         ])
     }
 }

@@ -30,7 +30,7 @@ package struct FindingList {
             let file = [fault.file.map { $0.isEmpty ? "\"\"" : $0 }, fault.entry].compactMap(\.self)
             add(
                 Kind(
-                    weight: nil, message: fault.words, hints: fault.advice,
+                    weight: nil, message: fault.message, hints: fault.advice,
                     last: file.joined(separator: ": ")), ["error", fault.code.rawValue, fault.message])
         }
     }

@@ -1,7 +1,7 @@
 import CaptureBundle
+import CaptureDevice
 import CaptureImport
 import CaptureTestSupport
-import CaptureDevice
 import CommandSupport
 import PictureClient
 import SystemPackage
@@ -9,11 +9,6 @@ import Testing
 
 /// The sentences that no transcript shows.
 @Suite struct HintTests {
-    private static let sentences: [(Hint, String)] = [
-        (.verifyAll("/", count: 2), "it holds 2 bundles; to check them: capbundle verify /*.bundle"),
-        (.verifyAll("a b", count: 2), "it holds 2 bundles; to check them: capbundle verify 'a b'/*.bundle"),
-    ]
-
     private static let capture: [(BundleError, [String])] = [
         (
             BundleError(.rawTime, "", file: "a/photo.jpg", cause: .noOwnTime, values: ["", "iso", "local"]),
@@ -52,10 +47,6 @@ import Testing
             ])
     }
 
-    @Test(arguments: sentences) func namesTheCommand(_ hint: Hint, _ sentence: String) {
-        #expect(hint.sentence == sentence)
-    }
-
     private static let errors: [(BundleError, String)] = [
         (
             BundleError(.inputOutput, "", cause: .linkPending, values: ["7"]),
@@ -75,16 +66,17 @@ import Testing
         #expect(error.advice.last == sentence)
     }
 
-    @Test func namesOptionsInPlaceOfSettings() {
-        let error = BundleError(.rawCapture, wording: "needs \(.rpID) ID", file: "d")
-        #expect(error.line == "d: needs --rpid ID")
-        #expect(error.description == "d: needs rpid ID")
+    @Test func namesTheBundlesOfAFolder() throws {
+        let room = try TemporaryFolder()
+        try room.write("", to: "a b/1.bundle")
+        try room.write("", to: "a b/2.bundle")
+        let folder: String = room.path("a b")
+        let error = BundleError(.inputUnreadable, "", file: folder, cause: .isFolder)
+        #expect(error.advice == ["it holds 2 bundles; to check them: capbundle verify '\(folder)'/*.bundle"])
     }
 
     @Test func cutsALongMessage() {
         let long = String(repeating: "a", count: 2000)
-        let error = BundleError(.rawCapture, wording: "\(.chain) \(long) \(.keyFile)")
-        #expect(error.words == "--chain " + String(repeating: "a", count: 991) + "…")
         #expect(BundleError(.rawCapture, long).message == String(repeating: "a", count: 1000) + "…")
     }
 }

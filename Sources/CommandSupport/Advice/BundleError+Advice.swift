@@ -7,7 +7,7 @@ extension BundleError {
 
     /// The same for commands that have no options of `capbundle pack`.
     package var adviceWithoutPackOptions: [String] {
-        hints.map(\.sentence) + adviceOnFiles + adviceOnDevice + adviceOnCapture + adviceOnPictures
+        adviceOnFiles + adviceOnDevice + adviceOnCapture + adviceOnPictures
     }
 
     /// An error of the tool itself, with its advice.
@@ -18,5 +18,5 @@ extension BundleError {
 
 extension BundleError.Cause {
     /// An error of the tool itself; the values are its advice.
-    static let told = Self("told")
+    package static let told = Self("told")
 }

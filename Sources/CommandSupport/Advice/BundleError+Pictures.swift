@@ -26,7 +26,7 @@ extension BundleError {
         guard code == .rawArchive || code == .decoderMissing, let file,
             let format = values.last.flatMap({ FileKind.Format(rawValue: $0) })
         else { return [] }
-        return [FileKind.unpacking(FilePath(file), format).sentence]
+        return [FileKind.unpacking(FilePath(file), format)]
     }
 }
 

@@ -107,7 +107,7 @@ extension FileKind {
         case (.bundle, _): return ["it is packed already; to check it: capbundle verify \(word(path))"]
         case (.uploadBody, _):
             return ["to restore the bundle from this upload body: capbundle from-body \(word(path)) -o FILE"]
-        case (.compressed, let format?): return [unpacking(path, format).sentence]
+        case (.compressed, let format?): return [FileKind.unpacking(path, format)]
         case (_, .rosBag), (_, .rosDepth): return ["Samples/rosbag of capture-bundle makes raw folders of a ROS bag"]
         case (_, .sevenZip): return ["unpack it first: 7z x \(word(path))"]
         case (_, .lz4): return ["unpack it first: lz4 -d \(word(path))"]

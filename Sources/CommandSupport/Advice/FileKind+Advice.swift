@@ -10,7 +10,7 @@ extension FileKind {
         switch family {
         case .zip: return ["unpack it first: unzip -d \(ShellWord.quote(Self.newFolder(for: path))) \(word)"]
         case .tar: return ["if bundles are in it, unpack it first: \(Self.untar(path))"]
-        case .compressed: return unpacking(path).map { [$0] } ?? []
+        case .compressed: return format.map { [Self.unpacking(path, $0)] } ?? []
         case .uploadBody: return ["to restore the bundle from this upload body: capbundle from-body \(word) -o FILE"]
         case .jpeg, .heif, .picture, .depthPicture, .numpy, .json:
             return [
@@ -21,11 +21,10 @@ extension FileKind {
         }
     }
 
-    /// For a compressed file; nil for another kind.
-    func unpacking(_ path: FilePath) -> String? {
-        guard family == .compressed, let format else { return nil }
+    /// For a compressed file.
+    static func unpacking(_ path: FilePath, _ format: Format) -> String {
         let (text, word) = (path.string, ShellWord.quote(path))
-        if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: \(Self.untar(path))" }
+        if text.contains(".tar.") || text.hasSuffix(".tgz") { return "unpack it first: \(untar(path))" }
         let endings = [".gz", ".zst", ".bz2", ".xz"]
         let unpacked = FilePath(endings.compactMap { text.rest(before: $0) }.first ?? text + ".unpacked")
         return "unpack it first: \(format.rawValue) -dc \(word) > \(ShellWord.quote(unpacked))"

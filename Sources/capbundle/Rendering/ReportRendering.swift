@@ -74,7 +74,7 @@ enum ReportRendering {
 
     static func finding(_ error: BundleError) -> String {
         let place = error.entry.map { "\($0): " } ?? ""
-        return Visible.text("\(place)\(error.words) [\(error.code.rawValue)]")
+        return Visible.text("\(place)\(error.message) [\(error.code.rawValue)]")
     }
 
     static func codes(_ faults: [BundleError]) -> String {

@@ -83,7 +83,7 @@ struct ReportedBundle: Sendable {
     private static func entry(_ file: String, _ failure: BundleError) -> ReportEntry {
         let kind = Kind.unreadable
         var card = ReportCard(kind.tone, kind.words, title: name(of: file))
-        card.findings = ["\(failure.words) [\(failure.code.rawValue)]"]
+        card.findings = ["\(failure.message) [\(failure.code.rawValue)]"]
         card.facts.add("File", "\(foreign: file)")
         let row = table.linked(
             ["unknown", kind.tone.mark(kind.words)] + Array(repeating: "—", count: 5)

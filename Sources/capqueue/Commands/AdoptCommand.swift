@@ -125,15 +125,8 @@ struct AdoptCommand: ParsableCommand {
             let bundle = room.path.appending("packed.bundle")
             _ = try packer.pack(raw, to: .file(bundle), options: reading)
             return .success(try queue.push(bundle, options))
-        } catch let error as BundleError {
-            return .failure(error.without(Self.isNotForAdopt))
         } catch {
             return .failure(error)
         }
-    }
-
-    /// Whether advice needs an option that only `capbundle pack` has.
-    private static func isNotForAdopt(_ hint: Hint) -> Bool {
-        if case .set = hint { true } else { false }
     }
 }

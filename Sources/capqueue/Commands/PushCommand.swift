@@ -190,9 +190,12 @@ extension PushTelling {
         guard !requiresTrust, let fault = error as? BundleError,
             fault.verdict == .unknownDevice || fault.verdict == .unacceptable
         else { return error }
-        return BundleError(
-            fault.code, fault.message, file: fault.file, entry: fault.entry,
-            hints: ["the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"])
+        var advised = fault
+        advised.cause = .told
+        advised.values = [
+            "the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"
+        ]
+        return advised
     }
 
     /// Reports a bundle that was stored although the trust file does not accept it.

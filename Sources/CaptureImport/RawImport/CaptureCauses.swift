@@ -12,7 +12,7 @@ extension BundleError.Cause {
     /// can be packed, if they have numbers.
     public static let severalFrames = Self("frames.several"), noFrame = Self("frames.unknown")
     /// It is no folder; a folder without any file of a capture; an archive of a bundle.
-    public static let noFolder = Self("folder.missing"), noCapture = Self("capture.missing")
+    public static let noFolder = Self("raw.folder"), noCapture = Self("capture.missing")
     public static let packedAlready = Self("archive.bundle")
 
     // The photo.

@@ -9,7 +9,7 @@ extension BundleError {
         switch cause {
         case .otherPhoto: adviceOnOtherPhoto
         case .severalPhotos:
-            PatternProposal(place).map { [$0.advice] }
+            PatternProposal(place.folder).map { [$0.advice] }
                 ?? (values.isEmpty
                     ? ["if the folder holds one capture, rename its photo to photo.jpg"] : adviceOnOtherPhoto)
         case .notDownloaded: ["download the photo first"]

@@ -8,9 +8,9 @@ extension DeviceKeyFile {
     ///
     /// - Throws: `key.state` if the key cannot give out links.
     func withChain<Value>(
-        of device: DeviceKey, _ body: (inout DeviceKeyState) throws(BundleError) -> Value
+        of device: DeviceKey, _ body: (inout DeviceKeyState) throws -> Value
     ) throws(BundleError) -> Value {
-        try locked { () throws(BundleError) in
+        try locked {
             try refuseSecondName()
             var state = try readState(of: device.point.keyID)
             _ = try chainEnd(state)
@@ -18,11 +18,11 @@ extension DeviceKeyFile {
         }
     }
 
-    /// The link that the next capture would get now. Nothing is reserved.
+    /// The end of the chain, after which the next capture would get its link now. Nothing is reserved.
     ///
-    /// - Throws: `key.state` if the key cannot give out links, `key.counter` if no link is left.
-    func nextLink(for device: DeviceKey) throws(BundleError) -> Manifest.ChainLink {
-        try link(after: chainEnd(readState(of: device.point.keyID)))
+    /// - Throws: `key.state` if the key cannot give out links.
+    func chainEnd(for device: DeviceKey) throws(BundleError) -> ChainRecord.End {
+        try chainEnd(readState(of: device.point.keyID))
     }
 
     /// Takes the next link and its counter. The caller adds the pending link.
@@ -49,7 +49,7 @@ extension DeviceKeyFile {
 
     /// Removes the line of a pending link whose bundle is complete, unless another run has removed it already.
     func finish(_ pending: PendingLink, for device: DeviceKey) throws(BundleError) {
-        try locked { () throws(BundleError) in
+        try locked {
             var state = try readState(of: device.point.keyID)
             guard state.chain.pending == [pending] else { return }
             state.chain.last = pending.end

@@ -43,12 +43,10 @@ extension DeviceKeyFile {
     /// Removes the public half. It is called before the state is replaced, because the old public half would not match
     /// the new state.
     func removePublicHalf() throws(BundleError) {
-        do {
+        try native({ .writing(publicPath, $0) }) {
             let folder = try FolderHandle(publicPath.folder)
             if let name = publicPath.name { _ = try folder.removeFile(name) }
             try folder.synchronize()
-        } catch {
-            throw .writing(publicPath, error)
         }
     }
 

@@ -12,16 +12,16 @@ extension DeviceKeyFile {
     /// - Throws: The errors of `load` and of `new`; `key.state` if the key has several names; `output.unusable`, also for
     ///   a key in hardware; `io.failed`.
     package func changePassphrase(
-        _ old: Passphrase, to new: () throws(BundleError) -> [UInt8]?
+        _ old: Passphrase, to new: () throws -> [UInt8]?
     ) throws(BundleError) {
         try refuseHardware("the PIN of a key in hardware is changed with the tools of the hardware")
         let before = try readPrivate(path)
         let device = try load(old)
         // A rename would leave the other names with the old passphrase.
         try refuseSecondName()
-        let passphrase = try new()
+        let passphrase = try native { try new() }
         let pem = try native { try device.key.pem(passphrase: passphrase) }
-        try locked { () throws(BundleError) in
+        try locked {
             guard try readPrivate(path) == before else {
                 throw BundleError(
                     .keyState, "was changed by another process meanwhile; nothing was written", file: path)

@@ -13,7 +13,7 @@ extension DeviceKeyFile {
 
     /// Reserves the counters for a body, and returns the counter of its assertion.
     func reserveRealityCamBody(for device: DeviceKey) throws(BundleError) -> UInt32 {
-        try changeRealityCamState(for: device) { state throws(BundleError) in
+        try changeRealityCamState(for: device) { state in
             try advance(&state, by: Self.countersOfBody) + UInt32(Self.countersOfBody - 1)
         }
     }
@@ -22,7 +22,7 @@ extension DeviceKeyFile {
     ///
     /// - Throws: `key.state` if no counter below it is left.
     func reserveRealityCamHeader(below assertion: UInt32, for device: DeviceKey) throws(BundleError) -> UInt32 {
-        try changeRealityCamState(for: device) { state throws(BundleError) in
+        try changeRealityCamState(for: device) { state in
             guard assertion <= state.counter else {
                 throw BundleError(
                     .keyState, "the body has counter \(assertion), but the key has only reached \(state.counter)",
@@ -48,7 +48,7 @@ extension DeviceKeyFile {
     package func reserveRealityCamRequest(
         withAssertion: Bool, for device: DeviceKey
     ) throws(BundleError) -> (header: UInt32, assertion: UInt32?) {
-        try changeRealityCamState(for: device) { state throws(BundleError) in
+        try changeRealityCamState(for: device) { state in
             let header = try advance(&state, by: withAssertion ? 2 : 1)
             state.realityCamHeader = header
             return (header, withAssertion ? header + 1 : nil)
@@ -56,9 +56,9 @@ extension DeviceKeyFile {
     }
 
     private func changeRealityCamState<Value>(
-        for device: DeviceKey, _ change: (inout DeviceKeyState) throws(BundleError) -> Value
+        for device: DeviceKey, _ change: (inout DeviceKeyState) throws -> Value
     ) throws(BundleError) -> Value {
-        try locked { () throws(BundleError) in
+        try locked {
             try refuseSecondName()
             var state = try readState(of: device.point.keyID)
             try adoptForRealityCam(&state)

@@ -63,7 +63,7 @@ extension DeviceKeyFile {
         }
         let pem = try load(passphrase).publicPEM()
         try refuseSecondName()
-        return try locked { () throws(BundleError) in
+        return try locked {
             guard lacksPublicHalf else { return false }
             try write(pem, to: publicPath, mode: 0o644, .replace)
             return true
@@ -101,9 +101,9 @@ extension DeviceKeyFile {
         }
         try refuseSecondName()
         if hardware != nil {
-            do { try Folders.create(realPath.folder, mode: 0o700) } catch { throw .writing(realPath.folder, error) }
+            try native({ .writing(realPath.folder, $0) }) { _ = try Folders.create(realPath.folder, mode: 0o700) }
         }
-        return try locked { () throws(BundleError) in
+        return try locked {
             let known = try soundState(of: keyID)
             if let known, let counter, known.counter > counter { throw lowered("counter", known.counter, counter) }
             var state: DeviceKeyState

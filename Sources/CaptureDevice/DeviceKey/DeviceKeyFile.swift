@@ -39,12 +39,8 @@ public struct DeviceKeyFile: Sendable {
         }
         // The names are also checked here, so that a refusal leaves no lock behind.
         _ = try refuseTakenNames()
-        do {
-            try Folders.create(path.folder, mode: 0o700)
-        } catch {
-            throw .writing(path, error)
-        }
-        return try locked { () throws(BundleError) in try createLocked(passphrase) }
+        try native({ .writing(path, $0) }) { _ = try Folders.create(path.folder, mode: 0o700) }
+        return try locked { try createLocked(passphrase) }
     }
 
     private func createLocked(_ passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
@@ -128,14 +124,7 @@ public struct DeviceKeyFile: Sendable {
     }
 
     private func publicFile() throws(BundleError) -> DevicePoint {
-        let bytes: [UInt8]
-        do {
-            bytes = try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit)
-        } catch {
-            throw BundleError(
-                .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
-                cause: .halfLost, values: [path.string])
-        }
+        let bytes = try native(lostHalf) { try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit) }
         guard let point = try? PublicKeyFile.point(pem: bytes, name: publicPath.string) else {
             throw BundleError(
                 .keyDamaged, "is not the PEM file with the public half of the key", file: publicPath,
@@ -151,6 +140,12 @@ public struct DeviceKeyFile: Sendable {
         return point
     }
 
+    private func lostHalf(_ error: NativeError) -> BundleError {
+        BundleError(
+            .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
+            cause: .halfLost, values: [path.string])
+    }
+
     /// The state, for `key show`.
     package func state() throws(BundleError) -> DeviceKeyState {
         // This takes no lock: the state file is replaced atomically, and `key show` must work on a read-only disk.
@@ -162,7 +157,7 @@ public struct DeviceKeyFile: Sendable {
     ///
     /// - Throws: `key.state` if the state is missing or damaged, `key.counter` if no counters are left.
     package func reserveCounters(_ count: Int, for device: DeviceKey) throws(BundleError) -> UInt32 {
-        try locked { () throws(BundleError) in
+        try locked {
             try refuseSecondName()
             var state = try readState(of: device.point.keyID)
             try refuseRealityCam(state)
@@ -221,9 +216,10 @@ extension DeviceKeyFile {
         ProcessEnvironment.folder("XDG_DATA_HOME", orInHome: ".local/share").appending("capbundle/device.key")
     }
 
-    func locked<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value {
-        try FileLock.withLock(
-            path: lockPath, convert: { $0.isMissing ? missing() : .writing(lockPath, $0) }, body)
+    func locked<Value>(_ body: () throws -> Value) throws(BundleError) -> Value {
+        try native({ $0.isMissing ? missing() : .writing(lockPath, $0) }) {
+            try FileLock.withLock(path: lockPath, convert: { $0 as any Error }, body)
+        }
     }
 
     func readPrivate(_ file: FilePath) throws(BundleError) -> [UInt8] {
@@ -277,10 +273,8 @@ extension DeviceKeyFile {
     func write(
         _ bytes: [UInt8], to file: FilePath, mode: UInt32, _ existing: AtomicFile.Existing
     ) throws(BundleError) {
-        do {
+        try native({ .writing(file, $0) }) {
             try AtomicFile.write(bytes, to: file, mode: mode, existing: existing)
-        } catch {
-            throw .writing(file, error)
         }
     }
 }

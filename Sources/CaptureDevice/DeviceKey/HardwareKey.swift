@@ -18,14 +18,14 @@ final class HardwareKey: Sendable {
     }
 
     /// The key, and its public half, once they were found by `open` and `find`.
-    func device(_ open: () throws(BundleError) -> DeviceKey) throws(BundleError) -> DeviceKey {
+    func device(_ open: () throws -> DeviceKey) throws -> DeviceKey {
         if let device = known.withLock({ $0.device }) { return device }
         let device = try open()
         known.withLock { $0 = (device.point, device) }
         return device
     }
 
-    func point(_ find: () throws(BundleError) -> DevicePoint) throws(BundleError) -> DevicePoint {
+    func point(_ find: () throws -> DevicePoint) throws -> DevicePoint {
         if let point = known.withLock({ $0.point }) { return point }
         let point = try find()
         known.withLock { $0.point = point }
@@ -42,32 +42,37 @@ extension DeviceKeyFile {
 
     /// Opens the key, unless it is open.
     func open(_ hardware: HardwareKey, _ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
-        try hardware.device { () throws(BundleError) in
-            var trouble: BundleError?
-            let key: P256PrivateKey
-            do throws(HardwareKeyFailure) {
-                key = try P256PrivateKey.open(hardware.uri) {
-                    do throws(BundleError) { return try passphrase.bytes(for: path) } catch {
-                        trouble = error
-                        return nil
+        try native {
+            try hardware.device {
+                var trouble: BundleError?
+                do {
+                    let key = try P256PrivateKey.open(hardware.uri) {
+                        do throws(BundleError) { return try passphrase.bytes(for: path) } catch {
+                            trouble = error
+                            return nil
+                        }
                     }
+                    return try DeviceKey(key)
+                } catch let error as HardwareKeyFailure {
+                    throw trouble ?? unusable(hardware.uri, error)
                 }
-            } catch {
-                throw trouble ?? unusable(hardware.uri, error)
             }
-            return try DeviceKey(key)
         }
     }
 
     /// The public half, which most hardware shows without a PIN.
     func publicHalf(_ hardware: HardwareKey) throws(BundleError) -> DevicePoint {
-        try hardware.point { () throws(BundleError) in
-            let found: P256PublicKey?
-            do throws(HardwareKeyFailure) { found = try P256PublicKey.find(hardware.uri) } catch {
-                throw unusable(hardware.uri, error)
+        try native {
+            try hardware.point {
+                do {
+                    guard let found = try P256PublicKey.find(hardware.uri) else {
+                        return try open(hardware, .none).point
+                    }
+                    return try DevicePoint(bytes: found.point)
+                } catch let error as HardwareKeyFailure {
+                    throw unusable(hardware.uri, error)
+                }
             }
-            guard let found else { return try open(hardware, .none).point }
-            return try DevicePoint(bytes: found.point)
         }
     }
 

@@ -31,11 +31,11 @@ struct CaptureGroups: Sendable {
     ///   - deliver: Receives the result of each capture, in their order, on this thread.
     func run<Prepared: Sendable>(
         of size: Int = Self.captures,
-        prepare: @escaping @Sendable (BundlePlan, Int) throws(BundleError) -> Prepared,
+        prepare: @escaping @Sendable (BundlePlan, Int) throws -> Prepared,
         memory: (Prepared) -> Int = { _ in 0 },
-        pack: ([Prepared]) throws(BundleError) -> Outcome,
-        deliver: (PackingRun.Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
-    ) throws(BundleError) {
+        pack: ([Prepared]) throws -> Outcome,
+        deliver: (PackingRun.Item, Result<Packer.Packed, BundleError>) throws -> Void
+    ) throws {
         let queue = Mutex(items.indices.makeIterator())
         // Each bundle that waits for its name is an open file.
         let openFiles = ProcessLimits.raiseOpenFiles()
@@ -44,7 +44,7 @@ struct CaptureGroups: Sendable {
         var waiting: [Result<Prepared, BundleError>] = []
         var delivered = 0
         /// Packs the waiting captures and delivers their results; false if the run must end here.
-        func packWaiting() throws(BundleError) -> Bool {
+        func packWaiting() throws -> Bool {
             defer { waiting = [] }
             let sound = waiting.compactMap { try? $0.get() }
             let outcome = sound.isEmpty ? Outcome(results: []) : try pack(sound)
@@ -67,11 +67,13 @@ struct CaptureGroups: Sendable {
             threads: threads, window: threads + min(8, openFiles / 8), next: { queue.withLock { $0.next() } },
             work: { index in
                 Result { () throws(BundleError) in
-                    let capture = try items[index].reading.get()()
-                    return try prepare(BundlePlan(capture, device: device, secret: secret), index)
+                    try native {
+                        let capture = try items[index].reading.get()()
+                        return try prepare(BundlePlan(capture, device: device, secret: secret), index)
+                    }
                 }
             },
-            deliver: { prepared throws(BundleError) in
+            deliver: { prepared in
                 waiting.append(prepared)
                 let isLast = if case .failure = prepared { stopsAtFailure } else { false }
                 let needed = waiting.reduce(0) { $0 + ((try? $1.get()).map(memory) ?? 0) }

@@ -80,11 +80,9 @@ public struct Packer: Sendable {
         plan.remarks.forEach(onRemark)
         if !isChained, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
         if isDryRun {
-            let before = isChained ? try targets.packed(plan, at: output) : nil
-            if let before { return try before.result(counter: nil) }
             if let again, !isChained { return try PackedCapture(plan, at: again).result(counter: nil) }
-            let planned = isChained ? try plan.linked(key.nextLink(for: device)) : plan
-            return try planned.packed(counter: nil, assertion: 141, body: nil)
+            var end = isChained ? try key.chainEnd(for: device) : nil
+            return try tryOut(plan, at: output, targets, after: &end).get()
         }
         if isChained {
             var told: [Remark] = []
@@ -100,6 +98,22 @@ public struct Packer: Sendable {
         let target = try OutputTarget(output)
         let counter = try key.reserveCounters(1, for: device)
         return try plan.sign(device, counter: counter, to: target, body: body)
+    }
+
+    /// What a capture would become. Nothing is signed or written.
+    ///
+    /// - Parameter end: The end of the chain, which the capture moves; nil for a bundle without a link.
+    func tryOut(
+        _ plan: BundlePlan, at output: OutputPlace, _ targets: ChainTargets, after end: inout ChainRecord.End?
+    ) -> Result<Packed, BundleError> {
+        Result { () throws(BundleError) in
+            guard let last = end else { return try plan.packed(counter: nil, assertion: 141, body: nil) }
+            if let before = try targets.packed(plan, at: output) { return try before.result(counter: nil) }
+            let link = try key.link(after: last)
+            let linked = try plan.linked(link)
+            end = ChainRecord.End(seq: link.seq, manifest: try Digest.of(linked.manifestBytes))
+            return try linked.packed(counter: nil, assertion: 141, body: nil)
+        }
     }
 
     /// Makes the upload body of a bundle that exists.

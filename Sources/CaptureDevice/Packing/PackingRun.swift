@@ -28,7 +28,7 @@ public struct PackingRun: Sendable {
         fileprivate var problem: BundleError? { if case .failure(let error) = reading { error } else { nil } }
     }
 
-    package typealias Reading = @Sendable () throws(BundleError) -> RawCapture
+    package typealias Reading = @Sendable () throws -> RawCapture
 
     public let items: [Item]
     /// The remarks about each RAW as a whole.
@@ -85,7 +85,7 @@ public struct PackingRun: Sendable {
     public func pack(
         threads: Int? = nil, stopsAtFailure: Bool = false, isDryRun: Bool = false,
         onRemark: (Remark) -> Void = { _ in },
-        deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
+        deliver: (Item, Result<Packer.Packed, BundleError>) throws -> Void
     ) throws(BundleError) {
         guard !items.isEmpty else { return }
         let key = packer.key
@@ -93,61 +93,42 @@ public struct PackingRun: Sendable {
         let groups = CaptureGroups(
             items: items, device: device.point, secret: try key.saltSecret(for: device), threads: threads,
             stopsAtFailure: stopsAtFailure)
-        let link = packer.isChained ? try key.nextLink(for: device) : nil
-        if link == nil, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
-        if isDryRun { return try tryOut(groups, link, deliver) }
-        let made = try MadeFolder(folder)
-        defer { made.removeIfEmpty() }
-        if packer.isChained {
-            let packing = ChainPacking(key: key, device: device, places: items.map(\.output))
+        var end = packer.isChained ? try key.chainEnd(for: device) : nil
+        if let end { _ = try key.link(after: end) }
+        if end == nil, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
+        try native {
+            if isDryRun {
+                let targets = try key.chainTargets()
+                return try groups.run(
+                    of: 1, prepare: { ($0, items[$1].output) },
+                    pack: { captures in
+                        CaptureGroups.Outcome(
+                            results: captures.map { packer.tryOut($0, at: $1, targets, after: &end) })
+                    }, deliver: deliver)
+            }
+            let made = try MadeFolder(folder)
+            defer { made.removeIfEmpty() }
+            if packer.isChained {
+                let packing = ChainPacking(key: key, device: device, places: items.map(\.output))
+                return try groups.run(
+                    prepare: { ChainPacking.Capture(plan: $0, place: items[$1].output) }, memory: \.plan.memory,
+                    pack: { try packing.pack($0, in: made.handle, stopsAtFailure: stopsAtFailure, onRemark: onRemark) },
+                    deliver: deliver)
+            }
+            let first = try key.reserveCounters(items.count, for: device)
             try groups.run(
-                prepare: { ChainPacking.Capture(plan: $0, place: items[$1].output) }, memory: \.plan.memory,
-                pack: { captures throws(BundleError) in
-                    try packing.pack(captures, in: made.handle, stopsAtFailure: stopsAtFailure, onRemark: onRemark)
+                prepare: { plan, index in
+                    let file = try FinishedFile(items[index].output, in: made.handle)
+                    return (try plan.sign(device, counter: first + UInt32(index), writing: file), file)
+                },
+                pack: { written in
+                    let failures = FinishedFile.commit(written.map(\.1), stopsAtFailure: stopsAtFailure)
+                    return CaptureGroups.Outcome(
+                        results: zip(written, failures).map { written, failure in
+                            failure.map { .failure($0) } ?? .success(written.0)
+                        })
                 }, deliver: deliver)
-            return
         }
-        let first = try key.reserveCounters(items.count, for: device)
-        try groups.run(
-            prepare: { plan, index throws(BundleError) in
-                let file = try FinishedFile(items[index].output, in: made.handle)
-                return (try plan.sign(device, counter: first + UInt32(index), writing: file), file)
-            },
-            pack: { written in
-                let failures = FinishedFile.commit(
-                    written.map(\.1), stopsAtFailure: stopsAtFailure)
-                return CaptureGroups.Outcome(
-                    results: zip(written, failures).map { written, failure in
-                        failure.map { .failure($0) } ?? .success(written.0)
-                    })
-            }, deliver: deliver)
-    }
-
-    /// Delivers what the captures would become. Nothing is signed or written. With a chain, each capture gets the link
-    /// that it would get now.
-    private func tryOut(
-        _ groups: CaptureGroups, _ first: Manifest.ChainLink?,
-        _ deliver: (Item, Result<Packer.Packed, BundleError>) throws(BundleError) -> Void
-    ) throws(BundleError) {
-        let targets = try packer.key.chainTargets()
-        var link = first
-        func result(_ plan: BundlePlan, _ output: OutputPlace) throws(BundleError) -> Packer.Packed {
-            guard let next = link else { return try plan.packed(counter: nil, assertion: 141, body: nil) }
-            if let before = try targets.packed(plan, at: output) { return try before.result(counter: nil) }
-            let linked = try plan.linked(next)
-            let end = ChainRecord.End(seq: next.seq, manifest: try Digest.of(linked.manifestBytes))
-            let packed = try linked.packed(counter: nil, assertion: 141, body: nil)
-            link = try packer.key.link(after: end)
-            return packed
-        }
-        try groups.run(
-            of: 1, prepare: { ChainPacking.Capture(plan: $0, place: items[$1].output) },
-            pack: { captures in
-                let results = captures.map { capture in
-                    Result { () throws(BundleError) in try result(capture.plan, capture.place) }
-                }
-                return CaptureGroups.Outcome(results: results)
-            }, deliver: deliver)
     }
 }
 

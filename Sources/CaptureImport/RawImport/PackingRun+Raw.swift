@@ -66,7 +66,7 @@ extension PackingRun {
         let (source, frame) = (frames.source, frames.source.frames[index])
         do throws(BundleError) {
             let path = folder.appending(try bundleName(source, frame))
-            let reading: Reading = { () throws(BundleError) -> RawCapture in try frames.read(index) }
+            let reading: Reading = { try frames.read(index) }
             return Item(
                 raw: source.raw, frame: frame.name, output: replaces ? .replacing(path) : .file(path),
                 reading: .success(reading))

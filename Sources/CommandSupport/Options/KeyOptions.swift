@@ -34,7 +34,7 @@ package struct PassphraseOptions: ParsableArguments {
     /// - Parameter warn: Receives a warning if others can read the file.
     package func passphrase(warn: (BundleError) -> Void) throws(BundleError) -> Passphrase {
         if let bytes = try PassphraseFile.read(passphraseFile, warn: warn) { return .known(bytes) }
-        return Passphrase { path throws(BundleError) in
+        return Passphrase { path in
             try PassphrasePrompt.ask("\(HardwareKeyURI(path) == nil ? "Passphrase" : "PIN") of \(path): ")
         }
     }

@@ -43,7 +43,7 @@ extension KeyCommand {
             let isRemoving = remove
             let given = try newPassphraseFile.flatMap { try PassphraseFile.read($0, warn: diagnostic.warning) }
             let old = try passphrase.passphrase(warn: diagnostic.warning)
-            try file.changePassphrase(old) { () throws(BundleError) in
+            try file.changePassphrase(old) {
                 if isRemoving { return nil }
                 if let given { return given }
                 return try PassphrasePrompt.askForNew(advice: [

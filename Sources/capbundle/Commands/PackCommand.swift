@@ -199,7 +199,7 @@ extension PackCommand {
         var findings = FindingList()
         try run.pack(
             threads: list.jobs, stopsAtFailure: failFast, isDryRun: dryRun, onRemark: tellRemark
-        ) { item, result throws(BundleError) in
+        ) { item, result in
             let status: ExitStatus
             switch result {
             case .success(let packed):

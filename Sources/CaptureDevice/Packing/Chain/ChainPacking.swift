@@ -28,7 +28,7 @@ struct ChainPacking {
         let folder = try native({ .writing(path, $0) }) { try FolderHandle(path.folder) }
         var made: BundlePlan.MadeBody?
         let outcome = try pack([Capture(plan: plan, place: place)], in: folder, onRemark: onRemark) {
-            plan, assertion throws(BundleError) in
+            plan, assertion in
             made = try plan.makeBody(assertion: assertion, body)
         }
         if let failure = outcome.failure { throw failure }
@@ -47,9 +47,9 @@ struct ChainPacking {
     ///   name. If it throws, no link is given out. It is for groups of one capture.
     func pack(
         _ captures: [Capture], in folder: FolderHandle, stopsAtFailure: Bool = false, onRemark: (Remark) -> Void,
-        makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void = { _, _ in }
+        makeBody: (BundlePlan, [UInt8]) throws -> Void = { _, _ in }
     ) throws(BundleError) -> CaptureGroups.Outcome {
-        try key.withChain(of: device) { state throws(BundleError) in
+        try key.withChain(of: device) { state in
             let before = state
             try settle(&state, onRemark)
             var group = LinkedGroup(device, in: folder)
@@ -63,7 +63,7 @@ struct ChainPacking {
                 return CaptureGroups.Outcome(results: group.results)
             }
             try record(state, insteadOf: before)
-            do throws(BundleError) {
+            do {
                 try group.sign(makeBody)
             } catch {
                 // The signature is in no file that stays, so the links were not given out. The counters were used.
@@ -103,7 +103,7 @@ struct ChainPacking {
         _ plan: BundlePlan, body: Packer.BodyPlaces?, onRemark: (Remark) -> Void
     ) throws(BundleError) -> Packer.Packed {
         let target = try OutputTarget(.standardOutput)
-        let (linked, pending) = try key.withChain(of: device) { state throws(BundleError) in
+        let (linked, pending) = try key.withChain(of: device) { state in
             let before = state
             let again = try unfinished(plan, state)
             if again != nil { state.chain.pending.removeLast() }

@@ -42,7 +42,7 @@ struct LinkedFile {
 
     /// Syncs the unsigned bundle and gives it its hidden name.
     func publishHidden() throws(BundleError) {
-        try writing { file throws(NativeError) in
+        try writing { file in
             try file.handle.synchronize()
             try file.publishHidden()
         }
@@ -58,7 +58,7 @@ struct LinkedFile {
     }
 
     func synchronize() throws(BundleError) {
-        try writing { file throws(NativeError) in try file.handle.synchronize() }
+        try writing { file in try file.handle.synchronize() }
     }
 
     /// The error for a file that did not get its name.
@@ -70,8 +70,8 @@ struct LinkedFile {
             file: name, cause: .linkNameTaken)
     }
 
-    private func writing(_ body: (AtomicFile) throws(NativeError) -> Void) throws(BundleError) {
-        do { try body(finished.file) } catch { throw .writing(name, error) }
+    private func writing(_ body: (AtomicFile) throws -> Void) throws(BundleError) {
+        try native({ .writing(name, $0) }) { try body(finished.file) }
     }
 }
 

@@ -26,12 +26,12 @@ struct LinkedGroup {
     /// - Throws: `key.counter` if no link or no counter is left.
     mutating func add(
         _ capture: ChainPacking.Capture, _ state: inout DeviceKeyState, of key: DeviceKeyFile,
-        _ makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void
+        _ makeBody: (BundlePlan, [UInt8]) throws -> Void
     ) throws(BundleError) -> Bool {
         do {
             let targets = ChainTargets(state)
             if let packed = try targets.packed(capture.plan, at: capture.place) {
-                try makeBody(packed.plan, packed.assertion)
+                try native { try makeBody(packed.plan, packed.assertion) }
                 outcomes.append(.success(try packed.result(counter: packed.counter)))
                 return true
             }
@@ -87,12 +87,12 @@ struct LinkedGroup {
     ///
     /// - Throws: The error of `makeBody`; no signature is in a file then.
     mutating func sign(
-        _ makeBody: (BundlePlan, [UInt8]) throws(BundleError) -> Void
+        _ makeBody: (BundlePlan, [UInt8]) throws -> Void
     ) throws(BundleError) {
         var assertions: [[UInt8]] = []
         for (_, file) in files {
             let assertion = try file.plan.assertion(device, counter: file.pending.counter)
-            try makeBody(file.plan, assertion)
+            try native { try makeBody(file.plan, assertion) }
             assertions.append(assertion)
         }
         for (entry, assertion) in zip(files, assertions) {
@@ -100,10 +100,10 @@ struct LinkedGroup {
             let packed = try entry.file.plan.packed(
                 counter: entry.file.pending.counter, assertion: assertion.count, body: nil)
             outcomes[entry.index] = .success(packed)
-            attempt(entry) { file throws(BundleError) in try file.write(assertion: assertion) }
+            attempt(entry) { file in try file.write(assertion: assertion) }
             entry.file.startWriting()
         }
-        for entry in files { attempt(entry) { file throws(BundleError) in try file.synchronize() } }
+        for entry in files { attempt(entry) { file in try file.synchronize() } }
     }
 
     /// Gives the bundles their names.
@@ -111,7 +111,7 @@ struct LinkedGroup {
         let sound = files.filter { (try? outcomes[$0.index]?.get()) != nil }
         for (entry, error) in zip(sound, AtomicFile.commit(sound.map(\.file.naming), areSynced: true)) {
             guard let error else { continue }
-            attempt(entry) { file throws(BundleError) in throw file.publishingFailure(error) }
+            attempt(entry) { file in throw file.publishingFailure(error) }
         }
     }
 
@@ -126,11 +126,11 @@ struct LinkedGroup {
 
     /// Does a step for a bundle that has not failed yet. Its link is given out already, whether the step fails or not.
     private mutating func attempt(
-        _ entry: (index: Int, file: LinkedFile), _ step: (LinkedFile) throws(BundleError) -> Void
+        _ entry: (index: Int, file: LinkedFile), _ step: (LinkedFile) throws -> Void
     ) {
         guard case .success = outcomes[entry.index] else { return }
         do {
-            try step(entry.file)
+            try native { try step(entry.file) }
         } catch {
             let seq = entry.file.pending.link.seq
             outcomes[entry.index] = .failure(

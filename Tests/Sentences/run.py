@@ -38,6 +38,16 @@ HARMLESS = ['// error.message.contains("a lock")', 'if words.count == 6, words[5
             'faults.contains { $0.code == .x }', 'throw wrong(path, "\\(found), expected a PNG")', 'words == other.words']
 
 
+WORDS = re.compile(r"^(?:package |public )?extension (\w+\.(?:Cause|Code)) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+
+
+def twice(files):
+    """The words that two causes or two codes of an error have: a caller would take one for the other."""
+    words = [f"{kind} {word}" for file in files for kind, body in WORDS.findall(file.read_text())
+             for word in re.findall(r'Self\("([^"]+)"\)', body)]
+    return sorted({word for word in words if words.count(word) > 1}), len(words)
+
+
 def findings(text, name=""):
     """Yields the number of each line that decides by words, and the line."""
     code = PIECE.sub(lambda piece: piece[1] or re.sub(r"[^\n]", "", piece[0]), text)
@@ -51,6 +61,9 @@ def main():
     faults = [f"is not found: {text}" for text in PLANTED if not any(findings(text))]
     faults += [f"is found: {text}" for text in HARMLESS if any(findings(text))]
     files = sorted((ROOT / "Sources").rglob("*.swift"))
+    same, count = twice(file for file in files if not file.is_symlink())
+    faults += [f"two have this word: {word}" for word in same]
+    faults += [] if count > 200 else [f"only {count} causes and codes are found"]
     found = {str(file.relative_to(ROOT / "Sources")): [] for file in files if not file.is_symlink()}
     for name, lines in found.items():
         lines += findings((ROOT / "Sources" / name).read_text(), name)

@@ -29,11 +29,11 @@ package protocol RealityCamRequestSigner: Sendable {
 /// files.
 public struct RequestSigners: Sendable {
     /// The parameters: the path of the key (nil for the default key) and its passphrase.
-    package typealias Device = @Sendable (FilePath?, [UInt8]?) throws(BundleError) -> any RequestSigner
+    package typealias Device = @Sendable (FilePath?, [UInt8]?) throws -> any RequestSigner
     /// The parameters: the path of the key (nil for the default key), its passphrase, and the app that the server
     /// expects.
     package typealias RealityCam =
-        @Sendable (FilePath?, [UInt8]?, String) throws(BundleError) -> any RealityCamRequestSigner
+        @Sendable (FilePath?, [UInt8]?, String) throws -> any RealityCamRequestSigner
 
     package let device: Device
     package let realityCam: RealityCam
@@ -44,8 +44,8 @@ public struct RequestSigners: Sendable {
 
     /// For a program that has no keys. A destination that needs one is blocked.
     public static let none = RequestSigners(
-        device: { _, _ throws(BundleError) in throw missing },
-        realityCam: { _, _, _ throws(BundleError) in throw missing })
+        device: { _, _ in throw missing },
+        realityCam: { _, _, _ in throw missing })
 
     private static var missing: BundleError { BundleError(.keyMissing, "this program has no signing keys") }
 }

@@ -87,9 +87,11 @@ public struct Packer: Sendable {
         if isChained {
             var told: [Remark] = []
             let packing = ChainPacking(key: key, device: device, places: [output])
-            var packed = try packing.pack(plan, to: output, body: body) {
-                told.append($0)
-                onRemark($0)
+            var packed = try native {
+                try packing.pack(plan, to: output, body: body) {
+                    told.append($0)
+                    onRemark($0)
+                }
             }
             packed.remarks = told + packed.remarks
             return packed

@@ -68,8 +68,11 @@ public struct RealityCamSigner: Sendable {
                 .requestSignature, "the assertion of the body is for another app than the one of --rpid",
                 file: body.name)
         }
-        let isOurs = try native { try P256PublicKey.of(point: point.bytes) }
-            .map { key throws(BundleError) in try assertion.verifies(realityCam: body.clientData, key: key) }
+        let isOurs = try native {
+            try P256PublicKey.of(point: point.bytes).map {
+                try assertion.verifies(realityCam: body.clientData, key: $0)
+            }
+        }
         guard isOurs == true else {
             throw BundleError(
                 .requestSignature, "the assertion of the body was not made with the key \(file.path)",

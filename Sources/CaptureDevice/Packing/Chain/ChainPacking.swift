@@ -21,7 +21,7 @@ struct ChainPacking {
     /// - Parameter onRemark: Receives remarks about the links of earlier runs.
     func pack(
         _ plan: BundlePlan, to place: OutputPlace, body: Packer.BodyPlaces?, onRemark: (Remark) -> Void
-    ) throws(BundleError) -> Packer.Packed {
+    ) throws -> Packer.Packed {
         guard let path = place.path else {
             return try packToStandardOutput(plan, body: body, onRemark: onRemark)
         }
@@ -48,7 +48,7 @@ struct ChainPacking {
     func pack(
         _ captures: [Capture], in folder: FolderHandle, stopsAtFailure: Bool = false, onRemark: (Remark) -> Void,
         makeBody: (BundlePlan, [UInt8]) throws -> Void = { _, _ in }
-    ) throws(BundleError) -> CaptureGroups.Outcome {
+    ) throws -> CaptureGroups.Outcome {
         try key.withChain(of: device) { state in
             let before = state
             try settle(&state, onRemark)
@@ -83,14 +83,14 @@ struct ChainPacking {
         }
     }
 
-    private func settle(_ state: inout DeviceKeyState, _ onRemark: (Remark) -> Void) throws(BundleError) {
+    private func settle(_ state: inout DeviceKeyState, _ onRemark: (Remark) -> Void) throws {
         var settlement = PendingSettlement(device: device, places: places)
         defer { settlement.remarks.forEach(onRemark) }
         try settlement.settle(&state)
     }
 
     /// Saves the state with the pending links. If that fails, nothing was signed and the links were not given out.
-    private func record(_ state: DeviceKeyState, insteadOf before: DeviceKeyState) throws(BundleError) {
+    private func record(_ state: DeviceKeyState, insteadOf before: DeviceKeyState) throws {
         do {
             try key.save(state)
         } catch {
@@ -101,7 +101,7 @@ struct ChainPacking {
 
     private func packToStandardOutput(
         _ plan: BundlePlan, body: Packer.BodyPlaces?, onRemark: (Remark) -> Void
-    ) throws(BundleError) -> Packer.Packed {
+    ) throws -> Packer.Packed {
         let target = try OutputTarget(.standardOutput)
         let (linked, pending) = try key.withChain(of: device) { state in
             let before = state
@@ -122,7 +122,7 @@ struct ChainPacking {
 
     /// The last pending link, if it went to standard output and the capture would get the same manifest with it. Then the
     /// capture is that of the link, and takes it again.
-    private func unfinished(_ plan: BundlePlan, _ state: DeviceKeyState) throws(BundleError) -> PendingLink? {
+    private func unfinished(_ plan: BundlePlan, _ state: DeviceKeyState) throws -> PendingLink? {
         guard let last = state.chain.pending.last, last.files == nil,
             try Digest.of(plan.linked(last.link).manifestBytes) == last.manifest
         else { return nil }

@@ -86,13 +86,11 @@ struct LinkedGroup {
     /// Signs the bundles, whose links are on the disk now.
     ///
     /// - Throws: The error of `makeBody`; no signature is in a file then.
-    mutating func sign(
-        _ makeBody: (BundlePlan, [UInt8]) throws -> Void
-    ) throws(BundleError) {
+    mutating func sign(_ makeBody: (BundlePlan, [UInt8]) throws -> Void) throws {
         var assertions: [[UInt8]] = []
         for (_, file) in files {
             let assertion = try file.plan.assertion(device, counter: file.pending.counter)
-            try native { try makeBody(file.plan, assertion) }
+            try makeBody(file.plan, assertion)
             assertions.append(assertion)
         }
         for (entry, assertion) in zip(files, assertions) {

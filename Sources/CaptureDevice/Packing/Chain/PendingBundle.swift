@@ -18,7 +18,7 @@ struct PendingBundle {
     /// - Throws: `input.unreadable` or `io.failed` if the file cannot be read. The link is not lost then.
     init?(
         _ path: FilePath, of pending: PendingLink, device: DevicePoint, canChange: Bool = false
-    ) throws(BundleError) {
+    ) throws {
         guard let handle = try Self.open(path, canChange: canChange) else { return nil }
         let status = try native({ .reading(path, $0) }) { try handle.status() }
         guard status.kind == .file else { return nil }
@@ -42,18 +42,18 @@ struct PendingBundle {
         }
     }
 
-    private static func open(_ path: FilePath, canChange: Bool) throws(BundleError) -> FileHandle? {
+    private static func open(_ path: FilePath, canChange: Bool) throws -> FileHandle? {
         do {
             return try canChange
                 ? FileHandle.open(path, FileHandle.existingFileToChange) : FileHandle.readingPlainFile(path)
         } catch {
             if error.isMissing || error.isLoop || error.isFolder { return nil }
-            throw .reading(path, error)
+            throw BundleError.reading(path, error)
         }
     }
 
     /// Makes the signature if it is missing, and syncs the file.
-    func sign(_ device: DeviceKey, counter: UInt32) throws(BundleError) {
+    func sign(_ device: DeviceKey, counter: UInt32) throws {
         let made =
             if let assertion { assertion } else {
                 try Assertion(signing: manifest, key: device.key, counter: counter).encode()

@@ -10,7 +10,7 @@ struct PendingSettlement {
     private(set) var remarks: [Remark] = []
 
     /// Removes all pending links from the state, which the caller saves.
-    mutating func settle(_ state: inout DeviceKeyState) throws(BundleError) {
+    mutating func settle(_ state: inout DeviceKeyState) throws {
         guard let last = state.chain.pending.last else { return }
         for pending in state.chain.pending {
             if try !finish(pending, state) { remarks.append(Self.gap(pending)) }
@@ -44,24 +44,22 @@ struct PendingSettlement {
     /// - Returns: Whether the bundle exists.
     /// - Throws: `output.exists` if another file has the target's name. The bundle keeps its hidden name, and the link
     ///   stays pending: otherwise its capture could get a second link under that name.
-    private mutating func finish(_ pending: PendingLink, _ state: DeviceKeyState) throws(BundleError) -> Bool {
+    private mutating func finish(_ pending: PendingLink, _ state: DeviceKeyState) throws -> Bool {
         guard let files = pending.files else { return false }
         let folder = try open(files.target.folder, of: pending)
         let temporary = try PendingBundle(files.temporary, of: pending, device: device.point, canChange: true)
         let there = try PendingBundle(files.target, of: pending, device: device.point)
         guard let name = files.target.name, let hidden = files.temporary.name else { return false }
-        do throws(NativeError) {
+        let isDone = try native({ .writing(files.target, $0) }) {
             // A copy that is cut short or lacks entries, or a link to the temporary file, does not replace that file.
             let isPlain = try folder.status(of: name)?.kind == .file
             let isOwn = temporary == nil || (isPlain && there?.isWhole == true)
-            if there?.assertion != nil && isOwn {
-                if temporary != nil { _ = try folder.removeFile(hidden) }
-                try folder.synchronize()
-                return true
-            }
-        } catch {
-            throw .writing(files.target, error)
+            guard there?.assertion != nil && isOwn else { return false }
+            if temporary != nil { _ = try folder.removeFile(hidden) }
+            try folder.synchronize()
+            return true
         }
+        if isDone { return true }
         guard let temporary, temporary.isWhole else { return false }
         try temporary.sign(device, counter: pending.counter)
         let replaces = try mayReplace(files.target, state)
@@ -73,7 +71,7 @@ struct PendingSettlement {
             }
             try folder.synchronize(renamed: name)
         } catch {
-            guard error.isExisting else { throw .writing(files.target, error) }
+            guard error.isExisting else { throw BundleError.writing(files.target, error) }
             throw BundleError(
                 .outputExists,
                 "another file has the name of the bundle with link \(pending.link.seq), which is complete in "
@@ -89,7 +87,7 @@ struct PendingSettlement {
     }
 
     /// Whether the user asked to replace the file at a path, and that file is certainly not a link of the chain.
-    private func mayReplace(_ target: FilePath, _ state: DeviceKeyState) throws(BundleError) -> Bool {
+    private func mayReplace(_ target: FilePath, _ state: DeviceKeyState) throws -> Bool {
         let isNamed = places.contains { place in
             guard case .replacing(let path) = place, path.name == target.name else { return false }
             return place.wholePath == target
@@ -99,11 +97,11 @@ struct PendingSettlement {
     }
 
     /// Opens the folder of a link's files. A missing folder does not give the link up, since its disk may not be mounted.
-    private func open(_ folder: FilePath, of pending: PendingLink) throws(BundleError) -> FolderHandle {
+    private func open(_ folder: FilePath, of pending: PendingLink) throws -> FolderHandle {
         do {
             return try FolderHandle(folder)
         } catch {
-            guard error.isMissing else { throw .writing(folder, error) }
+            guard error.isMissing else { throw BundleError.writing(folder, error) }
             throw BundleError(
                 .keyState, "the folder of link \(pending.link.seq) is missing", file: folder,
                 cause: .pendingFolderMissing)

@@ -55,14 +55,16 @@ public final class CounterState: Sendable {
             guard status.kind == .file else { throw Self.notAFile(lock) }
             if let fault = FileAccess.exposure(ofState: lock, status) { throw fault }
         }
-        try FileLock.withLock(in: folder, Self.lockName, convert: { Self.failure($0, lock) as any Error }) {
-            var records = try CounterRecords(keys, in: folder, path)
-            do {
-                try body(&records)
-                try records.synchronize()
-            } catch {
-                records.undo()
-                throw error
+        try native({ Self.failure($0, lock) }) {
+            try FileLock.withLock(in: folder, Self.lockName) {
+                var records = try CounterRecords(keys, in: folder, path)
+                do {
+                    try body(&records)
+                    try records.synchronize()
+                } catch {
+                    records.undo()
+                    throw error
+                }
             }
         }
     }

@@ -226,7 +226,7 @@ public struct TrustFile: Sendable {
         }
         return try native({ .writing(path, $0) }) {
             _ = try Folders.create(resolved.folder, mode: 0o755)
-            return try FileLock.withLock(path: resolved.adding(".lock"), convert: { $0 as any Error }) {
+            return try FileLock.withLock(path: resolved.adding(".lock")) {
                 var file = AtomicFile.isThere(resolved) ? try TrustFile(path: resolved) : TrustFile()
                 let value: Value
                 do { value = try change(&file) } catch let error as BundleError { throw error.about(file: path.string) }

@@ -218,7 +218,7 @@ extension DeviceKeyFile {
 
     func locked<Value>(_ body: () throws -> Value) throws(BundleError) -> Value {
         try native({ $0.isMissing ? missing() : .writing(lockPath, $0) }) {
-            try FileLock.withLock(path: lockPath, convert: { $0 as any Error }, body)
+            try FileLock.withLock(path: lockPath, body)
         }
     }
 

@@ -15,34 +15,21 @@ package final class FileLock: Sendable {
 
     /// Waits until all other holders have released the lock, and holds it while `body` runs.
     ///
-    /// - Throws: The errors of opening and locking, converted by `convert`, and the errors of `body`.
-    package static func withLock<Value, Failure: Error>(
-        path: FilePath, convert: (NativeError) -> Failure, _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try withLock(convert: convert, { () throws(NativeError) in try open(path) }, body)
+    /// - Throws: `NativeError` of opening and locking, and the errors of `body`.
+    package static func withLock<Value>(path: FilePath, _ body: () throws -> Value) throws -> Value {
+        try withLock(open(path), body)
     }
 
     /// Does the same with a lock file in an open folder.
-    package static func withLock<Value, Failure: Error>(
-        in folder: FolderHandle, _ name: FilePath.Component, convert: (NativeError) -> Failure,
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        try withLock(
-            convert: convert, { () throws(NativeError) in try folder.open(name, openFlags, mode: 0o600) }, body)
+    package static func withLock<Value>(
+        in folder: FolderHandle, _ name: FilePath.Component, _ body: () throws -> Value
+    ) throws -> Value {
+        try withLock(folder.open(name, openFlags, mode: 0o600), body)
     }
 
-    private static func withLock<Value, Failure: Error>(
-        convert: (NativeError) -> Failure, _ open: () throws(NativeError) -> FileHandle,
-        _ body: () throws(Failure) -> Value
-    ) throws(Failure) -> Value {
-        let lock: FileLock
-        do throws(NativeError) {
-            let handle = try open()
-            try wait(for: handle)
-            lock = FileLock(handle)
-        } catch {
-            throw convert(error)
-        }
+    private static func withLock<Value>(_ handle: FileHandle, _ body: () throws -> Value) throws -> Value {
+        try wait(for: handle)
+        let lock = FileLock(handle)
         // Closing the file releases the lock. Without this line, Swift could close it after its last use, which is
         // above.
         defer { withExtendedLifetime(lock) {} }

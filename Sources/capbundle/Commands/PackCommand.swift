@@ -213,7 +213,7 @@ extension PackCommand {
                 status = ExitStatus(error)
             }
             if format.json {
-                try progress.around { () throws(BundleError) in try Output.json(json(item, result)) }
+                try progress.around { try Output.json(json(item, result)) }
             }
             if findings.isFull { progress.around { findings.tell(diagnostic) } }
             counts[status, default: 0] += 1

@@ -171,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "CaptureTestSupport", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "CommandSupport",
-                "PictureClient", "capbundle", "capbundle-decode", "capqueue", system,
+                "CaptureTestSupport", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages",
+                "CommandSupport", "PictureClient", "capbundle", "capbundle-decode", "capqueue", system,
             ],
             exclude: ["Transcripts"],
             swiftSettings: strict),

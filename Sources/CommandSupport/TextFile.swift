@@ -23,3 +23,28 @@ package enum TextFile {
         return text
     }
 }
+
+/// Reads lines of text from standard input.
+package enum LineList {
+    private static let sizeLimit = 1 << 28
+
+    /// The lines, without empty ones.
+    ///
+    /// - Throws: `input.unreadable` if a line is not UTF-8, `names.none` if there are no lines, and `io.failed`.
+    package static func read() throws(BundleError) -> [String] {
+        let bytes: [UInt8]
+        do {
+            bytes = try FileHandle.standardInput.readAll(limit: sizeLimit)
+        } catch {
+            throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "standard input")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw BundleError(.inputUnreadable, "a line is not UTF-8", file: "standard input")
+        }
+        let lines = text.pieces(by: "\n").map { $0.rest(before: "\r") ?? $0 }.filter { !$0.isEmpty }
+        if lines.isEmpty {
+            throw BundleError(.noNames, "no ids were read, expected one on each line", file: "standard input")
+        }
+        return lines
+    }
+}

@@ -139,3 +139,113 @@ final class Transfer {
         return givenUp != nil
     }
 }
+
+/// Parses an HTTP/1 answer from the raw bytes of a connection.
+enum EarlyAnswer {
+    /// - Returns: nil unless the bytes are an HTTP/1 answer with a status of 300 to 599, perhaps after interim answers.
+    static func parse(_ bytes: [UInt8]) -> (status: Int, headers: [(name: String, value: String)], body: [UInt8])? {
+        var rest = bytes[...]
+        while let (status, lines, after) = head(rest) {
+            rest = after
+            // A server can send many interim answers before the one that counts.
+            if (100...199).contains(status) { continue }
+            guard (300...599).contains(status) else { return nil }
+            let headers = lines.compactMap { line in
+                line.nameAndValue().map { (name: $0.name.lowercased(), value: $0.value) }
+            }
+            return (status, headers, decoded(Array(rest), headers))
+        }
+        return nil
+    }
+
+    /// The status and the header lines of an answer, and the bytes behind them.
+    private static func head(_ bytes: ArraySlice<UInt8>) -> (status: Int, lines: [String], after: ArraySlice<UInt8>)? {
+        let mark = Array("\r\n\r\n".utf8)
+        guard bytes.starts(with: Array("HTTP/1.".utf8)),
+            let end = bytes.indices.first(where: { bytes[$0...].starts(with: mark) })
+        else { return nil }
+        let lines = String(decoding: bytes[..<end], as: UTF8.self).pieces(by: "\n")
+        guard let status = lines.first?.pieces(by: " ").dropFirst().first.flatMap({ Int($0.trimmed) }) else {
+            return nil
+        }
+        return (status, Array(lines.dropFirst()), bytes[(end + mark.count)...])
+    }
+
+    /// The bytes of the body without its transfer coding and its content coding, as far as they arrived.
+    private static func decoded(_ bytes: [UInt8], _ headers: [(name: String, value: String)]) -> [UInt8] {
+        let isChunked = headers.contains { $0.name == "transfer-encoding" && $0.value.lowercased().contains("chunked") }
+        let body = isChunked ? unchunked(bytes) : bytes
+        let coding = ContentCoding.of(headers.last { $0.name == "content-encoding" }?.value)
+        guard let decoder = ContentDecoder(coding) else { return body }
+        var plain: [UInt8] = []
+        _ = decoder.decode(body.span) { piece in
+            plain.append(copying: piece.extracting(first: min(piece.count, mostDecoded - plain.count)))
+            return plain.count < mostDecoded
+        }
+        return plain
+    }
+
+    private static let mostDecoded = 1 << 16
+
+    private static func unchunked(_ bytes: [UInt8]) -> [UInt8] {
+        var rest = bytes[...]
+        var body: [UInt8] = []
+        while let end = rest.firstIndex(of: 0x0a),
+            let size = String(decoding: rest[..<end], as: UTF8.self).pieces(by: ";").first
+                .flatMap({ Int($0.trimmed, radix: 16) }), (1...bytes.count).contains(size)
+        {
+            body += rest[(end + 1)...].prefix(size)
+            rest = rest[(end + 1)...].dropFirst(size + 2)
+        }
+        return body
+    }
+}
+
+/// Decides when to give up a transfer (Spec/upload.md section 4.6). It has no clock: callers pass the time in seconds.
+///
+/// A transfer that makes progress is never given up, however long it takes. Until the request has left this machine,
+/// the number of moved bytes counts; from then on, the time that the answer takes.
+package struct StandstillWatch {
+    /// The minimum number of bytes that must move in a minute.
+    private static let least = 1000.0
+
+    private let times: TransferTimes
+    private let waitsForAnswer: Bool
+    private var mark: (bytes: Int, at: Double)
+    private var drainedAt: Double?
+
+    /// - Parameter waitsForAnswer: False for a download, because it is itself the answer.
+    package init(_ times: TransferTimes, waitsForAnswer: Bool = true, at now: Double) {
+        self.times = times
+        self.waitsForAnswer = waitsForAnswer
+        mark = (0, now)
+    }
+
+    /// Starts again, because the request is sent again from its beginning.
+    package mutating func restart(at now: Double) {
+        mark = (0, now)
+        drainedAt = nil
+    }
+
+    /// Excludes time in which this side held bytes back, because it says nothing about the connection.
+    package mutating func heldBack(seconds: Double) { mark.at += seconds }
+
+    /// - Parameters:
+    ///   - moved: The number of bytes that the other side has received or sent.
+    ///   - isDrained: Whether the other side has received the whole request.
+    /// - Returns: The reason to give up the transfer; nil while it may continue.
+    package mutating func verdict(moved: Int, isDrained: Bool, at now: Double) -> String? {
+        if isDrained, drainedAt == nil, waitsForAnswer { drainedAt = now }
+        if let drainedAt {
+            return now - drainedAt > times.answer
+                ? "no complete answer within \(Int(times.answer)) s (answer-timeout)" : nil
+        }
+        // `moved` can decrease, because the unsent bytes in the socket include TLS records and headers, which `sent`
+        // leaves out.
+        mark.bytes = min(mark.bytes, moved)
+        let least = max(1, Int(Self.least * times.stall / 60))
+        if moved - mark.bytes >= least { mark = (moved, now) }
+        return now - mark.at > times.stall
+            ? "fewer than \(least) bytes moved in \(Int(times.stall)) s (stall-timeout)" : nil
+    }
+}

@@ -1,4 +1,5 @@
 import CTurboJPEG
+import Glibc
 import PictureMessages
 
 /// Decodes and encodes JPEG, with TurboJPEG.
@@ -136,5 +137,72 @@ final class JPEGDecoder {
         let text = text
         if text.hasPrefix("Insufficient memory") || text.contains("Memory allocation failure") { return .tooLarge }
         return DecodingRefusal(.malformed, "is a damaged JPEG: \(text)")
+    }
+}
+
+/// Inserts an ICC profile into a JPEG. Without it, the colours of a photo from a phone would be wrong.
+enum JPEGProfile {
+    /// The number of profile bytes that fit in a segment, whose length field has two bytes.
+    private static let pieceLimit = 65519
+
+    /// Returns the file with the profile in APP2 segments after the first marker (ICC.1:2022, annex B.4).
+    static func insert(_ profile: [UInt8], into jpeg: [UInt8]) -> [UInt8] {
+        let pieces = (profile.count + pieceLimit - 1) / pieceLimit
+        guard (1...255).contains(pieces), jpeg.starts(with: [0xff, 0xd8]) else { return jpeg }
+        var file = Array(jpeg[..<2])
+        for index in 0..<pieces {
+            let piece = profile[(index * pieceLimit)..<min(profile.count, (index + 1) * pieceLimit)]
+            let length = piece.count + 16
+            file += [0xff, 0xe2, UInt8(length >> 8), UInt8(length & 0xff)]
+            file += Array("ICC_PROFILE".utf8) + [0, UInt8(index + 1), UInt8(pieces)]
+            file += piece
+        }
+        return file + jpeg[2...]
+    }
+}
+
+/// What a JPEG's markers say about the work and the memory that decoding needs.
+///
+/// A file of some hundred bytes can make libjpeg pass over a huge picture hundreds of times, so this is known before it
+/// is decoded.
+struct JPEGScans {
+    private(set) var count = 0
+    /// Whether libjpeg keeps the coefficients of the whole picture: for a progressive picture or several scans.
+    var keepsCoefficients: Bool { isProgressive || count > 1 }
+    private var isProgressive = false
+
+    /// The maximum number of pixels times scans, for pictures with several scans: two or three seconds of work.
+    static let workLimit = 1 << 30
+
+    /// Walks over the markers up to the end of the picture.
+    init(_ file: [UInt8]) {
+        var position = 2
+        while let place = Self.marker(in: file, from: position) {
+            let kind = file[place]
+            position = place + 1
+            // These stand alone: restarts, TEM, the start of a picture.
+            if (0xd0...0xd8).contains(kind) || kind == 1 { continue }
+            guard kind != 0xd9, position + 2 <= file.count else { return }
+            // SOF2, SOF6, SOF10 and SOF14.
+            if [0xc2, 0xc6, 0xca, 0xce].contains(kind) { isProgressive = true }
+            if kind == 0xda { count += 1 }
+            position += max(2, Int(file[position]) << 8 | Int(file[position + 1]))
+        }
+    }
+
+    /// The position of the next byte after 0xff that is a marker: not 0, which stands for 0xff in a scan, and not
+    /// another 0xff, which is a fill byte.
+    private static func marker(in file: [UInt8], from start: Int) -> Int? {
+        unsafe file.withUnsafeBytes { bytes in
+            var position = start
+            while position < bytes.count, let base = bytes.baseAddress,
+                let found = unsafe memchr(base + position, 0xff, bytes.count - position)
+            {
+                position = unsafe base.distance(to: UnsafeRawPointer(found)) + 1
+                guard position < bytes.count else { return nil }
+                if unsafe bytes[position] != 0 && bytes[position] != 0xff { return position }
+            }
+            return nil
+        }
     }
 }

@@ -1,5 +1,7 @@
 package import CaptureBundle
+import CaptureNative
 import QueueModel
+package import SystemPackage
 
 /// The facts about a bundle that the queue stores.
 package struct CaptureFacts: Hashable, Sendable {
@@ -55,5 +57,15 @@ extension Digest {
     /// Hashes the manifest's hash and the paths of the entries that are present (Spec/queue.md section 3).
     package static func identity(manifestSHA256: Digest, present: [EntryPath]) throws(BundleError) -> Digest {
         try .of(manifestSHA256.bytes + present.flatMap { Array("\($0)\n".utf8) })
+    }
+}
+
+/// Reads the beginning of a file to recognise a bundle.
+package enum BundlePeek {
+    /// The identity that the headers claim; nil if the file does not look like a bundle. Nothing is verified.
+    package static func identity(of path: FilePath) -> Digest? {
+        guard let handle = try? FileHandle.readingPlainFile(path) else { return nil }
+        guard let head = try? UnverifiedHead(BundleSource(handle: handle, name: path.string)) else { return nil }
+        return try? .identity(manifestSHA256: head.manifestSHA256, present: head.present)
     }
 }

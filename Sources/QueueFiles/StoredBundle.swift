@@ -1,6 +1,6 @@
 package import CaptureBundle
-import CaptureNative
-import QueueModel
+package import CaptureNative
+package import QueueModel
 package import SystemPackage
 
 /// Reads bundles and sidecars of the spool without their rows.
@@ -43,4 +43,83 @@ package enum StoredBundle {
         else { return nil }
         return sidecar
     }
+}
+
+/// Reads files of the spool and compares them with their hash.
+package struct SpoolReader: Sendable {
+    private let spool: Spool
+
+    package init(_ spool: Spool) { self.spool = spool }
+
+    /// A file of the spool that was hashed, with its status at that time.
+    package struct Hashed: Sendable {
+        package let sha256: Digest
+        package let status: FileStatus
+        package let matches: Bool
+    }
+
+    /// Whether the file of this hash exists and has the right bytes.
+    ///
+    /// - Parameter known: files that were hashed before. A file whose status is unchanged is not hashed again.
+    package func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
+        guard let handle = try spool.open(sha256) else { return false }
+        let path = spool.folder.bundlePath(sha256)
+        let status = try onFile(path) { try handle.status() }
+        if let known = known.first(where: { $0.sha256 == sha256 && $0.status == status }) { return known.matches }
+        return try Self.hash(handle, path) == sha256
+    }
+
+    /// Hashes a file without the turn to write, so that no writer waits for it.
+    ///
+    /// - Returns: nil if there is no file, or if it changes while it is read.
+    package func hashed(_ sha256: Digest) throws -> Hashed? {
+        guard let handle = try spool.open(sha256) else { return nil }
+        let path = spool.folder.bundlePath(sha256)
+        let before = try onFile(path) { try handle.status() }
+        let found = try Self.hash(handle, path)
+        let after = try onFile(path) { try handle.status() }
+        return before == after ? Hashed(sha256: sha256, status: after, matches: found == sha256) : nil
+    }
+
+    package static func hash(_ handle: FileHandle, _ path: FilePath) throws(QueueError) -> Digest {
+        try onFile(path) {
+            let hasher = try SHA256Hasher()
+            handle.expectReading()
+            var buffer = [UInt8](repeating: 0, count: 1 << 18)
+            while true {
+                let count = try handle.readSome(into: &buffer)
+                if count == 0 { return Digest(bytes: try hasher.finish()) }
+                try hasher.update(buffer.span.extracting(first: count))
+            }
+        }
+    }
+}
+
+/// Tells files that are gone from files that are absent with their folder, as on a disk that is not mounted
+/// (Spec/queue.md section 11). The latter come back, so their captures wait.
+package enum Absence {
+    /// The code of a delivery that waits for such a file.
+    package static let code = "source.absent"
+
+    /// How long such a delivery waits before the file is looked for again, in milliseconds.
+    package static let pause = 300_000
+
+    /// The folder that is missing or empty.
+    ///
+    /// - Returns: nil if the file is there, or if it alone is missing.
+    package static func root(of path: FilePath) -> FilePath? {
+        guard FileStatus.isMissing(path) else { return nil }
+        var folder = path.folder
+        if isEmpty(folder) { return folder }
+        guard FileStatus.isMissing(folder) else { return nil }
+        while folder.folder != folder, FileStatus.isMissing(folder.folder) { folder = folder.folder }
+        // The place to which a disk is mounted is empty while it is not.
+        return isEmpty(folder.folder) ? folder.folder : folder
+    }
+
+    private static func isEmpty(_ folder: FilePath) -> Bool {
+        (try? Folders.names(in: folder))?.isEmpty ?? false
+    }
+
+    package static func message(_ root: FilePath) -> String { "\(root) is missing or empty: is its disk mounted?" }
 }

@@ -1,4 +1,5 @@
 package import CaptureBundle
+import CurlClient
 package import QueueModel
 
 /// What a transport asks the queue about one delivery, and what it lets the queue store.
@@ -43,4 +44,28 @@ package enum PlaceTurn: Hashable, Sendable {
     case taken(by: String)
     /// The place cannot be recorded, for this reason.
     case unknown(String)
+}
+
+/// The notification of one destination that a session has ended (Spec/queue.md section 9).
+package struct SessionMarker {
+    package let session: String
+    package let sessionNumber: Int
+    package let destination: Int
+    /// The idempotency key. It stays the same for all attempts, so that a server can ignore repetitions.
+    package let key: String
+    package let attempts: Int
+    package let body: [UInt8]
+
+    package init(session: String, sessionNumber: Int, destination: Int, key: String, attempts: Int, body: [UInt8]) {
+        self.session = session
+        self.sessionNumber = sessionNumber
+        self.destination = destination
+        self.key = key
+        self.attempts = attempts
+        self.body = body
+    }
+
+    func address(_ template: URLTemplate) -> WebAddress? {
+        WebAddress(template.filled { $0 == "session" ? URLTemplate.escaped(session) : "{\($0)}" })
+    }
 }

@@ -81,3 +81,93 @@ public final class CounterState: Sendable {
         BundleError(.stateDamaged, "is not a regular file", file: path)
     }
 }
+
+/// The records of some keys while the state's lock is held: for each counter the SHA-256 of its manifest.
+struct CounterRecords {
+    private var files: [Digest: CounterFile] = [:]
+    private var written: [(file: CounterFile, counter: UInt32)] = []
+
+    /// Opens the files of the keys, and creates those that are missing. New names are on the disk before anything is
+    /// written into their files.
+    init(_ keys: some Sequence<Digest>, in folder: FolderHandle, _ path: FilePath) throws(BundleError) {
+        for key in keys where files[key] == nil { files[key] = try CounterFile(key, in: folder, path) }
+        if files.values.contains(where: \.isEmpty) {
+            try native({ CounterState.failure($0, path) }) { try folder.synchronize() }
+        }
+    }
+
+    /// Returns the manifest that is recorded for a counter, and records `manifest` if there is none.
+    mutating func exchange(_ key: Digest, _ counter: UInt32, _ manifest: Digest) throws(BundleError) -> Digest? {
+        guard let file = files[key] else { throw BundleError(.internalFailure, "the file of key \(key) is not open") }
+        if let known = try file.manifest(at: counter) { return known }
+        written.append((file, counter))
+        try file.record(manifest.bytes, at: counter)
+        return nil
+    }
+
+    /// Syncs all files, also those in which nothing was written: the process that wrote a record may have ended before
+    /// it synced the file.
+    func synchronize() throws(BundleError) {
+        for file in files.values { try file.synchronize() }
+    }
+
+    /// Overwrites the new records with zeros, as far as the disk allows it.
+    func undo() {
+        for (file, counter) in written { file.forget(counter) }
+    }
+}
+
+/// The file of one key: 32 bytes for each counter.
+private struct CounterFile {
+    static let unseen = [UInt8](repeating: 0, count: 32)
+
+    var isEmpty: Bool { size == 0 }
+    /// The length of the file when it was opened.
+    private let size: Int
+    private let handle: FileHandle
+    private let path: FilePath
+
+    init(_ key: Digest, in folder: FolderHandle, _ folderPath: FilePath) throws(BundleError) {
+        guard let name = FilePath.Component(Array(key.description.utf8)) else {
+            throw BundleError(.internalFailure, "a key id that is not a file name")
+        }
+        path = folderPath.appending(name)
+        let status: FileStatus
+        (handle, status) = try native({ [path] in CounterState.failure($0, path) }) {
+            let flags = FileHandle.newOrExistingFile | FileHandle.withoutBlocking
+            let handle = try folder.open(name, flags, mode: 0o600)
+            return (handle, try handle.status())
+        }
+        guard status.kind == .file else { throw CounterState.notAFile(path) }
+        if let fault = FileAccess.exposure(ofState: path, status) { throw fault }
+        guard status.size % Self.unseen.count == 0 else {
+            throw BundleError(
+                .stateDamaged, "has \(status.size) bytes, expected a multiple of \(Self.unseen.count)", file: path,
+                cause: .recordCut)
+        }
+        size = status.size
+    }
+
+    func manifest(at counter: UInt32) throws(BundleError) -> Digest? {
+        let bytes = try native({ CounterState.failure($0, path) }) {
+            try handle.read(Self.unseen.count, at: Self.unseen.count * Int(counter))
+        }
+        return bytes.isEmpty || bytes == Self.unseen ? nil : Digest(bytes: bytes)
+    }
+
+    func record(_ bytes: [UInt8], at counter: UInt32) throws(BundleError) {
+        try native({ CounterState.failure($0, path) }) {
+            try handle.write(bytes, at: bytes.count * Int(counter))
+        }
+    }
+
+    /// Takes back a record that was written since the file was opened, even if only a part of it was written.
+    func forget(_ counter: UInt32) {
+        if Self.unseen.count * Int(counter) < size { try? record(Self.unseen, at: counter) }
+        try? handle.shorten(to: size)
+    }
+
+    func synchronize() throws(BundleError) {
+        try native({ CounterState.failure($0, path) }) { try handle.synchronizeData() }
+    }
+}

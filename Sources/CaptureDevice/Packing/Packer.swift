@@ -127,3 +127,82 @@ public struct Packer: Sendable {
         return result
     }
 }
+
+extension DeviceKeyFile {
+    /// Recognises the bundles of the key's chain. The private key is not read; one in hardware was located before.
+    func chainTargets() throws(BundleError) -> ChainTargets {
+        guard FileStatus.exists(statePath) else { return ChainTargets(nil) }
+        // A damaged state is reported when the counter is taken.
+        return ChainTargets(try DeviceKeyState.decode(readPrivate(statePath)))
+    }
+
+    /// Examines a place as `targets` does, and looks again if a file is there: another run may have given its bundle this
+    /// name, and begun the chain, since `targets` was read.
+    func examine(
+        _ place: OutputPlace, _ targets: ChainTargets, isForLink: Bool, mayExist: Bool = false
+    ) throws(BundleError) {
+        do {
+            try targets.examine(place, isForLink: isForLink, mayExist: mayExist)
+        } catch {
+            guard isForLink, error.code == .outputExists else { throw error }
+            try chainTargets().examine(place, isForLink: true, mayExist: mayExist)
+        }
+    }
+}
+
+/// A file with complete bytes but without a name. Several files of one folder are committed together, so that the run
+/// waits for the disk only a few times and not once for each file.
+struct FinishedFile: Sendable {
+    let name: String
+    let file: AtomicFile
+    let naming: AtomicFile.Naming
+
+    /// - Parameter folder: The folder that contains `place`.
+    init(_ place: OutputPlace, in folder: FolderHandle) throws(BundleError) {
+        guard let name = place.path?.name else {
+            throw BundleError(.outputUnusable, "is not a file name", file: place.name)
+        }
+        self.name = place.name
+        do { file = try AtomicFile(name, in: folder, mode: 0o666) } catch { throw .writing(place.name, error) }
+        if case .replacing = place { naming = file.naming(.replace) } else { naming = file.naming(.refuse) }
+    }
+
+    /// Gives the files their names so that a power cut takes neither away.
+    ///
+    /// - Parameter stopsAtFailure: Whether files after a failed one get no name.
+    /// - Returns: For each file up to the one at which it stopped, the error, or nil if it is on the disk under its name.
+    static func commit(_ files: [FinishedFile], stopsAtFailure: Bool = false) -> [BundleError?] {
+        zip(files, AtomicFile.commit(files.map(\.naming), stopsAtFailure: stopsAtFailure)).map { file, error in
+            error.map { .writing(file.name, $0) }
+        }
+    }
+}
+
+/// A capture whose bundle exists already, because an earlier run of the same command made it.
+struct PackedCapture {
+    /// The plan, with the link of the bundle if it has one.
+    let plan: BundlePlan
+    let counter: UInt32
+    let assertion: [UInt8]
+
+    /// - Parameter counter: nil for a dry run.
+    func result(counter: UInt32?) throws(BundleError) -> Packer.Packed {
+        var packed = try plan.packed(counter: counter, assertion: assertion.count, body: nil)
+        packed.wasPackedBefore = true
+        return packed
+    }
+}
+
+extension PackedCapture {
+    /// The bundle at a path, if it is a whole and sound one with exactly this manifest.
+    ///
+    /// - Throws: `output.exists` for any other file; the errors of reading it.
+    init(_ plan: BundlePlan, at path: FilePath) throws(BundleError) {
+        let report = try Verifier.soundness.verify(BundleSource(file: path))
+        guard report.isSound, report.withheld.isEmpty, let counter = report.authenticatorData?.counter,
+            try report.manifestSHA256 == Digest.of(plan.manifestBytes)
+        else { throw .exists(path) }
+        let assertion = try BundleReader(BundleSource(file: path)).readHead().assertion
+        self.init(plan: plan, counter: counter, assertion: assertion)
+    }
+}

@@ -136,3 +136,106 @@ private struct SingleFile: RawTreeStorage {
         try FolderStorage(folder: self.path.folder).read(path, limit: limit, label: label)
     }
 }
+
+/// Finds the layout of a folder or an archive.
+extension RawSource {
+    /// The layouts in the order of Spec/raw-captures.md section 2. The first that fits is taken.
+    static let layouts: [any RawLayout.Type] = [
+        RealityCamLayout.self, Record3DLayout.self, CapbundleLayout.self, ScannerAppLayout.self, PolycamLayout.self,
+        NerfstudioLayout.self, StrayScannerLayout.self, R3DLayout.self,
+    ]
+
+    package init(_ raw: FilePath, _ tree: RawTree, _ options: RawCaptureOptions) throws(BundleError) {
+        if let patterns = options.patterns {
+            let export = try GenericLayout(patterns: patterns, options: options).export(tree)
+            try self.init(raw, tree, layout: GenericLayout.name, export, options)
+            return
+        }
+        // Most captures are such folders, so no other layout is looked for.
+        let isUsual =
+            tree.isFolder && Self.isWanted(CapbundleLayout.self, options)
+            && CapbundleLayout.usual.allSatisfy(tree.holds)
+        let layouts: [any RawLayout.Type] = isUsual ? [CapbundleLayout.self] : Self.layouts
+        let fitting = layouts.compactMap { layout in layout.evidence(in: tree).map { (layout, $0) } }
+        guard let (layout, evidence) = fitting.first(where: { Self.isWanted($0.0, options) }) else {
+            self = try Self.unknown(raw, tree, fitting.map(\.0), options)
+            return
+        }
+        var remarks = RemarkList()
+        if layout != CapbundleLayout.self {
+            let others = fitting.map(\.0).filter { $0 != layout }
+            let taken = "taken as \(layout.words) (\(evidence))"
+            let all = others.reduce(taken) { "\($0); it could also be \($1.words) (--layout \($1.name))" }
+            remarks.add(.note, "raw.layout", raw, all)
+        }
+        try self.init(raw, tree, layout: layout.name, layout.export(tree), options, remarks)
+    }
+
+    private static func isWanted(_ layout: any RawLayout.Type, _ options: RawCaptureOptions) -> Bool {
+        options.layout == .auto || options.layout.rawValue == layout.name
+    }
+
+    private static func unknown(
+        _ raw: FilePath, _ tree: RawTree, _ fitting: [any RawLayout.Type], _ options: RawCaptureOptions
+    ) throws(BundleError) -> RawSource {
+        if options.layout != .auto {
+            let words = layouts.first { $0.name == options.layout.rawValue }?.words ?? options.layout.rawValue
+            let other = fitting.first.map { "; it looks like \($0.words) (--layout \($0.name))" }
+            throw BundleError(.rawLayout, "is not \(words)\(other ?? "")", file: raw, cause: .unknownLayout)
+        }
+        if tree.isFolder { return incomplete(raw, tree) }
+        throw BundleError(
+            .rawLayout, "holds no capture in a layout that pack knows", file: raw, cause: .unknownLayout)
+    }
+}
+
+/// Chooses the frames of an export to pack: those with a photo, limited by `--frames` and `--every`.
+struct FrameChoice {
+    let frames: [RawFrame]
+    /// The note with the number of frames that have no photo; nil if all have one.
+    let note: String?
+
+    /// - Throws: `raw.frames` if no frame can be packed, or a frame that the user asked for has no photo.
+    init(_ export: RawExport, of raw: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
+        func isUsable(_ frame: RawFrame) -> Bool { frame.photo != nil || frame.problem != nil }
+        // The frames are copied only if some cannot be packed.
+        let usable = export.frames.allSatisfy(isUsable) ? export.frames : export.frames.filter(isUsable)
+        // If a single capture has no photo, `FrameReader` reports it.
+        let all = export.isSingle ? export.frames : usable
+        guard !all.isEmpty else {
+            let count = export.frames.count
+            let message = count == 0 ? "has no frames" : "none of its \(count) frames has a photo"
+            throw BundleError(.rawFrames, message, file: raw)
+        }
+        var chosen = all
+        if let selection = options.frames {
+            if export.isSingle {
+                throw BundleError(.rawFrames, "is a single capture, so --frames cannot be used", file: raw)
+            }
+            chosen = try Self.frames(selection, of: all, raw)
+        }
+        if options.every > 1 { chosen = stride(from: 0, to: chosen.count, by: options.every).map { chosen[$0] } }
+        frames = chosen
+        let left = export.isSingle ? 0 : export.frames.count - usable.count
+        let verbs = left == 1 ? ("has", "is") : ("have", "are")
+        note =
+            left == 0
+            ? nil : "\(left) of \(export.frames.count) frames \(verbs.0) no photo and \(verbs.1) not packed"
+    }
+
+    private static func frames(
+        _ selection: FrameSelection, of all: [RawFrame], _ raw: FilePath
+    ) throws(BundleError) -> [RawFrame] {
+        let numbers = all.map { $0.number ?? -1 }
+        for range in selection.ranges where !numbers.contains(where: range.contains) {
+            let words = range.count == 1 ? "frame \(range.lowerBound) has" : "the frames \(words(range)) have"
+            let known = numbers.filter { $0 >= 0 }
+            let list = known.prefix(8).map(String.init).joined(separator: ", ") + (known.count > 8 ? ", …" : "")
+            throw BundleError(
+                .rawFrames, "\(words) no photo", file: raw, cause: .noFrame, values: known.isEmpty ? [] : [list])
+        }
+        return zip(all, numbers).filter { frame in selection.ranges.contains { $0.contains(frame.1) } }.map(\.0)
+    }
+
+    private static func words(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound)-\(range.upperBound)" }
+}

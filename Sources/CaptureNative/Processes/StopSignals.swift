@@ -47,3 +47,34 @@ extension sigset_t {
         for number in numbers { unsafe _ = sigaddset(&self, number) }
     }
 }
+
+/// SIGBUS: a store into a file that is mapped into memory found no room on the disk, or a load could not be read.
+///
+/// SQLite maps its shared memory. Other file systems refuse in time, when the file is made; on btrfs each page that is
+/// written for the first time needs new space.
+package enum BusError {
+    /// Lets the signal call `body`, which may only call the functions of signal-safety(7), such as `end`.
+    package static func handle(_ body: @escaping @convention(c) (Int32) -> Void) {
+        _ = signal(SIGBUS, body)
+    }
+
+    /// Writes a message to the standard error and ends the process at once.
+    package static func end(_ message: StaticString, _ code: Int32) -> Never {
+        unsafe _ = write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+        _exit(code)
+    }
+}
+
+/// Keeps SIGPIPE from ending the process when a library writes to a socket whose other side is gone.
+enum PipeSignal {
+    static func held<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
+        var (signals, before, now) = (sigset_t([SIGPIPE]), sigset_t(), timespec())
+        unsafe _ = pthread_sigmask(SIG_BLOCK, &signals, &before)
+        defer {
+            // The kernel sends SIGPIPE to the thread that wrote.
+            unsafe _ = sigtimedwait(&signals, nil, &now)
+            unsafe _ = pthread_sigmask(SIG_SETMASK, &before, nil)
+        }
+        return try body()
+    }
+}

@@ -1,3 +1,4 @@
+package import CaptureBundle
 package import PictureClient
 
 /// A depth map in false colours: one pixel for each sample of its grid.
@@ -64,4 +65,18 @@ extension DepthPicture.Span {
 
     /// The depth in metres at a share of the range: 0 for the nearest … 1 for the farthest.
     func depth(at share: Double) -> Double { Double(nearest) + (Double(farthest) - Double(nearest)) * share }
+}
+
+extension PhotoFacts {
+    /// The orientation of the depth map of this photo: the photo's own, because both are stored alike. The exception is
+    /// a depth map that is already upright: EXIF turns the photo by a quarter, and the sides of the depth map are those
+    /// of the turned photo. Its orientation is 1.
+    package func orientation(ofDepth depth: DepthSize) -> Int {
+        guard let orientation else { return 1 }
+        guard (5...8).contains(orientation), let size else { return orientation }
+        let isTurned =
+            depth.width > depth.height && size.width < size.height
+            || depth.width < depth.height && size.width > size.height
+        return isTurned ? 1 : orientation
+    }
 }

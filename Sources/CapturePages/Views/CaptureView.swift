@@ -1,4 +1,7 @@
 package import CaptureBundle
+import CaptureNative
+package import PictureClient
+import PictureMessages
 import SystemPackage
 
 /// The photo and the depth map of one capture, for showing them as pictures.
@@ -71,4 +74,106 @@ package struct CaptureView: Sendable {
     package static func incomplete(_ name: String) -> BundleError {
         BundleError(.internalFailure, "samples of the depth map are missing", file: name)
     }
+}
+
+extension CaptureView {
+    /// The depth map in false colours with its scale, alone or next to the photo, both upright.
+    ///
+    /// - Throws: `raw.capture` if the photo cannot be decoded; `input.unreadable` if the decoder is missing.
+    package func picture(
+        _ colours: ColourTable, beside: Bool, _ decoder: PictureDecoder
+    ) throws(BundleError) -> PixelImage {
+        let depth = try depthPicture(colours)
+        do throws(PictureTooLarge) {
+            guard beside else { return try PictureComposition.alone(depth) }
+        } catch {
+            throw tooLarge
+        }
+        let photo = try photoPicture(decoder, height: PictureComposition.heightBeside(depth))
+        do { return try PictureComposition.beside(depth, photo: photo) } catch { throw tooLarge }
+    }
+
+    /// The depth map in false colours, turned as EXIF turns the photo.
+    package func depthPicture(_ colours: ColourTable) throws(BundleError) -> DepthPicture {
+        guard let picture = DepthPicture(depth, colours) else { throw tooLarge }
+        return picture.upright(depthOrientation)
+    }
+
+    /// The upright photo. It is reduced if that suffices for `height`.
+    ///
+    /// - Parameter height: The minimum height of the result in pixels; a photo that is lower keeps its height.
+    package func photoPicture(_ decoder: PictureDecoder, height: Int) throws(BundleError) -> PixelImage {
+        guard let photo else {
+            let reason = isPhotoWithheld ? "was withheld from this bundle" : "is not in this capture"
+            throw BundleError(.entryAbsent, reason, file: name, entry: EntryPath.photo.description)
+        }
+        let facts = PhotoFacts(jpeg: photo)
+        let orientation = facts?.orientation ?? 1
+        let stored = facts?.size.map { (5...8).contains(orientation) ? $0.width : $0.height }
+        let eighths = [1, 2, 4].first { eighths in stored.map { $0 * eighths / 8 >= height } ?? false }
+        do {
+            return try decoder.pixels(photo, .jpeg, eighths: eighths ?? 8).upright(orientation)
+        } catch {
+            let error = error.error(FilePath(name))
+            throw BundleError(
+                error.code, error.message, file: name, entry: EntryPath.photo.description, cause: error.cause,
+                values: error.values)
+        }
+    }
+
+    private var depthOrientation: Int {
+        photo.flatMap { PhotoFacts(jpeg: $0) }?.orientation(ofDepth: depth.size) ?? 1
+    }
+
+    private var tooLarge: BundleError {
+        BundleError(
+            .outputUnusable, "the picture would have more than \(PixelImage.sideLimit) pixels on one side", file: name)
+    }
+}
+
+/// Keeps the photo, the position and the depth map of a bundle while it is verified.
+final class ContentCollector: BundleObserver {
+    /// The bytes of the photo; nil if the bundle has none, or if it is larger than the limit.
+    private(set) var photo: [UInt8]?
+    /// The size of the photo; nil if the bundle has none.
+    private(set) var photoSize: Int?
+    private let photoLimit: Int
+    private var location: [UInt8] = []
+    private var current: EntryPath?
+    private var size: DepthSize?
+    private var reader: DepthMapReader?
+    private var collector: DepthCollector?
+
+    /// - Parameter photoLimit: The maximum number of bytes of a photo that is kept; 0 keeps none.
+    init(photoLimit: Int = 0) { self.photoLimit = photoLimit }
+
+    func read(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) { size = manifest.depth?.size }
+
+    func begin(_ entry: ManifestEntry) throws(BundleError) {
+        current = entry.path
+        if entry.path == .depth, let size {
+            reader = try DepthMapReader(size: size)
+            collector = DepthCollector(size: size)
+        }
+        guard entry.path == .photo else { return }
+        photoSize = entry.size
+        guard photoLimit > 0, entry.size <= photoLimit else { return }
+        photo = []
+        photo?.reserveCapacity(entry.size)
+    }
+
+    func consume(_ piece: Span<UInt8>) throws(BundleError) {
+        switch current {
+        case .depth?: try reader?.consume(piece) { collector?.add($0) }
+        case .location?: location.append(copying: piece)
+        case .photo?: photo?.append(copying: piece)
+        default: break
+        }
+    }
+
+    /// The depth map; nil if there is none or it could not be read to its end.
+    var depth: DepthSamples? { reader?.fault == nil ? collector?.finish() : nil }
+
+    /// The position; nil if there is none or it is malformed.
+    var position: GeoPosition? { try? GeoPosition.decode(location) }
 }

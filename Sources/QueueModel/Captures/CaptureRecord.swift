@@ -91,3 +91,93 @@ public struct CaptureRecord: Hashable, Sendable {
         self.deliveries = deliveries
     }
 }
+
+/// The SHA-256 of the upload body of a bundle (Spec/upload.md section 2.1), which a signed request needs.
+///
+/// The hash is computed once, at push or at the first signed try. `form` records how the body was made, so that a
+/// version that makes another body does not sign with this hash.
+package struct BodyHash: Hashable, Sendable {
+    package let sha256: Digest
+    /// The index, from 0, of the boundary that the body uses, among those that the manifest gives.
+    package let candidate: Int
+
+    package init(sha256: Digest, candidate: Int) {
+        self.sha256 = sha256
+        self.candidate = candidate
+    }
+
+    /// Describes how the body is made: profile, version and boundary, such as `capture/1/0`.
+    package var form: String { "\(Self.made)/\(candidate)" }
+
+    /// Reads a stored hash. Returns nil if this version does not make a body of that form.
+    package init?(sha256: Digest, form: String) {
+        let parts = form.pieces(by: "/", keepsEmpty: true)
+        guard parts.count == 3, "\(parts[0])/\(parts[1])" == Self.made, let candidate = WholeNumber.parse(parts[2])
+        else { return nil }
+        self.init(sha256: sha256, candidate: candidate)
+    }
+
+    private static let made = "\(BodyLayout.profile)/\(BodyLayout.version)"
+}
+
+/// The Poly1305 tag of a file in the spool, with the random key that made it (Spec/queue.md section 7.1).
+///
+/// Both are made at push, while the bytes are copied. When sending, the tag is much cheaper than another SHA-256.
+package struct BytesTag: Hashable, Sendable {
+    package static let keyLength = 32
+    package static let tagLength = 16
+
+    /// The key, then the tag: 48 bytes, as the database stores them.
+    package let bytes: [UInt8]
+
+    /// Returns nil unless there are exactly 48 bytes.
+    package init?(bytes: [UInt8]) {
+        guard bytes.count == Self.keyLength + Self.tagLength else { return nil }
+        self.bytes = bytes
+    }
+
+    package var key: [UInt8] { Array(bytes[..<Self.keyLength]) }
+    package var tag: [UInt8] { Array(bytes[Self.keyLength...]) }
+}
+
+/// How to check the bytes of a file: by their SHA-256, or by the tag that was made when they were stored.
+package enum ExpectedBytes: Hashable, Sendable {
+    case sha256(Digest)
+    case tag(BytesTag)
+}
+
+extension CaptureRecord {
+    /// How to check the bytes before they are sent. A user can change the file of a reference, so its SHA-256 is
+    /// compared.
+    package var expectedBytes: ExpectedBytes {
+        if holding == .spool, let tag { return .tag(tag) }
+        return .sha256(sha256)
+    }
+}
+
+/// The place of a capture in the order of all pushes, which its sidecar keeps (Spec/queue.md section 4).
+package struct PushOrder: Hashable, Sendable {
+    /// The highest row number when the push read the bundle.
+    package let after: Int
+    /// The place of the bundle in its push.
+    package let position: Int
+
+    /// Returns nil for a number that no queue reaches, so that a row number after it never overflows.
+    package init?(after: Int, position: Int) {
+        let possible = 0..<(1 << 40)
+        guard possible.contains(after), possible.contains(position) else { return nil }
+        (self.after, self.position) = (after, position)
+    }
+}
+
+/// Selects captures.
+public struct CaptureFilter: Hashable, Sendable {
+    public var states: [DeliveryState] = []
+    public var session: String?
+    /// Selects captures with a delivery to this destination.
+    public var destination: String?
+
+    public init() {}
+
+    public var isEmpty: Bool { states.isEmpty && session == nil && destination == nil }
+}

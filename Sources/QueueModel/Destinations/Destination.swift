@@ -55,3 +55,54 @@ public struct Destination: Hashable, Sendable {
         self.number = number
     }
 }
+
+/// What was found out about the digests that a store shows (Spec/upload.md section 4.3). `dest set` forgets it.
+package struct DigestTraits: Hashable, Sendable {
+    /// Whether the store refused an upload with a wrong checksum; nil if that was not tried.
+    package var refusesWrong: Bool?
+    /// Whether an ETag that looks like an MD5 counts. It does not once the right bytes had another one.
+    package var hasMD5ETags = true
+
+    package init(refusesWrong: Bool? = nil, hasMD5ETags: Bool = true) {
+        self.refusesWrong = refusesWrong
+        self.hasMD5ETags = hasMD5ETags
+    }
+}
+
+/// Counts of the tries to send to one destination (Spec/queue.md section 3).
+public struct Traffic: Hashable, Sendable {
+    public struct Count: Hashable, Sendable {
+        public let outcome: String
+        public let attempts: Int
+        public let bytes: Int
+        public let time: Duration
+
+        package init(outcome: String, attempts: Int, bytes: Int, time: Duration) {
+            self.outcome = outcome
+            self.attempts = attempts
+            self.bytes = bytes
+            self.time = time
+        }
+    }
+
+    public struct Latency: Hashable, Sendable {
+        public let atMost: Duration
+        public let attempts: Int
+
+        package init(atMost: Duration, attempts: Int) { (self.atMost, self.attempts) = (atMost, attempts) }
+    }
+
+    /// The name of the destination; empty for tries whose destination is not known.
+    public let destination: String
+    public let counts: [Count]
+    /// Upper bounds, ascending, each with the number of tries that took at most that long.
+    public let latencies: [Latency]
+
+    package init(
+        destination: String, counts: [Count], latencies: [Latency]
+    ) {
+        self.destination = destination
+        self.counts = counts
+        self.latencies = latencies
+    }
+}

@@ -148,3 +148,66 @@ extension HTTPEnd {
             wasSentWhole: wasSentWhole)
     }
 }
+
+extension HTTPExchange {
+    /// Makes the first check of each destination test: whether the server can be reached.
+    func test(_ address: WebAddress?, _ control: SendControl) -> DestinationTest {
+        guard let address else {
+            return DestinationTest(block: Block(.endpoint, "the URL cannot be used"))
+        }
+        var found = DestinationTest(block: reach(address, control))
+        if found.block == nil { found.findings.append("\(address.origin) can be reached") }
+        return found
+    }
+}
+
+extension DestinationTest {
+    /// Reads the token, if the settings name one.
+    mutating func check(_ tokens: TokenSource?, _ control: SendControl) {
+        guard let tokens else { return }
+        do {
+            _ = try tokens.current(control)
+            findings.append("a token is set")
+        } catch {
+            block = Block(.local, SendOutcome.words(error))
+        }
+    }
+
+    /// - Parameter fine: statuses that only say that nothing is stored under the URL yet, such as 404.
+    mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
+        let status = end.answer?.status ?? 0
+        let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials
+        switch end.kind {
+        case _ where isFine: findings.append(end.message)
+        case .again: block = end.block(.credentials)
+        case .final, .present, .followed: block = end.block(.endpoint)
+        // Nobody answered.
+        case .outage where end.answer == nil: block = end.block(.offline)
+        case .retry, .unclear, .stopped, .landed: block = end.block(.offline)
+        case .wait, .full, .outage, .credentials, .endpoint, .tls, .offline, .local:
+            block = end.block(end.kind.reason ?? .offline)
+        }
+    }
+}
+
+extension HTTPAnswer {
+    /// Where the store says that the bucket is; nil if it does not say.
+    var bucketPlace: (words: String, cause: Block.Cause)? {
+        let text = String(decoding: body.prefix(4096), as: UTF8.self)
+        let region = (self["x-amz-bucket-region"] ?? AnswerWords.element("Region", text)).flatMap(Self.word)
+        let host = AnswerWords.element("Endpoint", text).flatMap(Self.word)
+        let words = [
+            region.map { "the bucket is in the region \($0)" }, host.map { "the bucket is at the host \($0)" },
+        ].compactMap(\.self)
+        return words.isEmpty ? nil : (words.joined(separator: ", and "), .bucket(region: region, host: host))
+    }
+
+    /// A name of a host or a region, which becomes part of a command in a hint.
+    private static func word(_ text: String) -> String? {
+        let isPlain = text.utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-.:".utf8.contains(byte)
+        }
+        return isPlain && 1...255 ~= text.utf8.count && !text.hasPrefix("-") ? text : nil
+    }
+}

@@ -1,7 +1,7 @@
-import CaptureBundle
+package import CaptureBundle
 import CaptureNative
-import CurlClient
-import QueueModel
+package import CurlClient
+package import QueueModel
 
 /// Finds the URL for a capture: from a template, or fetched just before the upload (Spec/queue.md section 12).
 final class PutAddresses {
@@ -197,5 +197,27 @@ final class PutAddresses {
             throw SendOutcome.ours("expected one absolute URL of http or https")
         }
         return Place(address: address, headers: headers, isFetched: true)
+    }
+}
+
+extension Destination {
+    /// The place to which the bundle of a capture goes; nil if that is known only when it is sent, as for a fetched URL.
+    package func knownPlace(of capture: CaptureRecord) -> Digest? {
+        guard case .put(let put) = settings, put.part == .bundle, case .url(let template) = put.source else {
+            return nil
+        }
+        return template.address(of: capture)?.place
+    }
+}
+
+extension WebAddress {
+    /// The place to which the URL leads: a hash of its origin and path. A server may ignore the query, and it differs
+    /// when the URL is signed again (Spec/upload.md section 4.3).
+    package var place: Digest? { try? Digest.of(URLTemplate.unescapedBytes(origin.description + path)) }
+
+    /// Whether the path contains one of the names.
+    func names(_ names: [String]) -> Bool {
+        let path = URLTemplate.unescaped(path).lowercased()
+        return names.contains { path.contains($0.lowercased()) }
     }
 }

@@ -1,8 +1,10 @@
 import CaptureBundle
 import CaptureNative
+import CapturePages
 import CaptureQueue
 import CommandSupport
 import QueueModel
+import QueueTransports
 import Synchronization
 
 /// Shows a run: one line for each event on standard output and, on a terminal, one for each transfer on standard error.
@@ -193,5 +195,60 @@ final class RunScreen: Sendable {
             Output.tell(lines.total(state.summary, backlog, underWay: underWay, rate: rate))
             state.shown = min(rows, transfers.count) + 1
         }
+    }
+}
+
+/// Counts what a run sent, for its last line.
+struct RunSummary {
+    private(set) var sentCaptures = 0
+    private(set) var sentBytes = 0
+    private(set) var failed = 0
+    private var destinations: [String] = []
+
+    mutating func take(_ event: QueueEvent) {
+        switch event.name {
+        case .completed:
+            sentCaptures += 1
+            sentBytes += event.bytes ?? 0
+            if let name = event.destination, !destinations.contains(name) { destinations.append(name) }
+        case .failed, .permanentlyFailed, .conflict, .quarantined: failed += 1
+        default: break
+        }
+    }
+
+    /// - Parameter seconds: how long the run took.
+    func line(_ status: QueueStatus, seconds: Double) -> String {
+        let isIdle = status.waiting == 0 && status.failedForGood == 0
+        var parts = [isIdle ? "nothing to send" : "sent nothing"]
+        if sentCaptures > 0 {
+            let names = destinations.joined(separator: " and ")
+            let places = destinations.count > 2 ? "\(destinations.count) destinations" : names
+            let time = seconds < 60 ? "\(Rounded.decimal(seconds, places: 1)) s" : Duration.seconds(seconds).words
+            let what = Quantity.count(sentCaptures, "capture", on: .messages)
+            parts = ["sent \(what), \(Quantity.bytes(sentBytes, on: .messages)), to \(places) in \(time)"]
+        }
+        if status.waiting > 0 {
+            parts.append("\(Quantity.number(status.waiting, on: .messages)) \(status.waiting == 1 ? "waits" : "wait")")
+        }
+        if status.failedForGood > 0 {
+            parts.append("\(Quantity.number(status.failedForGood, on: .messages)) failed for good")
+        }
+        return parts.joined(separator: "; ")
+    }
+}
+
+extension QueueEvent {
+    /// The event as the JSON object of Spec/capqueue.md section 4.
+    var json: JSONValue {
+        .members([
+            "event": .string(name.rawValue), "at": .text(at), "destination": .text(destination), "id": .text(id),
+            "sha256": .text(sha256), "bytes": .count(bytes), "session": .text(session), "attempt": .count(attempt),
+            "state": .text(state?.rawValue), "code": .text(code), "message": .text(message), "until": .text(until),
+            "receipt": receipt.map { text in (try? JSONParser.parse(Array(text.utf8), nesting: 8)) ?? .string(text) },
+            "remote_id": .text(remoteID), "remote_url": remoteURL.map { .string(URLTemplate($0).shown) },
+            "milliseconds": .count(time?.milliseconds), "bytes_sent": .count(bytesSent),
+            "completed": .count(completedCount),
+            "failed": .count(failedCount),
+        ])
     }
 }

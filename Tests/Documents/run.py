@@ -8,6 +8,8 @@ In a page, ```console blocks are sessions: `$ ` begins a command line, and its o
 blocks are pasted as they are, and a ```text block after one is its output. All blocks of a page run in one folder, in
 order, which contains Samples/ and Spec/ as a clone does. Values that differ on every run (hashes, ids, keys, times,
 ports, free space) are compared by their form; the time of the sample's capture is compared exactly.
+
+The index of findings must have one row for each script.
 """
 import contextlib
 import os
@@ -91,6 +93,14 @@ def run_page(name, tools, more=None, patience=PATIENCE):
     return count, failures
 
 
+def index_faults():
+    """Scripts of findings/ without exactly one row in its README.md, and rows without a script."""
+    rows = re.findall(r"^\| \[(\S+)\]\(\1\) \|", (ROOT / "findings/README.md").read_text(), re.M)
+    scripts = [path.name for path in (ROOT / "findings").glob("*.sh")]
+    return [f"findings/README.md: {name}: {rows.count(name)} rows for {scripts.count(name)} scripts"
+            for name in sorted({*rows, *scripts}) if rows.count(name) != scripts.count(name)]
+
+
 def main():
     if len(sys.argv) not in (3, 4):
         sys.exit("usage: Tests/run.py Documents CAPBUNDLE CAPQUEUE [RECEIVER]")
@@ -106,5 +116,8 @@ def main():
         if count == 0:
             print(f"FAIL {name} shows no command")
             failed += 1
+    for fault in index_faults():
+        print(f"FAIL {fault}")
+        failed += 1
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

@@ -3,14 +3,14 @@ import QueueModel
 
 /// Hints that name the next command.
 enum NextSteps {
-    private static let add = "capqueue dest add NAME --kind KIND ..."
+    private static var add: String { "\(capqueue("dest add")) NAME --kind KIND ..." }
 
     /// Hints for a blocked destination; none if the user can only wait.
     ///
     /// - Parameter kind: the kind of the destination; nil if it is not known.
     static func of(_ block: Block, _ name: String, kind: String?) -> [String] {
-        let set = "capqueue dest set \(name)"
-        let run = "then send the waiting captures with: capqueue run"
+        let set = "\(capqueue("dest set")) \(name)"
+        let run = "then send the waiting captures with: \(capqueue("run"))"
         if let change = change(after: block, name, kind: kind) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
         case .endpoint where block.cause == .onlyTLS: return ["change the URL with: \(set) --url https://...", run]
@@ -29,14 +29,14 @@ enum NextSteps {
         case .tls where block.cause == .ofClient:
             return ["give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE", run]
         case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
-        case .local, .unproven, .address: return ["print its settings with: capqueue dest show \(name)"]
+        case .local, .unproven, .address: return ["print its settings with: \(capqueue("dest show")) \(name)"]
         case .wait, .full, .offline, .failing: return []
         }
     }
 
     /// The change of settings that would end a block, with its command; nil if that is not known.
     static func change(after block: Block, _ name: String, kind: String?) -> (advice: String, next: String)? {
-        let set = "capqueue dest set \(name)"
+        let set = "\(capqueue("dest set")) \(name)"
         return switch (block.reason, block.cause) {
         case (.endpoint, .noChecksum): ("leave it out with", "\(set) --checksum md5")
         case (.endpoint, .noCondition): ("leave it out with", "\(set) --no-condition")
@@ -47,7 +47,7 @@ enum NextSteps {
         case (.unproven, _): ("if the server never shows stored objects", "\(set) --proof status")
         case (.local, .unusable): ("change them with", set)
         case (.local, .unwritable):
-            ("let this user make files in it, then try at once with", "capqueue resume --dest \(name)")
+            ("let this user make files in it, then try at once with", "\(capqueue("resume")) --dest \(name)")
         default: nil
         }
     }
@@ -89,16 +89,18 @@ enum NextSteps {
     static func ofTest(_ block: Block, _ name: String, kind: String) -> [String] {
         guard block.reason == .offline else { return of(block, name, kind: kind) }
         if kind == Destination.Kind.folder.rawValue { return [] }
-        return ["if the server is up, correct its host, port or http:// with: capqueue dest set \(name) --url URL"]
+        return [
+            "if the server is up, correct its host, port or http:// with: \(capqueue("dest set")) \(name) --url URL"
+        ]
     }
 
     /// Hints after a run if captures have failed for good.
     static func ofFailures(_ status: QueueStatus) -> [String] {
         let quarantined = status.totals[.quarantined]?.captures ?? 0
-        let lost = "look again for missing bytes with: capqueue check; or push the bundles again"
+        let lost = "look again for missing bytes with: \(capqueue("check")); or push the bundles again"
         let others = [
-            "see why with: capqueue show ID; correct a destination with: capqueue dest set NAME",
-            "then send them again with: capqueue retry --failed; capqueue run",
+            "see why with: \(capqueue("show")) ID; correct a destination with: \(capqueue("dest set")) NAME",
+            "then send them again with: \(capqueue("retry")) --failed; \(capqueue("run"))",
         ]
         return (status.failedForGood > quarantined ? others : []) + (quarantined > 0 ? [lost] : [])
     }

@@ -12,7 +12,7 @@ extension QueueError {
     /// What the user can do about the error: sentences with our commands and options, computed from its code, cause and
     /// subject.
     var advice: [String] {
-        if isMendedBySalvage { return ["rebuild the database from the stored bundles with: capqueue salvage"] }
+        if isMendedBySalvage { return ["rebuild the database from the stored bundles with: \(capqueue("salvage"))"] }
         if cause == .apart { return ["\(OneMount.advice): \(OneMount.command(FilePath(id)))"] }
         switch code {
         case .quota, .freeDisk, .encryption: return adviceOnLimits
@@ -26,7 +26,7 @@ extension QueueError {
     private var place: String { ShellWord.quote(FilePath(subject ?? "")) }
     private var id: String { subject ?? "" }
 
-    private static let freeSpace = "free some space, with capqueue prune for example"
+    private static var freeSpace: String { "free some space, with \(capqueue("prune")) for example" }
     private static let byReference = "or push with --reference, which needs no space"
 
     /// Advice about the folder of the queue, its disk, its owner and its database.
@@ -40,7 +40,7 @@ extension QueueError {
         case .otherOwner:
             [
                 "only \(values.first ?? "that user") can use this queue",
-                "to let others give this queue bundles, \(values.first ?? "that user") names a folder: capqueue config inbox FOLDER",
+                "to let others give this queue bundles, \(values.first ?? "that user") names a folder: \(capqueue("config")) inbox FOLDER",
             ]
         case .backupLog:
             [
@@ -72,11 +72,11 @@ extension QueueError {
     private var adviceOnLimits: [String] {
         if code == .encryption {
             return [
-                "move the queue to an encrypted disk, or allow any disk with: capqueue config require-encrypted off"
+                "move the queue to an encrypted disk, or allow any disk with: \(capqueue("config")) require-encrypted off"
             ]
         }
         if cause == .largerThanLimit {
-            return ["change the limit with: capqueue config limit SIZE", Self.byReference]
+            return ["change the limit with: \(capqueue("config")) limit SIZE", Self.byReference]
         }
         var advice = values.map { folder in
             "push the damaged bundles again, which needs no further room; then delete their old files in \(folder)"
@@ -85,28 +85,29 @@ extension QueueError {
             advice.append(releasable.advice)
         } else if values.isEmpty {
             advice.append(
-                "nothing can be deleted, because nothing is uploaded to all its destinations; send it: capqueue run")
+                "nothing can be deleted, because nothing is uploaded to all its destinations; send it: \(capqueue("run"))"
+            )
         }
         if cause == .evictable {
-            advice.append("to let push do that when it needs room: capqueue config evict-uploaded on")
+            advice.append("to let push do that when it needs room: \(capqueue("config")) evict-uploaded on")
         }
         return advice
             + (code == .quota
-                ? ["or change the limit with: capqueue config limit SIZE"]
-                : ["or change free-floor with: capqueue config free-floor SIZE", Self.byReference])
+                ? ["or change the limit with: \(capqueue("config")) limit SIZE"]
+                : ["or change free-floor with: \(capqueue("config")) free-floor SIZE", Self.byReference])
     }
 
     private var adviceOnDestinations: [String] {
         switch (code, cause) {
-        case (.destinationUnknown, _): ["list the destinations with: capqueue dest list"]
-        case (.destinationRetired, _): ["name another destination; list them with: capqueue dest list"]
+        case (.destinationUnknown, _): ["list the destinations with: \(capqueue("dest list"))"]
+        case (.destinationRetired, _): ["name another destination; list them with: \(capqueue("dest list"))"]
         case (.destinationUsed, _):
             [
                 "without it, receipts would no longer say where captures were sent",
-                "to add no more captures to it: capqueue dest retire \(id)",
+                "to add no more captures to it: \(capqueue("dest retire")) \(id)",
             ]
-        case (_, .used): ["print it with: capqueue dest show \(id)"]
-        case (_, .changeable): ["to change it: capqueue dest set \(id), for example with --url URL"]
+        case (_, .used): ["print it with: \(capqueue("dest show")) \(id)"]
+        case (_, .changeable): ["to change it: \(capqueue("dest set")) \(id), for example with --url URL"]
         case (_, .formerName):
             values.map { "bundles in the queue still use it for \($0); choose another name" }
         case (_, .missingSetting): [missingSetting]
@@ -131,9 +132,9 @@ extension QueueError {
         switch (code, cause) {
         case (.newer, _): ["install a newer capqueue; nothing was changed"]
         case (.sessionEnded, _): ["to open it again and add to it: --reopen"]
-        case (.spoolMissing, _): ["nothing was changed; if the bundles are lost: capqueue check --repair"]
+        case (.spoolMissing, _): ["nothing was changed; if the bundles are lost: \(capqueue("check")) --repair"]
         case (.spoolDamaged, _), (.sourceChanged, _):
-            ["set the damaged file aside with: capqueue check --read-data"]
+            ["set the damaged file aside with: \(capqueue("check")) --read-data"]
         case (_, .gone): ["push the bundle again"]
         case (_, .oldRun): ["stop that run; the next command of this version makes the change"]
         case (_, .replaced):
@@ -142,17 +143,17 @@ extension QueueError {
         case (_, .noRoomToSend): [Self.freeSpace]
         case (_, .noRoomToStore): [Self.freeSpace, Self.byReference]
         case (_, .keptForRoot): ["the disk has free blocks, but its last blocks are kept for root (tune2fs -m)"]
-        case (_, .rawCapture): ["pack it and add it with: capqueue adopt --pack \(place)"]
-        case (_, .folder): ["add the bundles in it with: capqueue adopt \(place)"]
-        case (_, .file): ["add a single bundle with: capqueue push \(place)"]
+        case (_, .rawCapture): ["pack it and add it with: \(capqueue("adopt")) --pack \(place)"]
+        case (_, .folder): ["add the bundles in it with: \(capqueue("adopt")) \(place)"]
+        case (_, .file): ["add a single bundle with: \(capqueue("push")) \(place)"]
         case (_, .backup): ["to make a queue of it: capqueue restore --queue \(place)"]
-        case (_, .sound): ["look for damage with: capqueue check; to salvage it anyway: --force"]
-        case (_, .notCancelled): ["cancel it first: capqueue cancel \(id)"]
+        case (_, .sound): ["look for damage with: \(capqueue("check")); to salvage it anyway: --force"]
+        case (_, .notCancelled): ["cancel it first: \(capqueue("cancel")) \(id)"]
         case (_, .ambiguous): ["name one with --dest NAME"]
         case (_, .kind):
             [
-                "add another destination with: capqueue dest add NEW --kind \(values.first ?? "KIND") ...",
-                "then move the captures to it with: capqueue retry --failed --dest \(id); capqueue dest retire \(id) --to NEW",
+                "add another destination with: \(capqueue("dest add")) NEW --kind \(values.first ?? "KIND") ...",
+                "then move the captures to it with: \(capqueue("retry")) --failed --dest \(id); \(capqueue("dest retire")) \(id) --to NEW",
             ]
         default: []
         }
@@ -168,11 +169,11 @@ enum OneMount {
 
 extension Releasable {
     /// The command that deletes them.
-    var command: String { "capqueue prune" + (age.map { " --older-than \($0.age)" } ?? "") }
+    var command: String { capqueue("prune") + (age.map { " --older-than \($0.age)" } ?? "") }
 
     fileprivate var advice: String {
         "to delete \(captures == 1 ? "1 uploaded bundle" : "\(captures) uploaded bundles") (\(bytes) bytes): \(command)"
-            + (isEnough ? "" : "; that is not enough, so send what waits: capqueue run")
+            + (isEnough ? "" : "; that is not enough, so send what waits: \(capqueue("run"))")
     }
 }
 
@@ -181,8 +182,8 @@ extension Pushed.Note {
     func advice(_ id: String) -> String? {
         if canBeResent { return "to send it again: --resend" }
         return switch change {
-        case .retry: "to try again: capqueue retry \(id)"
-        case .release: "to send it: capqueue release \(id)"
+        case .retry: "to try again: \(capqueue("retry")) \(id)"
+        case .release: "to send it: \(capqueue("release")) \(id)"
         default: nil
         }
     }

@@ -87,13 +87,13 @@ struct AdoptCommand: ParsableCommand {
         if held > 0 {
             diagnostic.note(
                 "\(Quantity.count(held, "capture", on: .messages)) added and held, because the queue that had them may have sent "
-                    + "or cancelled them; send what may be sent with: capqueue release ID")
+                    + "or cancelled them; send what may be sent with: \(capqueue("release")) ID")
         }
         noteOfOrder(withoutOrder)
         for file in left.references {
             diagnostic.warning(
                 "\(ShellWord.quote(file)): the other queue had a reference to this file, and this queue does not have it",
-                hints: ["add it with: capqueue push --reference \(ShellWord.quote(file))"])
+                hints: ["add it with: \(capqueue("push")) --reference \(ShellWord.quote(file))"])
         }
         if !left.rawCaptures.isEmpty {
             let isOne = left.rawCaptures.count == 1
@@ -101,7 +101,7 @@ struct AdoptCommand: ParsableCommand {
                 "\(Quantity.count(left.rawCaptures.count, "folder", on: .messages)) in \(path) \(isOne ? "is a raw capture" : "are raw captures"), "
                     + "with photo.jpg and metadata.json; adopt expects bundles",
                 hints: [
-                    "pack and add them with: capqueue adopt --pack \(ShellWord.quote(FilePath(path)))"
+                    "pack and add them with: \(capqueue("adopt")) --pack \(ShellWord.quote(FilePath(path)))"
                 ])
         }
         if telling.worst != .success { throw telling.worst }

@@ -62,7 +62,7 @@ struct ChangeOptionGroup: ParsableArguments {
                     let captures = Quantity.count(absent, "capture", on: .messages)
                     diagnostic.warning(
                         "\(captures) cannot be sent, because the bytes are missing or damaged; push the bundle again",
-                        hints: ["find them with: capqueue check"])
+                        hints: ["find them with: \(capqueue("check"))"])
                 } else if count == 0 {
                     diagnostic.note("nothing to \(change.rawValue)")
                 }

@@ -83,12 +83,12 @@ struct CheckCommand: ParsableCommand {
             try Output.line("\(Quantity.count(result.captures, "capture"))\(read): \(found)")
         }
         if result.open[.stray] != nil && !repair {
-            diagnostic.note("adopt stray bundles with: capqueue check --repair")
+            diagnostic.note("adopt stray bundles with: \(capqueue("check")) --repair")
         }
         if result.held > 0 {
             diagnostic.note(
                 "\(Quantity.count(result.held, "capture", on: .messages)) added and held, because the queue cannot know "
-                    + "what was sent or cancelled before; send what may be sent with: capqueue release ID")
+                    + "what was sent or cancelled before; send what may be sent with: \(capqueue("release")) ID")
         }
         if sqlite.hasResetRace {
             diagnostic.note(
@@ -132,7 +132,7 @@ extension CheckFinding {
 
     private var words: String {
         switch kind {
-        case .interrupted: "\(message); complete it with: capqueue prune"
+        case .interrupted: "\(message); complete it with: \(capqueue("prune"))"
         case .mount: "\(message); \(OneMount.advice): \(OneMount.command(FilePath(path)))"
         default: message
         }
@@ -186,7 +186,8 @@ struct SalvageCommand: ParsableCommand {
         noteOfOrder(result.withoutOrder)
         if !release && result.captures > 0 {
             diagnostic.note(
-                "they are held; check them with \"capqueue list\", then send them with: capqueue release --all")
+                "they are held; check them with \"\(capqueue("list"))\", then send them with: \(capqueue("release")) --all"
+            )
         }
         if !result.unreadable.isEmpty || !result.missing.isEmpty { throw ExitStatus.inputOutput }
         if !result.damaged.isEmpty { throw ExitStatus.altered }

@@ -59,8 +59,8 @@ extension DestinationCommand {
                     diagnostic.note(
                         "\(Quantity.count(result.failed, "failed capture", on: .messages)) not moved",
                         hints: [
-                            "move what failed with: capqueue retry --failed --dest \(name); "
-                                + "capqueue dest retire \(name) --to \(to)"
+                            "move what failed with: \(capqueue("retry")) --failed --dest \(name); "
+                                + "\(capqueue("dest retire")) \(name) --to \(to)"
                         ])
                 }
                 if result.kept > 0 {
@@ -72,7 +72,7 @@ extension DestinationCommand {
                     diagnostic.note("the default destination is \(current.name)")
                 } else {
                     diagnostic.note(
-                        "no destination takes captures; add one with: capqueue dest add NAME --kind KIND ...")
+                        "no destination takes captures; add one with: \(capqueue("dest add")) NAME --kind KIND ...")
                 }
             }
         }

@@ -50,7 +50,8 @@ struct DestinationCommand: ParsableCommand {
             let kinds = "expected folder, http, put or s3"
             guard let kind else {
                 throw ValidationError(
-                    "--kind is missing, \(kinds), for example: capqueue dest add \(name) --kind folder --path DIR")
+                    "--kind is missing, \(kinds), for example: \(capqueue("dest add")) \(name) --kind folder --path DIR"
+                )
             }
             guard let known = Destination.Kind(rawValue: kind.text) else {
                 throw ValidationError(

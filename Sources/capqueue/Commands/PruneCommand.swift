@@ -90,7 +90,7 @@ struct PruneCommand: ParsableCommand {
             diagnostic.warning(
                 "the clock differs by \(doubt.words) from the expected time; deletion is delayed because of that"
             )
-            if !acceptClock { diagnostic.note("if the clock is correct now: capqueue prune --accept-clock") }
+            if !acceptClock { diagnostic.note("if the clock is correct now: \(capqueue("prune")) --accept-clock") }
         }
         if result.unseenCopies > 0, !quiet {
             let captures = Quantity.count(result.unseenCopies, "capture", on: .messages)

@@ -193,7 +193,7 @@ extension PushTelling {
         var advised = fault
         advised.cause = .told
         advised.values = [
-            "the setting require-trusted refuses it; to print the setting: capqueue config require-trusted"
+            "the setting require-trusted refuses it; to print the setting: \(capqueue("config")) require-trusted"
         ]
         return advised
     }
@@ -206,7 +206,7 @@ extension PushTelling {
         }
         diagnostic.warning(
             "\(file): stored, but it is not acceptable: \(fault.message) [\(fault.code.rawValue)]",
-            hints: hasWarnedOfTrust ? [] : ["refuse such bundles with: capqueue config require-trusted yes"])
+            hints: hasWarnedOfTrust ? [] : ["refuse such bundles with: \(capqueue("config")) require-trusted yes"])
         hasWarnedOfTrust = true
     }
 

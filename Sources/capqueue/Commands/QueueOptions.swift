@@ -20,6 +20,7 @@ struct QueueOptions: ParsableArguments {
 
     func validate() throws {
         if path == "" { throw ValidationError("--queue is empty, expected the name of a folder") }
+        CommandWords.nameQueue(path)
     }
 
     /// Opens the queue for `body` and closes it, so that all its data is in one file again.

@@ -169,11 +169,12 @@ struct RunCommand: ParsableCommand {
         if let lack = NextSteps.beforeSending(known) { diagnostic.note(lack.why, command: lack.command) }
         if try queue.destinations.arePaused() {
             paused[""] = true
-            diagnostic.note("the queue is paused; resume it with: capqueue resume")
+            diagnostic.note("the queue is paused; resume it with: \(capqueue("resume"))")
         }
         for destination in known where destination.isPaused {
             paused[destination.name] = true
-            diagnostic.note("\(destination.name) is paused; resume it with: capqueue resume --dest \(destination.name)")
+            diagnostic.note(
+                "\(destination.name) is paused; resume it with: \(capqueue("resume")) --dest \(destination.name)")
         }
         return paused
     }
@@ -202,7 +203,8 @@ struct PauseCommand: ParsableCommand {
     func run() throws {
         try queue.with(changes: true) { try $0.destinations.pause(dest, isAtOnce: now) }
         diagnostic.note(
-            "\(dest ?? "the queue") is paused; resume it with: capqueue resume" + (dest.map { " --dest \($0)" } ?? ""))
+            "\(dest ?? "the queue") is paused; resume it with: \(capqueue("resume"))"
+                + (dest.map { " --dest \($0)" } ?? ""))
     }
 }
 

@@ -67,7 +67,7 @@ struct SessionCommand: ParsableCommand {
                 return
             }
             if sessions.isEmpty {
-                diagnostic.note("there is no session; open one with: capqueue push --session NAME FILE")
+                diagnostic.note("there is no session; open one with: \(capqueue("push")) --session NAME FILE")
             }
             var table = TextTable()
             for session in sessions {

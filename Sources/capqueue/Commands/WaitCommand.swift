@@ -114,7 +114,7 @@ struct WaitCommand: ParsableCommand {
 
     private func noteLeft(_ count: Int) {
         let captures = Quantity.count(count, "capture is", "captures are", on: .messages)
-        diagnostic.note("\(captures) not uploaded yet; see: capqueue status")
+        diagnostic.note("\(captures) not uploaded yet; see: \(capqueue("status"))")
     }
 
     /// Checks five times a second, because this process is not notified of changes by others.

@@ -43,8 +43,8 @@ extension QueueConcern {
             let found = "\(placed) failed for good"
             // If only bytes are missing or damaged, `retry` does not help.
             return work?.count([.quarantined]) == count
-                ? (found, "look for \(count == 1 ? "its" : "their") bytes again", "capqueue check")
-                : (found, "list them", "capqueue list --state \(all)")
+                ? (found, "look for \(count == 1 ? "its" : "their") bytes again", capqueue("check"))
+                : (found, "list them", "\(capqueue("list")) --state \(all)")
         case .atLimit:
             let limit = status.settings.text(.limit)
             return room(
@@ -78,12 +78,13 @@ extension QueueConcern {
         case .unencryptedDisk:
             let found = "nothing encrypts the disk (require-encrypted is on), so push refuses new captures"
             return (
-                found, "move the queue to an encrypted disk, or allow this one", "capqueue config require-encrypted off"
+                found, "move the queue to an encrypted disk, or allow this one",
+                "\(capqueue("config")) require-encrypted off"
             )
         case .fat, .noJournal:
             let journal = code == .fat ? "" : "add a journal (tune2fs -O has_journal), or "
             let advice = "\(journal)move it: restore a backup elsewhere"
-            return (status.disk.queueWords ?? "", advice, "capqueue backup FOLDER")
+            return (status.disk.queueWords ?? "", advice, "\(capqueue("backup")) FOLDER")
         case .apart:
             let folder = status.folderApart ?? ""
             let isOfDamage = folder.name == "quarantine"
@@ -95,26 +96,26 @@ extension QueueConcern {
         case .spoolAbsent:
             return (
                 "the spool is missing or empty, but bundles are stored in it: its disk may not be mounted",
-                "mount it, then look again", "capqueue check"
+                "mount it, then look again", capqueue("check")
             )
         case .absent:
             let found =
                 "\(placed) \(be) stored by reference in a folder that is missing or empty: its disk may not be mounted"
-            return (found, "mount it, then look again", "capqueue check")
+            return (found, "mount it, then look again", capqueue("check"))
         case .overMark:
             let mark = ByteSize.text(status.settings.warnAt)
             return room(
                 status, .warnAt, "the spool holds \(used(status)), more than warn-at (\(mark))")
         case .unassigned:
             let found = "\(captures) \(have) no destination, so nothing sends \(them)"
-            return (found, "add a destination", "capqueue dest add NAME --kind KIND ...")
+            return (found, "add a destination", "\(capqueue("dest add")) NAME --kind KIND ...")
         case .held, .salvaged:
             let by = code == .held ? "" : " by salvage, check --repair or adopt, which cannot know what was sent before"
             // No filter tells captures that the user held from those that a salvage held, or finds those without a
             // destination.
             return destination == nil || work?.isHeldTwice ?? false
-                ? ("\(placed) \(be) held\(by)", "release by id what may be sent", "capqueue list --state held")
-                : ("\(placed) \(be) held\(by)", "send \(them)", "capqueue release --dest \(name)")
+                ? ("\(placed) \(be) held\(by)", "release by id what may be sent", "\(capqueue("list")) --state held")
+                : ("\(placed) \(be) held\(by)", "send \(them)", "\(capqueue("release")) --dest \(name)")
         case .blocked:
             let block = work?.destination?.block
             let why = block.map { " (\($0.reason.rawValue)): \(Visible.text($0.message))" } ?? ""
@@ -126,55 +127,56 @@ extension QueueConcern {
             }
             // A block that comes from the settings: `dest test` finds nothing.
             return block.map { [.address, .unproven].contains($0.reason) } ?? false
-                ? (found, "see its settings", "capqueue dest show \(name)")
-                : (found, "find out why", "capqueue dest test \(name)")
+                ? (found, "see its settings", "\(capqueue("dest show")) \(name)")
+                : (found, "find out why", "\(capqueue("dest test")) \(name)")
         case .destinationPaused:
             let found = "\(stopped) cannot be sent, because \(name) is paused"
-            return (found, "resume sending", "capqueue resume --dest \(name)")
+            return (found, "resume sending", "\(capqueue("resume")) --dest \(name)")
         case .queuePaused:
-            return ("\(stopped) cannot be sent, because the queue is paused", "resume sending", "capqueue resume")
+            return ("\(stopped) cannot be sent, because the queue is paused", "resume sending", capqueue("resume"))
         case .untold:
             let found = "\(name) has not accepted the end of \(sessions) in several attempts"
-            return (found, "find out why", "capqueue dest test \(name)")
+            return (found, "find out why", "\(capqueue("dest test")) \(name)")
         case .keptBack:
             let names = work?.keptBackSessions ?? []
             guard let only = names.first, names.count == 1 else {
                 let found = "captures of \(sessions) were cancelled, so the ends are not reported to \(name)"
-                return (found, "report each without them (session end NAME --incomplete)", "capqueue session list")
+                return (found, "report each without them (session end NAME --incomplete)", capqueue("session list"))
             }
             let found = "a capture of session \(only) was cancelled, so its end is not reported to \(name)"
-            return (found, "report it without what was cancelled", "capqueue session end \(only) --incomplete")
+            return (found, "report it without what was cancelled", "\(capqueue("session end")) \(only) --incomplete")
         case .cutShort:
             let (was, why) = (count == 1 ? "was" : "were", work?.cutShort?.message ?? "")
             let found = "\(placed) \(was) not sent in three tries: \(why) (--max-duration)"
-            return (found, "send without a limit", "capqueue run --dest \(name)")
+            return (found, "send without a limit", "\(capqueue("run")) --dest \(name)")
         case .old:
             let (whom, age) = (destination.map { " for \($0)" } ?? "", (work?.oldestAge ?? .zero).words)
             if let end = work?.oldestEnd, end.age == work?.oldestAge {
                 return (
-                    "the end of session \(end.id)\(whom) has waited for \(age)", "see why", "capqueue dest test \(name)"
+                    "the end of session \(end.id)\(whom) has waited for \(age)", "see why",
+                    "\(capqueue("dest test")) \(name)"
                 )
             }
             let id = work?.oldestWaiting?.id ?? ""
-            return ("\(id)\(whom) has waited for \(age)", "see why", "capqueue history \(id)")
+            return ("\(id)\(whom) has waited for \(age)", "see why", "\(capqueue("history")) \(id)")
         case .copiesWrong:
             let found =
                 "\(count == 1 ? "a copy" : "\(count) copies") in \(name) \(have) other bytes than the receipt says"
-            return (found, "send \(them) again", "capqueue check --remote")
+            return (found, "send \(them) again", "\(capqueue("check")) --remote")
         case .copiesAbsent:
             let found =
                 "\(count == 1 ? "a copy" : "\(count) copies") \(be) not in \(name), and may be lost after a power cut"
-            let advice = "send \(them) again, or capqueue prune --accept-absent if you have moved \(them) away"
-            return (found, advice, "capqueue check --remote")
+            let advice = "send \(them) again, or \(capqueue("prune")) --accept-absent if you have moved \(them) away"
+            return (found, advice, "\(capqueue("check")) --remote")
         case .inbox:
             let inbox = "the inbox \(status.settings.inbox ?? "")"
             let left = "\(Quantity.count(count, "file")) in \(inbox) \(have) been there for more than 10 minutes"
-            return (status.inboxFault.map { "\(inbox) cannot be read: \($0)" } ?? left, "see why", "capqueue run")
+            return (status.inboxFault.map { "\(inbox) cannot be read: \($0)" } ?? left, "see why", capqueue("run"))
         case .clock:
             let found =
                 "the clock differs by \((status.clockDoubt ?? .zero).words) from the expected time, so deletion is "
                 + "delayed, and sending can wait until the next run"
-            return (found, "if the clock is correct now", "capqueue prune --accept-clock")
+            return (found, "if the clock is correct now", "\(capqueue("prune")) --accept-clock")
         }
     }
 
@@ -189,7 +191,7 @@ extension QueueConcern {
         _ status: QueueStatus, _ setting: QueueSettings.Name, _ found: String
     ) -> (found: String, advice: String, next: String) {
         let advice = "nothing can be pruned, so change \(setting.rawValue)"
-        return room(status, (advice, "capqueue config \(setting.rawValue) SIZE"), found)
+        return room(status, (advice, "\(capqueue("config")) \(setting.rawValue) SIZE"), found)
     }
 
     /// - Parameter last: what helps if nothing can be deleted or sent.
@@ -205,7 +207,7 @@ extension QueueConcern {
             let advice = "push the damaged bundles again, and then delete their old files"
             return (found, advice, "ls -l \(ShellWord.quote(status.quarantine.folder))")
         }
-        if sends, status.waiting > 0 { return (found, "nothing is fully uploaded yet, so send it", "capqueue run") }
+        if sends, status.waiting > 0 { return (found, "nothing is fully uploaded yet, so send it", capqueue("run")) }
         return (found, last.advice, last.next)
     }
 

@@ -32,7 +32,7 @@ struct QueueSummary {
     func leftOut(_ shown: Int, of total: Int) -> HTML {
         """
         The page shows \(Rounded.grouped(shown)) of \(Rounded.grouped(total)) captures: the newest ones, and \
-        those that failed or are held. The others: <code>capqueue list</code>
+        those that failed or are held. The others: <code>\(capqueue("list"))</code>
         """
     }
 
@@ -74,7 +74,8 @@ struct QueueSummary {
         }
         let content: HTML =
             rows.isEmpty
-            ? "<p>None; add one with: <code>capqueue dest add NAME --kind KIND ...</code></p>\n" : table.html(rows)
+            ? "<p>None; add one with: <code>\(capqueue("dest add")) NAME --kind KIND ...</code></p>\n"
+            : table.html(rows)
         return Self.section("destinations", "Destinations", content)
     }
 

@@ -70,7 +70,8 @@ extension QueueStatus {
             each.isDefault ? "\(each.name) (default)" : each.isRetired ? "\(each.name) (retired)" : each.name
         }
         facts.add(
-            "destinations", names.isEmpty ? "none; add one with: capqueue dest add" : names.joined(separator: ", "))
+            "destinations",
+            names.isEmpty ? "none; add one with: \(capqueue("dest add"))" : names.joined(separator: ", "))
         func isToldLater(_ code: QueueConcern.Code, _ name: String?) -> Bool {
             concerns.contains { $0.code == code && $0.destination == name }
         }
@@ -79,7 +80,7 @@ extension QueueStatus {
             let name = destination.name
             if each.backlog.captures > 0 { facts.add("to \(name)", each.backlogWords) }
             if destination.isPaused, !isToldLater(.destinationPaused, name) {
-                facts.add(name, "paused; resume it with: capqueue resume --dest \(name)")
+                facts.add(name, "paused; resume it with: \(capqueue("resume")) --dest \(name)")
             }
             if let block = destination.block, !isToldLater(.blocked, name) {
                 facts.add(name, "\(Style.doubtful.output("blocked")) \(block.words)")
@@ -94,7 +95,7 @@ extension QueueStatus {
             )
         }
         if isPaused, !isToldLater(.queuePaused, nil) {
-            facts.add("paused", "nothing is sent; resume with: capqueue resume")
+            facts.add("paused", "nothing is sent; resume with: \(capqueue("resume"))")
         }
     }
 

@@ -14,10 +14,10 @@ extension BundleError {
 
     private var adviceOnLayout: [String] {
         switch cause {
-        case .noFolder: FileKind.advice(insteadOfARawFolder: place)
+        case .noFolder: FileKind.advice(insteadOfARawFolder: path)
         case .noCapture: adviceOnFolder
         case .packedAlready:
-            FileKind(file: place)?.format.map { ["to unpack it: \($0.rawValue) -dc \(word(place)) > cap.bundle"] } ?? []
+            FileKind(file: path)?.format.map { ["to unpack it: \($0.rawValue) -dc \(word(path)) > cap.bundle"] } ?? []
         case .recording:
             [
                 "in Record3D, export the recording as \"EXR + RGB\", and pack that folder: "
@@ -38,13 +38,11 @@ extension BundleError {
         }
     }
 
-    private var place: FilePath { FilePath(file ?? "") }
-
-    private var proposal: String? { PatternProposal(place)?.advice }
+    private var proposal: String? { PatternProposal(path)?.advice }
 
     /// For a folder that is not a capture, but may hold some.
     private var adviceOnFolder: [String] {
-        let folder = place
+        let folder = path
         let names = ((try? Folders.names(in: folder)) ?? []).map(\.string).filter { !$0.hasPrefix(".") }
         let count = names.count { FileStatus.exists(folder.appending("\($0)/photo.jpg")) }
         var advice = FolderContents(folder)?.advice ?? []
@@ -66,8 +64,8 @@ extension BundleError {
 
     /// For a scan of Stray Scanner. An archive must be unpacked first.
     private var adviceOnScan: [String] {
-        let isFolder = (try? FileStatus.of(place))?.kind == .folder
-        let folder = isFolder ? word(place) : "SCAN"
+        let isFolder = (try? FileStatus.of(path))?.kind == .folder
+        let folder = isFolder ? word(path) : "SCAN"
         // Each depth map belongs to the video frame of the same number, so ffmpeg must not drop, repeat or rotate frames.
         return (isFolder ? [] : ["unpack it to a folder SCAN first"]) + [
             "to extract the photos (Debian package: ffmpeg): mkdir \(folder)/rgb && ffmpeg -noautorotate "
@@ -80,13 +78,13 @@ extension BundleError {
 
     private var adviceOnFacts: [String] {
         switch cause {
-        case .byteOrderMark: ["to remove it: sed -i '1s/^\\xef\\xbb\\xbf//' \(word(place))"]
+        case .byteOrderMark: ["to remove it: sed -i '1s/^\\xef\\xbb\\xbf//' \(word(path))"]
         case .noMetadata:
             [
                 #"it needs at least: {"captured_at":"2026-03-14T15:09:26+01:00","device_model":"NAME","#
                     + #""depth_map_dimensions":{"width":256,"height":192}}"#
             ]
-        case .otherName where place.lastComponent == "metadata.json":
+        case .otherName where path.lastComponent == "metadata.json":
             values.map { "if that describes the capture, \(renaming($0))" }
         case .otherName: values.map(renaming)
         case .noTime: timeInName(values.dropFirst())
@@ -106,10 +104,10 @@ extension BundleError {
     }
 
     private func renaming(_ found: String) -> String {
-        "rename it: mv \(word(place.folder.appending(found))) \(word(place))"
+        "rename it: mv \(word(path.folder.appending(found))) \(word(path))"
     }
 
-    /// - Parameter form: The form of the time, and "local" if it has no zone; empty if the name is no time.
+    /// - Parameter form: The form of the time, and "local" if it has no zone; empty if the name is not a time.
     private func timeInName(_ form: ArraySlice<String>) -> [String] {
         guard let form = form.first.flatMap({ NameTimeForm(rawValue: $0) }) else { return [] }
         let zone = values.last == "local" ? " \(zoneOption)" : ""
@@ -143,8 +141,6 @@ extension BundleError {
         }
     }
 }
-
-private func word(_ path: FilePath) -> String { ShellWord.quote(path) }
 
 private let timeOption = "--captured-at TIME, such as 2026-03-14T15:09:26+01:00"
 private let zoneOption = "--time-zone +HH:MM"

@@ -4,8 +4,6 @@ import CaptureNative
 import SystemPackage
 
 extension BundleError {
-    /// The file as a word of a shell command.
-    private var word: String { ShellWord.quote(FilePath(file ?? "")) }
     private static let copying = "replace it with a whole copy of the bundle, from a backup or a server"
     private static let renaming = "if this capture has no bundle yet, choose another name"
     private static let waiting = "the next \"capbundle pack --chain\""
@@ -23,7 +21,7 @@ extension BundleError {
             ["a new key needs this file name; move the file away, or choose another place with --key"]
         case .severalNames:
             [
-                "find the others with: find / -xdev -samefile \(word)",
+                "find the others with: find / -xdev -samefile \(word(path))",
                 "keep the name with the highest counter; make the others symbolic links",
             ]
         case .forRealityCam: ["make a device key with: capbundle key new"]
@@ -31,7 +29,7 @@ extension BundleError {
             ["make one with: capbundle key new\(keyOption(DeviceKeyFile.usualRealityCamPath.string))"]
         case .noRealityCamBody: ["make a body with: capbundle multipart FILE -o BODY --profile realitycam"]
         case .bundleAsRealityCamBody where file != "-":
-            ["to make an upload body from it: capbundle multipart \(word) -o BODY --profile realitycam"]
+            ["to make an upload body from it: capbundle multipart \(word(path)) -o BODY --profile realitycam"]
         case .bodyUsedUp: ["make it again with: capbundle multipart FILE -o BODY --force --profile realitycam"]
         default: adviceOnLostFiles + adviceOnHardware + adviceOnChain
         }
@@ -39,8 +37,8 @@ extension BundleError {
 
     /// The option that names a key, unless it has the default path.
     private func keyOption(_ key: String?) -> String {
-        let path = FilePath(key ?? "")
-        return path == DeviceKeyFile.usualPath ? "" : " --key \(ShellWord.quote(path))"
+        let key = FilePath(key ?? "")
+        return key == DeviceKeyFile.usualPath ? "" : " --key \(word(key))"
     }
 
     /// Advice about lost or wrong files of a key, whose path is the value.
@@ -70,7 +68,7 @@ extension BundleError {
 
     /// Advice about a key in hardware, whose name is the file.
     private var adviceOnHardware: [String] {
-        let isToken = HardwareKeyURI(FilePath(file ?? ""))?.kind == .token
+        let isToken = HardwareKeyURI(path)?.kind == .token
         switch cause {
         case .madeInHardware:
             return [
@@ -95,18 +93,18 @@ extension BundleError {
     private var adviceOnChain: [String] {
         switch cause {
         case .isLink: ["choose another name; if this is the bundle of the same capture, use --chain instead"]
-        case .linkOfOther: ["to see what it holds: capbundle show \(word)", Self.renaming]
-        case .damagedLink: ["to see what is wrong: capbundle verify \(word)", Self.copying]
-        case .maybeDamagedLink: ["to see what is wrong: capbundle verify \(word)", Self.copying, Self.renaming]
+        case .linkOfOther: ["to see what it holds: capbundle show \(word(path))", Self.renaming]
+        case .damagedLink: ["to see what is wrong: capbundle verify \(word(path))", Self.copying]
+        case .maybeDamagedLink: ["to see what is wrong: capbundle verify \(word(path))", Self.copying, Self.renaming]
         case .maybeLink: ["choose another name, or move it away if you know what it is"]
         case .linkPending:
             ["link \(values.first ?? "") is given out; \(Self.waiting) with this key finishes the bundle"]
         case .linkNameTaken: ["move the other file away; \(Self.waiting) then finishes the bundle"]
-        case .pendingNameTaken: ["move the other file away, and pack again: mv -n \(word) NEWNAME"]
+        case .pendingNameTaken: ["move the other file away, and pack again: mv -n \(word(path)) NEWNAME"]
         case .pendingFolderMissing:
             [
                 "bring it back, for example mount its disk, and pack again",
-                "if it is gone for good, make an empty folder there: mkdir -p \(word); its links then count as lost",
+                "if it is gone for good, make an empty folder there: mkdir -p \(word(path)); its links then count as lost",
             ]
         case .linkTwice: ["the key was copied, or its state was restored from a backup: make a new key"]
         default: []

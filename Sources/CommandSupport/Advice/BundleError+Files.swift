@@ -3,33 +3,31 @@ import CaptureNative
 package import SystemPackage
 
 extension BundleError {
-    /// The file as a word of a shell command.
-    private var word: String { ShellWord.quote(path) }
-    private var path: FilePath { FilePath(file ?? "") }
+    var path: FilePath { FilePath(file ?? "") }
 
     /// Advice about files, folders, keys to trust and entries of a bundle.
     var adviceOnFiles: [String] {
         switch cause {
         case .replaceable: ["use --force to replace it"]
         case .otherPage: ["choose another name, or remove the file"]
-        case .folderMissing: ["to make it: mkdir -p \(ShellWord.quote(path.folder))"]
+        case .folderMissing: ["to make it: mkdir -p \(word(path.folder))"]
         case .folderIsLink: ["to use the folder that the link points to, add a slash to the name"]
         case .temporaryFolder: ["choose another folder for temporary files: export TMPDIR=FOLDER"]
         case .isFolder: FolderContents(path)?.advice ?? []
         case .openToOthers:
             switch code {
-            case .keyOpenToOthers: ["chmod 600 \(word)"]
-            case .trustOpenToOthers: ["check the trust file, then: chmod go-w \(word)"]
-            default: ["chmod go-w \(word)"]
+            case .keyOpenToOthers: ["chmod 600 \(word(path))"]
+            case .trustOpenToOthers: ["check the trust file, then: chmod go-w \(word(path))"]
+            default: ["chmod go-w \(word(path))"]
             }
         case .otherKind where file != "-":
             switch code {
             case .containerMagic: FileKind(file: path)?.adviceInsteadOfABundle(path) ?? []
             case .bodyBoundary where FileKind(file: path)?.family == .bundle:
-                ["to make an upload body from it: capbundle multipart \(word) -o BODY"]
+                ["to make an upload body from it: capbundle multipart \(word(path)) -o BODY"]
             default: []
             }
-        case .unsound: ["list all faults with: capbundle verify \(word)"]
+        case .unsound: ["list all faults with: capbundle verify \(word(path))"]
         case .emptyPipe: ["see what the command before the pipe printed; it wrote no bytes"]
         case .recordCut:
             [
@@ -48,25 +46,26 @@ extension BundleError {
         case .isNoKey: return ["to print one on the device: capbundle key public"]
         case .isOtherKey: return [isOther]
         case .isSSHPrivateKey: return ["to make a device key: capbundle key new"]
-        case .isPublicKey where code == .trustFile: return ["to trust it: capbundle trust add NAME \(word)"]
+        case .isPublicKey where code == .trustFile: return ["to trust it: capbundle trust add NAME \(word(path))"]
         case .isPublicKey:
             let own = path.string.rest(before: ".pub").map { FilePath($0) }
-            return own.map { FileStatus.exists($0) ? ["the device key is \(ShellWord.quote($0))"] : [] } ?? []
+            return own.map { FileStatus.exists($0) ? ["the device key is \(word($0))"] : [] } ?? []
         case .isBundle where file == "-" && code == .keyDamaged: return [isOther]
-        case .isBundle: return ["to take the key out of a bundle: capbundle trust add NAME --from \(word)"]
+        case .isBundle: return ["to take the key out of a bundle: capbundle trust add NAME --from \(word(path))"]
         case _ where file == "-": return []
         case .isSSHSecret: return ["keep it secret; to make a device key: capbundle key new"]
-        case .isSSHPublicKey: return ["to convert it: ssh-keygen -e -m PKCS8 -f \(word) > NAME.pem"]
-        case .isCertificate: return ["to get the public key in it: openssl x509 -in \(word) -pubkey -noout > NAME.pem"]
+        case .isSSHPublicKey: return ["to convert it: ssh-keygen -e -m PKCS8 -f \(word(path)) > NAME.pem"]
+        case .isCertificate:
+            return ["to get the public key in it: openssl x509 -in \(word(path)) -pubkey -noout > NAME.pem"]
         case .isPrivateKey, .isEncryptedKey:
             let half = path.adding(".pub")
-            if FileStatus.exists(half) { return ["its public half is \(ShellWord.quote(half))"] }
+            if FileStatus.exists(half) { return ["its public half is \(word(half))"] }
             // OpenSSL refuses the scrypt of an encrypted device key.
-            let name = ShellWord.quote(half)
+            let name = word(half)
             return [
                 cause == .isEncryptedKey
-                    ? "to get its public half, in \(name): capbundle key recover --key \(word)"
-                    : "to get its public half: openssl pkey -in \(word) -pubout -out NAME.pem"
+                    ? "to get its public half, in \(name): capbundle key recover --key \(word(path))"
+                    : "to get its public half: openssl pkey -in \(word(path)) -pubout -out NAME.pem"
             ]
         default: return []
         }
@@ -136,3 +135,6 @@ extension BundleError.Cause {
     /// An error of the tool itself; the values are its advice.
     package static let told = Self("told")
 }
+
+/// A path as a word of a shell command.
+func word(_ path: FilePath) -> String { ShellWord.quote(path) }

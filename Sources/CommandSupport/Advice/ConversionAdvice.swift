@@ -9,7 +9,7 @@ extension BundleError {
         switch cause {
         case .otherPhoto: adviceOnOtherPhoto
         case .severalPhotos:
-            PatternProposal(place.folder).map { [$0.advice] }
+            PatternProposal(path.folder).map { [$0.advice] }
                 ?? (values.isEmpty
                     ? ["if the folder holds one capture, rename its photo to photo.jpg"] : adviceOnOtherPhoto)
         case .notDownloaded: ["download the photo first"]
@@ -19,19 +19,17 @@ extension BundleError {
         }
     }
 
-    private var place: FilePath { FilePath(file ?? "") }
-
-    /// The file that the last value names, beside that of the error; the latter if there is no such value.
+    /// The file whose name is the last value, in the folder of the error's file; without a value, the error's file.
     private func found(_ values: ArraySlice<String>) -> FilePath {
-        values.last.map { place.folder.appending($0) } ?? place
+        values.last.map { path.folder.appending($0) } ?? path
     }
 
     private var adviceOnOtherPhoto: [String] {
-        if values.first == "picture" { return ["convert a copy to JPEG and save it as \(word(place))"] }
+        if values.first == "picture" { return ["convert a copy to JPEG and save it as \(word(path))"] }
         guard let form = values.first, form == "heic" || form == "png" else { return [] }
-        let (file, folder) = (found(values.dropFirst()), place.folder)
+        let (file, folder) = (found(values.dropFirst()), path.folder)
         let own = folder.appending("photo.\(form)")
-        let isTaken = file == place || file == own
+        let isTaken = file == path || file == own
         return
             (form == "heic" ? ["an iPhone takes JPEG photos with Settings > Camera > Formats > Most Compatible"] : [])
             + (isTaken ? [] : [renaming(file, to: own)]) + [
@@ -44,13 +42,13 @@ extension BundleError {
         let alone = "use --no-depth to pack the photo alone"
         switch cause {
         case .noDepth: return ["use --no-depth to pack a capture without a depth map"]
-        case .noDepthInside: return (packing(place.folder) ?? []) + [alone]
+        case .noDepthInside: return (packing(path.folder) ?? []) + [alone]
         case .rewrittenPhoto:
-            return (packing(place.folder) ?? []) + ["pack the file that the phone wrote", alone]
+            return (packing(path.folder) ?? []) + ["pack the file that the phone wrote", alone]
         case .severalDepths:
             return values.map { "keep one of them, or choose one: capbundle pack RAW --photo photo.jpg --depth \($0)" }
         case .otherDepth: return adviceOnOtherDepth(found(values[...]))
-        case .numpyArchive: return unpackingArrays(place)
+        case .numpyArchive: return unpackingArrays(path)
         case .otherUnicode: return ["give both names the same form, for example with convmv"]
         case .depthLength: return adviceOnDepthLength
         case .largeUnit:
@@ -94,7 +92,7 @@ extension BundleError {
             return ["a picture does not hold the measured metres; export the depth map itself"]
         default: return []
         }
-        return [renaming(file, to: place.folder.appending("depth.\(ending)"))]
+        return [renaming(file, to: path.folder.appending("depth.\(ending)"))]
             + (ending == "png" ? ["integers in depth.png are millimetres; --depth-scale METRES says otherwise"] : [])
     }
 }
@@ -136,5 +134,3 @@ private func unpackingArrays(_ file: FilePath) -> [String] {
     let array = word(file.removingLastComponent().appending("depth.npy"))
     return ["to see its arrays: unzip -l \(word(file))", "to unpack one: unzip -p \(word(file)) NAME.npy > \(array)"]
 }
-
-private func word(_ path: FilePath) -> String { ShellWord.quote(path) }

@@ -96,41 +96,57 @@ extension QueueError.Code {
 }
 
 extension QueueError.Cause {
-    /// The disk is full, so that nothing was written: because of free-floor, while something is stored or sent; or its
-    /// last blocks are kept for root.
-    public static let diskFull = Self("disk.full"), noRoomToStore = Self("disk.full.store")
-    public static let noRoomToSend = Self("disk.full.send"), keptForRoot = Self("disk.root")
-    /// The database is another program's, or was replaced by one of another version. The queue was replaced under a run.
+    /// The disk is full, so that nothing was written.
+    public static let diskFull = Self("disk.full")
+    /// The disk is full: a push could not store, or a run could not store how a transfer would end.
+    public static let noRoomToStore = Self("disk.full.store"), noRoomToSend = Self("disk.full.send")
+    /// Only the blocks that the disk keeps for root are free.
+    public static let keptForRoot = Self("disk.root")
+    /// The database belongs to another program, or to another version.
     public static let foreign = Self("database.foreign"), otherVersion = Self("database.version")
+    /// The database was replaced while a run was active.
     public static let replaced = Self("database.replaced")
-    /// The database is sound. A run of an older version is active.
-    public static let sound = Self("database.sound"), oldRun = Self("run.older")
-    /// No file may be larger than a number of bytes (the value).
+    /// Nothing has to be salvaged, because the database is sound.
+    public static let sound = Self("database.sound")
+    /// A run of an older version is active.
+    public static let oldRun = Self("run.older")
+    /// A limit of the process refuses larger files. The value is the largest number of bytes.
     public static let fileSize = Self("limit.file")
-    /// The file system cannot keep a queue. The values: `share`, `owner` and `map` for what a mount option would mend.
+    /// The file system cannot keep a queue. The values are `share`, `owner` and `map`, for what a mount option changes.
     public static let unfit = Self("folder.unfit")
     /// A folder of the queue is on a mount of its own.
     public static let apart = Self("folder.apart")
-    /// Nobody has named a queue, and the default one is missing.
+    /// The queue that is missing is the default one.
     public static let defaultQueue = Self("queue.default")
-    /// A file with secrets can be read by others; the value `share` if it is on CIFS. A file can be changed by others. A
-    /// file belongs to another user (the value, if the user has a name).
-    public static let secret = Self("file.secret"), writable = Self("file.writable"), otherOwner = Self("file.owner")
-    /// The queue is a backup. A log lies beside the database of a backup.
+    /// Others can read a file with secrets. The value is `share` if it is on CIFS.
+    public static let secret = Self("file.secret")
+    /// Others can change a file.
+    public static let writable = Self("file.writable")
+    /// A file belongs to another user. The value is the user's name, if there is one.
+    public static let otherOwner = Self("file.owner")
+    /// The queue is a backup, or a log lies beside the database of a backup.
     public static let backup = Self("queue.backup"), backupLog = Self("backup.log")
-    /// A raw capture, another folder, or a file was found in place of what was expected.
+    /// A raw capture, another folder, or a file was given in place of what was expected.
     public static let rawCapture = Self("input.raw"), folder = Self("input.folder"), file = Self("input.file")
-    /// A bundle is larger than the whole limit. The spool is over its limit: the value is the folder of damaged bundles, if
-    /// it holds some.
-    public static let largerThanLimit = Self("limit.bundle"), evictable = Self("limit.evictable")
-    /// The bytes of a capture are gone. A capture is not cancelled, or has several open deliveries.
-    public static let gone = Self("bytes.gone"), notCancelled = Self("state.open"), ambiguous = Self("state.several")
-    /// The name belongs to a destination that can be changed with `set`, or only looked at; or belonged to one (the value).
-    public static let changeable = Self("name.changeable"), used = Self("name.used"), formerName = Self("name.former")
-    /// Settings are missing. The values: what needs them, an example (may be empty), their names.
+    /// The bundle alone is larger than the limit.
+    public static let largerThanLimit = Self("limit.bundle")
+    /// What is uploaded would make enough room, but the queue may not delete it when it needs room.
+    public static let evictable = Self("limit.evictable")
+    /// The bytes of a capture are gone.
+    public static let gone = Self("bytes.gone")
+    /// A capture is not cancelled, or has several deliveries that are not completed.
+    public static let notCancelled = Self("state.open"), ambiguous = Self("state.several")
+    /// A destination has the name, and its settings can be changed, or only looked at.
+    public static let changeable = Self("name.changeable"), used = Self("name.used")
+    /// A destination had the name before. The value is its name now.
+    public static let formerName = Self("name.former")
+    /// A setting is missing. The values are what needs it, an example (may be empty), and the names of which one is needed.
     public static let missingSetting = Self("setting.missing")
-    /// A key signs bundles but not uploads. A URL lacks the hash. A URI has the PIN. A folder is not mounted, or another one.
-    public static let otherKey = Self("setting.key"), sharedURL = Self("setting.url"), shownPIN = Self("setting.pin")
+    /// The key that was given signs bundles, not uploads.
+    public static let otherKey = Self("setting.key")
+    /// The URL lacks the hash, or shows a PIN.
+    public static let sharedURL = Self("setting.url"), shownPIN = Self("setting.pin")
+    /// The folder is not mounted, or is the one of another destination.
     public static let unmounted = Self("setting.unmounted"), otherFolder = Self("setting.folder")
 }
 

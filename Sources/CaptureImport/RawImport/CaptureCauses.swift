@@ -11,7 +11,7 @@ extension BundleError.Cause {
     /// The value of `severalFrames` is the number of the first, if it has one; that of `noFrame` lists the frames that
     /// can be packed, if they have numbers.
     public static let severalFrames = Self("frames.several"), noFrame = Self("frames.unknown")
-    /// It is no folder; a folder without any file of a capture; an archive of a bundle.
+    /// RAW is not a folder, or it is a folder without any file of a capture, or an archive with a bundle in it.
     public static let noFolder = Self("raw.folder"), noCapture = Self("capture.missing")
     public static let packedAlready = Self("archive.bundle")
 
@@ -26,10 +26,10 @@ extension BundleError.Cause {
     public static let positionInSources = Self("position.sources")
 
     // The depth map.
-    /// No depth map, though other frames have none either.
+    /// The capture has no depth map.
     public static let noDepth = Self("depth.missing")
     public static let noDepthInside = Self("depth.inside"), rewrittenPhoto = Self("depth.dropped")
-    /// The value is the one that is taken.
+    /// The value is the name of the depth map that pack would take.
     public static let severalDepths = Self("depth.several")
     /// The value is the name of the file, where another than that of the error is meant.
     public static let otherDepth = Self("depth.other")
@@ -41,7 +41,7 @@ extension BundleError.Cause {
     public static let largeUnit = Self("unit.large")
 
     // Names and facts.
-    /// A file with another name probably is the one of the error: the value.
+    /// The value is the name of a file that probably is the missing one.
     public static let otherName = Self("name.other")
     public static let noMetadata = Self("metadata.missing"), byteOrderMark = Self("json.mark")
     /// The values are the form in which the name is a time, and "local" if such a time has no zone. `noTime` has the

@@ -238,7 +238,7 @@ extension FileHandle {
         try NativeError.retrying("fdatasync") { fdatasync(descriptor) }
         guard (try? FileSystemKind.of(self)) == .f2fs else { return }
         // F2FS does not wait for the inode in its first sync after a checkpoint (Spec/queue.md section 7.2). A sync of an
-        // inode that has changed once more waits for both. Only the owner may set a time; for others this is no harm.
+        // inode that has changed once more waits for both. Only the owner may set a time; for other users the call fails without harm.
         var raw = stat()
         guard unsafe fstat(descriptor, &raw) == 0 else { throw .system("fstat") }
         _ = unsafe [raw.st_atim, raw.st_mtim].withUnsafeBufferPointer { unsafe futimens(descriptor, $0.baseAddress) }

@@ -242,7 +242,7 @@ package struct FaultList {
     }
 }
 
-/// Runs a native call and converts its failure to this library's error.
+/// Converts the errors of native calls to this library's; an error of a third type, as from a closure, becomes `internal`.
 package func native<Value>(
     _ convert: (NativeError) -> BundleError = BundleError.unexpected, _ body: () throws -> Value
 ) throws(BundleError) -> Value {

@@ -64,6 +64,8 @@ public final class BundleReader {
     }
 
     /// Passes the current entry's bytes to `body` in pieces and checks the padding after them.
+    ///
+    /// - Throws: A fault of the container, or the error that `body` throws; one of another type becomes `internal`.
     public func readData(_ body: (Span<UInt8>) throws -> Void) throws(BundleError) {
         while remaining > 0 {
             let count = try source.lend(remaining, to: body)

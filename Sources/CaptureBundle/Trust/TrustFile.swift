@@ -146,8 +146,8 @@ public struct TrustFile: Sendable {
     ///
     /// - Parameter word: The name or the key id of the device.
     /// - Returns: The device as it is now.
-    /// - Throws: `trust.name` if no line or several lines have this name or key id, or if the device is revoked; what
-    ///   `change` throws.
+    /// - Throws: `trust.name` if no line or several lines have this name or key id, or if the device is revoked; the
+    ///   error that `change` throws, of which one of another type becomes `internal`.
     public mutating func set(
         _ word: String, _ change: (inout TrustedDeviceLine) throws -> Void
     ) throws(BundleError) -> TrustedDeviceLine {
@@ -215,7 +215,8 @@ public struct TrustFile: Sendable {
 
     /// Changes the file at `path` under a lock: it reads the file, changes it, replaces it atomically and syncs it.
     ///
-    /// - Parameter change: Changes the devices. If it throws, the file stays unchanged.
+    /// - Parameter change: Changes the devices. If it throws, the file stays unchanged. An error that is not a
+    ///   `BundleError` becomes `internal`.
     public static func update<Value>(
         path: FilePath, _ change: (inout TrustFile) throws -> Value
     ) throws(BundleError) -> Value {

@@ -80,8 +80,9 @@ public struct PackingRun: Sendable {
     ///   - onRemark: Receives remarks about links of the chain that an earlier run left pending, and about bundles
     ///     without a link by a key that makes a chain.
     ///   - deliver: Receives the result of each capture, in their order, on this thread.
-    /// - Throws: The errors of `DeviceKeyFile` before anything is packed, and `output.unusable` if the folder cannot be
-    ///   created. A failure of a single capture is its result.
+    /// - Throws: The errors of `DeviceKeyFile` before anything is packed, `output.unusable` if the folder cannot be
+    ///   created, and the error that `deliver` throws, of which one of another type becomes `internal`. A failure of a
+    ///   single capture is its result.
     public func pack(
         threads: Int? = nil, stopsAtFailure: Bool = false, isDryRun: Bool = false,
         onRemark: (Remark) -> Void = { _ in },

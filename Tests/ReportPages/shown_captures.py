@@ -119,7 +119,7 @@ class Captures(Home):
         self._run(self._capqueue, "report", "-o", self.path("queue"), "--title", TITLES["queue"], *queue)
         self.cards["queue"] = 3 + len(others)
         text = self.path("queue").read_text()
-        expect("capqueue release --dest office" in text, "the page does not name the next command")
+        expect(f"capqueue release {' '.join(map(str, queue))} --dest office" in text, "the page does not name the next command")
 
 
 def turned(path, orientation=6):

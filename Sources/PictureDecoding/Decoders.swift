@@ -39,7 +39,7 @@ final class Decoders {
         case .samples(let format, let nameCount):
             let name = nameCount == 0 ? nil : String(decoding: bytes.prefix(nameCount), as: UTF8.self)
             let file = nameCount == 0 ? bytes : Array(bytes.dropFirst(nameCount))
-            return try samples(file, format, channel: name, memory).parts
+            return try samples(file, as: format, channel: name, memory: memory).parts
         case .pixels(.jpeg, let eighths): return [try jpeg.pixels(bytes, eighths: eighths, memory).part]
         case .pixels(.png, _): return [try PNGDecoder.pixels(bytes, memory).part]
         case .thumbnail(let orientation, let quality):
@@ -52,12 +52,12 @@ final class Decoders {
         case .jpeg(let width, let height, let quality):
             try memory.require(bytes.count)
             return [try file(Pixels(width: width, height: height, bytes: bytes), quality)]
-        case .heif(let withPhoto): return try heifParts(bytes, withPhoto, memory)
+        case .heif(let withPhoto): return try heifParts(bytes, withPhoto: withPhoto, memory: memory)
         }
     }
 
     private func samples(
-        _ bytes: [UInt8], _ format: PictureRequest.SampleFormat, channel: String?, _ memory: MemoryShare
+        _ bytes: [UInt8], as format: PictureRequest.SampleFormat, channel: String?, memory: MemoryShare
     ) throws(DecodingRefusal) -> Samples {
         switch format {
         case .png: try PNGDecoder.samples(bytes, memory)
@@ -69,7 +69,7 @@ final class Decoders {
     }
 
     private func heifParts(
-        _ bytes: [UInt8], _ withPhoto: Bool, _ memory: MemoryShare
+        _ bytes: [UInt8], withPhoto: Bool, memory: MemoryShare
     ) throws(DecodingRefusal) -> [AnswerPart] {
         guard let heif else { throw Self.notLoaded }
         guard withPhoto else { return try heif.parts(bytes, memory, encode: nil) }

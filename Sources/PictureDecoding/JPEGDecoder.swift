@@ -36,7 +36,8 @@ final class JPEGDecoder {
             throw DecodingRefusal(.unsupported, "is a JPEG in colour, expected one grey channel")
         }
         let size = (header.width, header.height)
-        let bytes = try decode(file, header, size, TJPF_GRAY, each: 1, memory, isStrict: true)
+        let bytes = try decode(
+            file, header: header, size: size, format: TJPF_GRAY, each: 1, memory: memory, isStrict: true)
         return Samples(width: header.width, height: header.height, type: .uint8, bytes: bytes)
     }
 
@@ -47,7 +48,8 @@ final class JPEGDecoder {
             throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), expected RGB or grey")
         }
         let (width, height) = ((header.width * eighths + 7) / 8, (header.height * eighths + 7) / 8)
-        let bytes = try decode(file, header, (width, height), TJPF_RGB, each: 3, memory, isStrict: false)
+        let bytes = try decode(
+            file, header: header, size: (width, height), format: TJPF_RGB, each: 3, memory: memory, isStrict: false)
         return Pixels(width: width, height: height, bytes: bytes)
     }
 
@@ -101,8 +103,8 @@ final class JPEGDecoder {
     }
 
     private func decode(
-        _ file: [UInt8], _ header: Header, _ size: (width: Int, height: Int), _ format: TJPF, each: Int,
-        _ memory: MemoryShare, isStrict: Bool
+        _ file: [UInt8], header: Header, size: (width: Int, height: Int), format: TJPF, each: Int,
+        memory: MemoryShare, isStrict: Bool
     ) throws(DecodingRefusal) -> [UInt8] {
         let (width, height) = size
         guard let count = PictureLimits.bytes(width: width, height: height, each: each) else { throw .tooLarge }

@@ -127,15 +127,15 @@ private struct Reading {
                 let place = unsafe grid.place(
                     x: x, y: isTiled ? y : Int(chunk.start_y) - grid.window.top,
                     width: isTiled ? Int(chunk.width) : grid.window.width, height: Int(chunk.height))
-                try unsafe run(&pipeline, &chunk, place, grid, isFirst: x == 0 && y == 0)
+                try unsafe run(&pipeline, chunk: &chunk, to: place, grid: grid, isFirst: x == 0 && y == 0)
             }
         }
     }
 
     /// Decodes a chunk to floats at `place`. `place` is nil if the chunk would lie outside the picture.
     private func run(
-        _ pipeline: inout exr_decode_pipeline_t, _ chunk: inout exr_chunk_info_t,
-        _ place: UnsafeMutablePointer<UInt8>?, _ grid: Grid, isFirst: Bool
+        _ pipeline: inout exr_decode_pipeline_t, chunk: inout exr_chunk_info_t,
+        to place: UnsafeMutablePointer<UInt8>?, grid: Grid, isFirst: Bool
     ) throws(DecodingRefusal) {
         guard let place = unsafe place else { throw DecodingRefusal(.malformed, "is a damaged OpenEXR file") }
         try check(

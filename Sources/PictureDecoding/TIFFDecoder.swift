@@ -60,7 +60,7 @@ final class TIFFDecoder {
         try memory.require(count + folding + Int(clamping: unsafe source.pointee.count))
         var missing: Int?
         let bytes = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
-            missing = try unsafe read(file, source, memory, into: target, form)
+            missing = try unsafe read(file, source: source, memory: memory, into: target, form: form)
         }
         // If libtiff reported an error, the parts that it could read are not used either.
         guard let missing, unsafe source.pointee.message.0 == 0 else { throw unsafe Self.damage(source) }
@@ -176,8 +176,8 @@ final class TIFFDecoder {
 
     /// Reads all strips or tiles. Returns the number of samples in parts that the file leaves out; nil if one is damaged.
     private func read(
-        _ file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, _ memory: MemoryShare,
-        into target: UnsafeMutablePointer<UInt8>, _ form: Form
+        _ file: OpaquePointer, source: UnsafeMutablePointer<capture_tiff_bytes>, memory: MemoryShare,
+        into target: UnsafeMutablePointer<UInt8>, form: Form
     ) throws(DecodingRefusal) -> Int? {
         let (width, height, each) = (form.width, form.height, form.each)
         let isTiled = unsafe calls.IsTiled(file) != 0

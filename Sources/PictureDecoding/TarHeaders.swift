@@ -84,22 +84,22 @@ struct TarHeaders {
     private mutating func readContents(_ kind: UInt8, _ contents: [UInt8]) throws(DecodingRefusal) {
         awaited = .header
         switch kind {
-        case UInt8(ascii: "L"): try note("L", Array(contents.prefix { $0 != 0 }), "a name")
-        case UInt8(ascii: "K"): try note("K", Array(contents.prefix { $0 != 0 }), "a link")
+        case UInt8(ascii: "L"): try note("L", value: Array(contents.prefix { $0 != 0 }), words: "a name")
+        case UInt8(ascii: "K"): try note("K", value: Array(contents.prefix { $0 != 0 }), words: "a link")
         default:
-            if kind != UInt8(ascii: "g") { try note("x", contents, "a header") }
+            if kind != UInt8(ascii: "g") { try note("x", value: contents, words: "a header") }
             for (key, value) in try Self.records(contents) where Self.isRead(key) {
                 guard kind != UInt8(ascii: "g"), !value.isEmpty, !value.contains(0) else {
                     throw Self.differently("\"\(key.cut(to: 60))\"")
                 }
                 // A sparse map of version 0.0 repeats these two.
                 guard !["GNU.sparse.offset", "GNU.sparse.numbytes"].contains(key) else { continue }
-                try note(key, value, "\"\(key.cut(to: 60))\"")
+                try note(key, value: value, words: "\"\(key.cut(to: 60))\"")
             }
         }
     }
 
-    private mutating func note(_ key: String, _ value: [UInt8], _ words: String) throws(DecodingRefusal) {
+    private mutating func note(_ key: String, value: [UInt8], words: String) throws(DecodingRefusal) {
         guard said[key].map({ $0 == value }) ?? true else { throw Self.differently("\(words) that is there twice") }
         said[key] = value
     }

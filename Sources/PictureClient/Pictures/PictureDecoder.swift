@@ -45,29 +45,29 @@ public final class PictureDecoder: Sendable {
         if bytes.count < PictureLimits.memoryShare {
             do throws(PictureFailure) {
                 return try DecoderMemory.shared.with(PictureLimits.memoryShare) { () throws(PictureFailure) in
-                    try answer(task, bytes, library, hasAllMemory: false)
+                    try answer(task, bytes, library: library, hasAllMemory: false)
                 }
             } catch {
                 guard error.kind == .needsAllMemory else { throw error }
             }
         }
         return try DecoderMemory.shared.with(PictureLimits.memoryBytes) { () throws(PictureFailure) in
-            try answer(task, bytes, library, hasAllMemory: true)
+            try answer(task, bytes, library: library, hasAllMemory: true)
         }
     }
 
     /// An idle process may have been killed by somebody else. So if it died, the request is repeated with a new process.
     private func answer(
-        _ task: PictureRequest.Task, _ bytes: [UInt8], _ library: PictureLibrary?, hasAllMemory: Bool
+        _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary?, hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
         if let process = takeIdle(library) {
             do throws(PictureFailure) {
-                return try answer(of: process, task, bytes, hasAllMemory)
+                return try answer(of: process, task, bytes, hasAllMemory: hasAllMemory)
             } catch {
                 guard error.kind == .died else { throw error }
             }
         }
-        return try answer(of: try DecoderProcess(try program(), library), task, bytes, hasAllMemory)
+        return try answer(of: try DecoderProcess(try program(), library), task, bytes, hasAllMemory: hasAllMemory)
     }
 
     /// The seconds that a process may take for one part of an archive.
@@ -83,7 +83,7 @@ public final class PictureDecoder: Sendable {
     }
 
     private func answer(
-        of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], _ hasAllMemory: Bool
+        of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
         let result = Result { () throws(PictureFailure) in
             try process.ask(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit)

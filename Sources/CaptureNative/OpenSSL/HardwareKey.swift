@@ -66,11 +66,11 @@ final class HardwareProvider: @unchecked Sendable {
     /// Finds keys.
     ///
     /// - Parameter type: `OSSL_STORE_INFO_PKEY` or `OSSL_STORE_INFO_PUBKEY`.
-    func find(_ uri: String, _ type: Int32, _ pin: PINSource) throws(HardwareKeyFailure) -> [FoundKey] {
-        try PipeSignal.held { () throws(HardwareKeyFailure) in try search(uri, type, pin) }
+    func find(_ uri: String, type: Int32, pin: PINSource) throws(HardwareKeyFailure) -> [FoundKey] {
+        try PipeSignal.held { () throws(HardwareKeyFailure) in try search(uri, type: type, pin: pin) }
     }
 
-    private func search(_ uri: String, _ type: Int32, _ pin: PINSource) throws(HardwareKeyFailure) -> [FoundKey] {
+    private func search(_ uri: String, type: Int32, pin: PINSource) throws(HardwareKeyFailure) -> [FoundKey] {
         guard
             let method = unsafe UI_UTIL_wrap_read_pem_callback(
                 { buffer, size, _, source in
@@ -199,7 +199,7 @@ extension P256PrivateKey {
         if let type = uri.otherType { throw .anotherType(type) }
         let place = try uri.kind == .token ? inOneToken(uri) : uri.text
         let source = PINSource(pin)
-        let keys = try HardwareProvider(uri.kind).find(place, OSSL_STORE_INFO_PKEY, source)
+        let keys = try HardwareProvider(uri.kind).find(place, type: OSSL_STORE_INFO_PKEY, pin: source)
         guard let found = keys.first else { throw try missing(uri, source) }
         guard keys.count == 1 else { throw .severalKeys(keys.count) }
         let publicKey: P256PublicKey?
@@ -217,7 +217,7 @@ extension P256PrivateKey {
     /// The URI with all facts of the token that has the key: a provider sends the PIN to each token that fits.
     private static func inOneToken(_ uri: HardwareKeyURI) throws(HardwareKeyFailure) -> String {
         let source = PINSource { nil }
-        let found = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, OSSL_STORE_INFO_PUBKEY, source)
+        let found = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, type: OSSL_STORE_INFO_PUBKEY, pin: source)
         let tokens = Set(found.compactMap(\.uri).map(\.token))
         guard tokens.count < 2 else { throw .severalTokens(tokens.count) }
         if let token = tokens.first { return uri.text(in: token) }
@@ -247,7 +247,7 @@ extension P256PrivateKey {
     ) throws(HardwareKeyFailure) -> HardwareKeyFailure {
         if uri.kind == .tpm { return .noKey }
         let source = PINSource { nil }
-        let keys = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, OSSL_STORE_INFO_PUBKEY, source)
+        let keys = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, type: OSSL_STORE_INFO_PUBKEY, pin: source)
         let hasPIN = asked.wasGiven || uri.hasPIN
         if keys.isEmpty { return !source.wasAsked ? .noToken : hasPIN ? .noKeyOrWrongPIN : .pinNeeded }
         return hasPIN ? .wrongPIN : .pinNeeded
@@ -258,7 +258,7 @@ extension P256PublicKey {
     /// The public half of a key in hardware; nil if it cannot be seen without the PIN.
     package static func find(_ uri: HardwareKeyURI) throws(HardwareKeyFailure) -> P256PublicKey? {
         let type = uri.kind == .token ? OSSL_STORE_INFO_PUBKEY : OSSL_STORE_INFO_PKEY
-        let keys = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, type, PINSource { nil })
+        let keys = try HardwareProvider(uri.kind).find(uri.ofPublicHalf, type: type, pin: PINSource { nil })
         return keys.count == 1 ? try? P256PublicKey(point: keys[0].point()) : nil
     }
 }

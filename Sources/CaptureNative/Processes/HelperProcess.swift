@@ -45,7 +45,7 @@ package final class HelperProcess: Sendable {
                 return unsafe Glibc.send(
                     socket.descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
             }
-            if count >= 0 { sent += count } else { try waitAfterFailure(POLLOUT, deadline, "send") }
+            if count >= 0 { sent += count } else { try waitAfterFailure(for: POLLOUT, until: deadline, of: "send") }
         }
     }
 
@@ -65,12 +65,12 @@ package final class HelperProcess: Sendable {
                 return unsafe recv(socket.descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT))
             }
             if done == 0 { throw .system("recv", EPIPE) }
-            if done > 0 { received += done } else { try waitAfterFailure(POLLIN, deadline, "recv") }
+            if done > 0 { received += done } else { try waitAfterFailure(for: POLLIN, until: deadline, of: "recv") }
         }
         return numbers
     }
 
-    private func waitAfterFailure(_ event: Int32, _ deadline: Double, _ call: String) throws(NativeError) {
+    private func waitAfterFailure(for event: Int32, until deadline: Double, of call: String) throws(NativeError) {
         if errno == EINTR { return }
         guard errno == EAGAIN else { throw .system(call, errno == ECONNRESET ? EPIPE : errno) }
         let rest = deadline - MonotonicClock.seconds

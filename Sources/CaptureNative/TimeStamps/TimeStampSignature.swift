@@ -90,7 +90,7 @@ struct TimeStampSignature {
         guard kind != NID_rsassaPss || padding?.hash == hash && Self.hashes.contains(padding?.mask ?? NID_undef) else {
             return .init(reason: "its RSASSA-PSS uses other hashes than SHA-256, SHA-384 and SHA-512, or two of them")
         }
-        let verdict = unsafe verify(signed, key, hash, padding)
+        let verdict = unsafe verify(signed, key: key, hash: hash, padding: padding)
         try OpenSSLErrorQueue.drainRefusal("EVP_DigestVerify")
         if verdict == true { return nil }
         // The key decides how the signature is read; the name of the algorithm, whether that is what was meant.
@@ -124,7 +124,7 @@ struct TimeStampSignature {
     }
 
     /// Whether a signature over bytes is right; nil if OpenSSL cannot check signatures of this kind.
-    private func verify(_ bytes: [UInt8], _ key: OpaquePointer, _ hash: Int32, _ padding: Padding?) -> Bool? {
+    private func verify(_ bytes: [UInt8], key: OpaquePointer, hash: Int32, padding: Padding?) -> Bool? {
         guard let context = unsafe EVP_MD_CTX_new() else { return nil }
         defer { unsafe EVP_MD_CTX_free(context) }
         let hashesByItself = unsafe EVP_PKEY_is_a(key, "ED25519") == 1 || EVP_PKEY_is_a(key, "ED448") == 1

@@ -92,7 +92,7 @@ struct RawCaptureTests {
 extension TemporaryFolder {
     /// Reads the raw folder of this folder.
     func readRaw(_ options: RawCaptureOptions = RawCaptureOptions()) throws(BundleError) -> RawCapture {
-        let source = try RawSource.open(path("raw"), options, PictureDecoder())
-        return try FrameReader.read(source.single(), of: source, options, PictureDecoder())
+        let source = try RawSource.open(path("raw"), options: options, decoder: PictureDecoder())
+        return try FrameReader.read(source.single(), of: source, options: options, decoder: PictureDecoder())
     }
 }

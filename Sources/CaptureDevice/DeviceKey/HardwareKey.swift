@@ -83,36 +83,37 @@ extension DeviceKeyFile {
 
     private func unusable(_ uri: HardwareKeyURI, _ failure: HardwareKeyFailure) -> BundleError {
         let isToken = uri.kind == .token
-        func error(_ code: BundleError.Code, _ words: String, _ cause: BundleError.Cause? = nil) -> BundleError {
+        func error(_ code: BundleError.Code, _ words: String, cause: BundleError.Cause? = nil) -> BundleError {
             BundleError(code, words, file: path, cause: cause)
         }
         return switch failure {
         case .noProvider:
             error(
                 .keyMissing, "OpenSSL's provider \(uri.kind.provider), which finds such keys, is not installed",
-                .noProvider)
-        case .noModule: error(.keyMissing, "the PKCS#11 module of the token cannot be loaded", .noModule)
+                cause: .noProvider)
+        case .noModule: error(.keyMissing, "the PKCS#11 module of the token cannot be loaded", cause: .noModule)
         case .noPINFile: error(.keyPassphrase, "the file that pin-source names cannot be read")
-        case .noTPM: error(.keyMissing, "the TPM cannot be reached", .noTPM)
+        case .noTPM: error(.keyMissing, "the TPM cannot be reached", cause: .noTPM)
         case .noHandle: error(.keyMissing, "is not the handle of a key in a TPM, such as handle:0x81000010")
-        case .noToken: error(.keyMissing, "no token fits this URI", .noToken)
+        case .noToken: error(.keyMissing, "no token fits this URI", cause: .noToken)
         case .noKey: error(.keyMissing, "the TPM has no key with this handle")
         case .noKeyOrWrongPIN:
             error(.keyMissing, "the token has no private key that fits this URI, or the PIN is wrong")
         case .pinNeeded where !uri.asksForPIN:
-            error(.keyPassphrase, "the key needs a PIN", .pinNotAskedFor)
-        case .pinNeeded: error(.keyPassphrase, "the key needs a PIN and none was given", .passphraseNeeded)
+            error(.keyPassphrase, "the key needs a PIN", cause: .pinNotAskedFor)
+        case .pinNeeded: error(.keyPassphrase, "the key needs a PIN and none was given", cause: .passphraseNeeded)
         case .wrongPIN:
             error(.keyPassphrase, isToken ? "the token refuses the PIN: it is wrong or locked" : "the PIN is wrong")
         case .locked:
-            error(.keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones", .pinLocked)
+            error(.keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones", cause: .pinLocked)
         case .severalKeys(let count):
-            error(.keyDamaged, "\(count) private keys fit this URI, expected one", .severalKeys)
+            error(.keyDamaged, "\(count) private keys fit this URI, expected one", cause: .severalKeys)
         case .severalTokens(let count):
-            error(.keyDamaged, "\(count) tokens have a key that fits this URI, expected one", .noTokenNamed)
+            error(.keyDamaged, "\(count) tokens have a key that fits this URI, expected one", cause: .noTokenNamed)
         case .noTokenNamed:
             error(
-                .keyMissing, "no token shows a key that fits this URI, so each token would get the PIN", .noTokenNamed)
+                .keyMissing, "no token shows a key that fits this URI, so each token would get the PIN",
+                cause: .noTokenNamed)
         case .anotherType(let type):
             error(.keyDamaged, "names an object with type=\(Visible.text(type)), expected type=private or no type")
         case .noPublicHalf: error(.keyDamaged, "the token has no public key with the id of this private key")

@@ -108,7 +108,7 @@ package struct RemarkList {
 
     package init() {}
 
-    package mutating func add(_ weight: Remark.Weight, _ code: String, _ file: FilePath, _ message: String) {
+    package mutating func add(_ weight: Remark.Weight, _ code: String, file: FilePath, message: String) {
         remarks.append(Remark(weight: weight, code: code, file: file.string, message: message))
     }
 }

@@ -17,20 +17,20 @@ extension RequestSigners {
     public static let keyFiles = RequestSigners(
         device: { path, passphrase in
             let path = path ?? DeviceKeyFile.usualPath
-            return try named("the device key", path) { file in
+            return try named("the device key", at: path) { file in
                 try file.load(passphrase.map { .known($0) } ?? .none)
             }
         },
         realityCam: { path, passphrase, rpID in
             let path = path ?? DeviceKeyFile.usualRealityCamPath
-            return try named("the RealityCam key", path) { file in
+            return try named("the RealityCam key", at: path) { file in
                 try RealityCamSigner(file, passphrase: passphrase.map { .known($0) } ?? .none, rpID: rpID)
             }
         })
 
     /// The messages of transports name no file, so the message has to.
     private static func named<Key>(
-        _ words: String, _ path: FilePath, _ load: (DeviceKeyFile) throws -> Key
+        _ words: String, at path: FilePath, _ load: (DeviceKeyFile) throws -> Key
     ) throws -> Key {
         let file = DeviceKeyFile(path: path)
         do { return try native { try load(file) } } catch {

@@ -30,7 +30,7 @@ package enum CompressedFloats {
     ///   4 · width · height bytes. No more than that is ever inflated.
     package static func decode(_ bytes: [UInt8], size: DepthSize) throws(DepthFormatFailure) -> SampleGrid {
         let wrapper = Wrapper(bytes)
-        let (floats, end) = try inflate(bytes, wrapper, size)
+        let (floats, end) = try inflate(bytes, wrapper: wrapper, size: size)
         guard end == bytes.count else {
             let words = "bytes after the end of its \(wrapper.words) data"
             throw DepthFormatFailure("has \(bytes.count - end) \(words)")
@@ -46,7 +46,7 @@ package enum CompressedFloats {
     ///
     /// - Returns: the bytes, and the offset at which the stream ends.
     private static func inflate(
-        _ bytes: [UInt8], _ wrapper: Wrapper, _ size: DepthSize
+        _ bytes: [UInt8], wrapper: Wrapper, size: DepthSize
     ) throws(DepthFormatFailure) -> ([UInt8], Int) {
         var floats: [UInt8] = []
         var output = [UInt8](repeating: 0, count: min(size.byteCount + 1, 1 << 16))
@@ -105,7 +105,7 @@ struct DepthFloats {
     private(set) var orientation: Int?
 
     init(
-        _ bytes: [UInt8], _ size: DepthSize, _ source: DepthDescription.Source, notes: [String] = [],
+        _ bytes: [UInt8], size: DepthSize, source: DepthDescription.Source, notes: [String] = [],
         orientation: Int? = nil
     ) throws(BundleError) {
         var survey = DepthSurvey()
@@ -115,7 +115,7 @@ struct DepthFloats {
     }
 
     /// Reads a file of floats in metres in pieces.
-    init(_ file: FileHandle, _ size: DepthSize, _ label: FilePath) throws(BundleError) {
+    init(_ file: FileHandle, size: DepthSize, label: FilePath) throws(BundleError) {
         var survey = DepthSurvey()
         sha256 = try PayloadContent.hash(file, name: label.string, expecting: size.byteCount) { survey.add($0) }
         (floats, self.size) = (.file(file, name: label.string), size)

@@ -21,25 +21,25 @@ enum PhotoRemarks {
     static func size(_ size: Int, file: FilePath, _ remarks: inout RemarkList) {
         guard size > UploadAdvice.photoBytes else { return }
         let message = "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)"
-        remarks.add(.warning, "upload.size", file, message)
+        remarks.add(.warning, "upload.size", file: file, message: message)
     }
 
     static func oddity(_ structure: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
         guard let oddity = structure.oddity else { return }
         let message = "has a structure that some programs may refuse: \(oddity); it is packed as it is"
-        remarks.add(.warning, "photo.structure", file, message)
+        remarks.add(.warning, "photo.structure", file: file, message: message)
     }
 
     /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. It does not warn
     /// if the EXIF orientation turns the photo by 90 degrees.
-    static func turned(_ depth: DepthSize, _ photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
+    static func turned(_ depth: DepthSize, photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
         guard let size = photo.size, !photo.isTurned else { return }
         let isAcross =
             depth.width < depth.height && size.width > size.height
             || depth.width > depth.height && size.width < size.height
         guard isAcross else { return }
         let message = "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be rotated"
-        remarks.add(.warning, "raw.turned", file, message)
+        remarks.add(.warning, "raw.turned", file: file, message: message)
     }
 }
 
@@ -48,7 +48,8 @@ enum DepthRemarks {
     static func size(_ size: DepthSize, file: FilePath, _ remarks: inout RemarkList) {
         let limit = UploadAdvice.depthSide
         guard max(size.width, size.height) > limit else { return }
-        remarks.add(.warning, "upload.size", file, "is \(size); servers refuse more than \(limit)x\(limit)")
+        remarks.add(
+            .warning, "upload.size", file: file, message: "is \(size); servers refuse more than \(limit)x\(limit)")
     }
 
     /// Warns about samples that are not plausible.
@@ -59,11 +60,11 @@ enum DepthRemarks {
             let mending = isPlain ? "divide each sample by 1000 and pack again" : "pack again with --depth-unit mm"
             let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
             let doubt = survey.measured == 0 ? "" : "may not be in metres: "
-            remarks.add(.warning, "raw.plausible", file, "\(doubt)\(survey.finding)\(advice)")
+            remarks.add(.warning, "raw.plausible", file: file, message: "\(doubt)\(survey.finding)\(advice)")
         }
         if survey.meaningless > 0 {
             let message = "\(survey.meaningless) samples are negative or infinite; they are kept as they are"
-            remarks.add(.warning, "raw.samples", file, message)
+            remarks.add(.warning, "raw.samples", file: file, message: message)
         }
     }
 }

@@ -13,9 +13,9 @@ struct GenericLayout {
     ///
     /// - Throws: `raw.layout` if no file matches one of the patterns, or no photo has a depth map.
     func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let photos = try matches("--photo", patterns.photo, tree)
-        let depths = try matches("--depth", patterns.depth, tree)
-        let confidences = try matches("--confidence", patterns.confidence, tree)
+        let photos = try matches(of: "--photo", patterns.photo, in: tree)
+        let depths = try matches(of: "--depth", patterns.depth, in: tree)
+        let confidences = try matches(of: "--confidence", patterns.confidence, in: tree)
         let nearest = nearest(photos, depths)
         let lookalikes = nearest == nil ? lookalikes(photos, depths) : [:]
         if patterns.depth != nil, !options.withoutDepth, lookalikes.isEmpty,
@@ -59,7 +59,7 @@ struct GenericLayout {
     }
 
     private func matches(
-        _ option: String, _ pattern: NamePattern?, _ tree: RawTree
+        of option: String, _ pattern: NamePattern?, in tree: RawTree
     ) throws(BundleError) -> Set<[UInt8]> {
         guard let pattern else { return [] }
         let found = Set(pattern.matches(in: tree))

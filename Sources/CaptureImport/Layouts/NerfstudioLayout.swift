@@ -22,7 +22,7 @@ struct NerfstudioLayout: RawLayout {
                 throw root.wrong("frames[\(index)] is \(value.kind), expected an object")
             }
             let object = try ExportObject(value, file: root.file)
-            guard let path = try Self.path("file_path", object, index) else {
+            guard let path = try Self.path("file_path", of: object, index: index) else {
                 throw root.wrong("frames[\(index)] has no file_path")
             }
             objects.append(object)
@@ -45,7 +45,7 @@ struct NerfstudioLayout: RawLayout {
             frame.carried = [file]
             do throws(BundleError) {
                 let name = object["depth_file_path"] == nil ? "depth_path" : "depth_file_path"
-                let depth = try path(name, object, index)
+                let depth = try path(name, of: object, index: index)
                 frame.depth = depth.map { RawFrame.DepthFile(path: $0, scale: $0.ending == "png" ? scale : nil) }
                 frame.facts.intrinsics = try Camera(object).intrinsics(camera)
                 if frame.depth != nil, arePosesMetric { frame.facts.pose = try pose(object, index) }
@@ -60,7 +60,7 @@ struct NerfstudioLayout: RawLayout {
 
 extension NerfstudioLayout {
     /// The path in a member; nil if the member is missing. A path that leaves the tree is refused.
-    private static func path(_ name: String, _ object: ExportObject, _ index: Int) throws(BundleError) -> FilePath? {
+    private static func path(_ name: String, of object: ExportObject, index: Int) throws(BundleError) -> FilePath? {
         guard let value = object[name] else { return nil }
         guard let text = value.text else {
             throw object.wrong("frames[\(index)]: \(name) is \(value.kind), expected a path")

@@ -17,7 +17,7 @@ struct RawFolderSearch {
     }
 
     private func missing(
-        _ name: FilePath, _ message: String, _ cause: BundleError.Cause? = nil, _ values: [String] = []
+        _ name: FilePath, _ message: String, cause: BundleError.Cause? = nil, values: [String] = []
     ) -> BundleError {
         BundleError(.rawCapture, "missing; \(message)", file: tree.label(name), cause: cause, values: values)
     }
@@ -58,18 +58,18 @@ struct RawFolderSearch {
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
-            return missing(name, "\(list) are JPEG photos", .severalPhotos)
+            return missing(name, "\(list) are JPEG photos", cause: .severalPhotos)
         }
         if let photo = photos.first {
-            return missing(name, "\(photo.name) is \(photo.kind.words)", .otherName, [photo.name])
+            return missing(name, "\(photo.name) is \(photo.kind.words)", cause: .otherName, values: [photo.name])
         }
         if let other = pictures.first(where: { $0.kind.family == .heif }) ?? pictures.first {
             return missing(
                 name, "\(other.name) is \(other.kind.words), expected a JPEG",
-                pictures.count > 1 ? .severalPhotos : .otherPhoto, [other.kind.photoForm, other.name])
+                cause: pictures.count > 1 ? .severalPhotos : .otherPhoto, values: [other.kind.photoForm, other.name])
         }
         if let cloud = names.first(where: { $0.hasPrefix(".photo.") && $0.hasSuffix(".icloud") }) {
-            return missing(name, "\(cloud) is a placeholder of a cloud drive", .notDownloaded)
+            return missing(name, "\(cloud) is a placeholder of a cloud drive", cause: .notDownloaded)
         }
         return missing(name, "a raw folder must hold the photo under this name")
     }
@@ -78,9 +78,9 @@ struct RawFolderSearch {
         let name = CapbundleLayout.metadata
         let texts = candidates([".json", ".json.txt"])
         if let text = texts.first, texts.count == 1 {
-            return missing(name, "found \(text)", .otherName, [text])
+            return missing(name, "found \(text)", cause: .otherName, values: [text])
         }
-        return missing(name, "it must give the time of the capture and the model of the device", .noMetadata)
+        return missing(name, "it must give the time of the capture and the model of the device", cause: .noMetadata)
     }
 
     func missingDepth(_ size: DepthSize?) -> BundleError {
@@ -94,15 +94,16 @@ struct RawFolderSearch {
             let path = folder.appending(other)
             if let kind = FileKind(file: path) {
                 return missing(
-                    name, "\(other) is \(kind.words); expected \(Self.expected(size, insteadOf: kind))", .otherDepth,
-                    [other])
+                    name, "\(other) is \(kind.words); expected \(Self.expected(size, insteadOf: kind))",
+                    cause: .otherDepth,
+                    values: [other])
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
-                return missing(name, "\(other) has the right length", .otherName, [other])
+                return missing(name, "\(other) has the right length", cause: .otherName, values: [other])
             }
         }
         guard let other = found.first else {
-            return missing(name, "expected \(Self.expected(size))", .noDepth)
+            return missing(name, "expected \(Self.expected(size))", cause: .noDepth)
         }
         return missing(name, "found \(other); expected \(Self.expected(size))")
     }

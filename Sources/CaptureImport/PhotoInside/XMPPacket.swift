@@ -63,7 +63,7 @@ extension XMPPacket {
         /// Processes an event; false if the packet exceeds a limit.
         mutating func take(_ event: XMLReader.Event, into packet: inout XMPPacket) -> Bool {
             switch event {
-            case .start(let name, let attributes): return start(name, attributes, &packet)
+            case .start(let name, let attributes): return start(name, attributes: attributes, in: &packet)
             case .text(let more):
                 if description != nil { text += more }
                 return true
@@ -76,7 +76,7 @@ extension XMPPacket {
         }
 
         private mutating func start(
-            _ name: XMLReader.Name, _ attributes: [XMLReader.Attribute], _ packet: inout XMPPacket
+            _ name: XMLReader.Name, attributes: [XMLReader.Attribute], in packet: inout XMPPacket
         ) -> Bool {
             let isTop = isRDF(name, "Description") && isRDF(path.last, "RDF") && description == nil
             path.append(name)

@@ -13,7 +13,7 @@ struct DepthFileReader {
 
     /// - Parameter said: The size, for encodings that do not contain it.
     init(
-        _ file: RawFrame.DepthFile, said size: DepthSize?, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+        _ file: RawFrame.DepthFile, said size: DepthSize?, options: RawCaptureOptions, decoder: PictureDecoder
     ) {
         (self.file, self.size, self.options, self.decoder) = (file, size, options, decoder)
     }
@@ -46,8 +46,8 @@ struct DepthFileReader {
             notes.append("has \(missing) samples above \(DepthScale.text(limit)), which are taken as not measured")
         }
         return try DepthFloats(
-            [UInt8](littleEndian: scale.metres(grid, limit: missing > 0 ? limit : .infinity)), grid.size,
-            DepthDescription.Source(
+            [UInt8](littleEndian: scale.metres(grid, limit: missing > 0 ? limit : .infinity)), size: grid.size,
+            source: DepthDescription.Source(
                 encoding: samples.encoding,
                 invalid: grid.type.isFloat ? "nan-or-zero" : isMax ? "zero-or-max" : "zero",
                 rowOrder: samples.rowOrder, scale: scale.description), notes: notes,
@@ -64,12 +64,12 @@ struct DepthFileReader {
         else { return nil }
         let length = try native({ .reading(label, $0) }) { try handle.status().size }
         guard length == size.byteCount else {
-            if length > size.entryLimit { throw wrongLength(length, size, label) }
+            if length > size.entryLimit { throw wrongLength(length, size: size, label: label) }
             return nil
         }
-        guard length <= DepthMapCodec.memoryLimit else { return try DepthFloats(handle, size, label) }
+        guard length <= DepthMapCodec.memoryLimit else { return try DepthFloats(handle, size: size, label: label) }
         let bytes = try tree.read(file.path, limit: length)
-        return bytes.count == length ? try DepthFloats(bytes, size, .plain) : nil
+        return bytes.count == length ? try DepthFloats(bytes, size: size, source: .plain) : nil
     }
 
     /// The number above which samples are not measured. Many cameras write the highest of 16 bits for that.
@@ -97,9 +97,9 @@ struct DepthFileReader {
             throw BundleError(
                 .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
                 cause: .numpyArchive)
-        case "png": return try picture(bytes, .png, "png", label)
-        case "tif", "tiff": return try picture(bytes, .tiff, "tiff", label)
-        case "exr": return try picture(bytes, .openEXR, "exr", label)
+        case "png": return try picture(bytes, as: .png, named: "png", label: label)
+        case "tif", "tiff": return try picture(bytes, as: .tiff, named: "tiff", label: label)
+        case "exr": return try picture(bytes, as: .openEXR, named: "exr", label: label)
         case _ where Self.needsSize(file.path): return try floats(bytes, label)
         default:
             throw BundleError(
@@ -125,7 +125,7 @@ struct DepthFileReader {
     }
 
     private func picture(
-        _ bytes: [UInt8], _ format: PictureDecoder.SampleFormat, _ name: String, _ label: FilePath
+        _ bytes: [UInt8], as format: PictureDecoder.SampleFormat, named name: String, label: FilePath
     ) throws(BundleError) -> Samples {
         do {
             let grid = try decoder.samples(bytes, format, channel: options.depthChannel ?? "")
@@ -158,14 +158,14 @@ struct DepthFileReader {
             guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
                 throw Self.wrong(error, label)
             }
-            throw wrongLength(bytes.count, size, label)
+            throw wrongLength(bytes.count, size: size, label: label)
         }
     }
 
     /// Whether the file may have raw floats that are not compressed.
     private var isPlain: Bool { ["f32", "bin", "raw"].contains(file.path.ending) }
 
-    private func wrongLength(_ count: Int, _ size: DepthSize, _ label: FilePath) -> BundleError {
+    private func wrongLength(_ count: Int, size: DepthSize, label: FilePath) -> BundleError {
         BundleError(
             .rawDepth, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))",
             file: label, cause: .depthLength, values: [count, size.width, size.height].map(String.init))

@@ -11,11 +11,11 @@ extension FrameReader {
     /// - Returns: nil if the user wants no depth map (`--no-depth`), or if its size is unknown because of a fault in
     ///   metadata.json.
     mutating func readDepth(
-        _ photo: FramePhoto?, _ own: JSONValue?, _ metadata: CaptureMetadata?
+        in photo: FramePhoto?, own: JSONValue?, metadata: CaptureMetadata?
     ) throws(BundleError) -> RawCapture.Depth? {
         if options.withoutDepth {
             if export.search != nil, let path = frame.depth?.path {
-                remarks.add(.note, "raw.ignored", label(path), "left out because of --no-depth")
+                remarks.add(.note, "raw.ignored", file: label(path), message: "left out because of --no-depth")
             }
             return nil
         }
@@ -28,18 +28,18 @@ extension FrameReader {
             guard let read = try readFile(own, metadata) else { return nil }
             (file, made) = read
         }
-        try compare(made.size, metadata?.depthSize, file)
+        try compare(made.size, with: metadata?.depthSize, file: file)
         DepthRemarks.size(made.size, file: file, &remarks)
-        for note in made.notes { remarks.add(.note, "raw.samples", file, note) }
+        for note in made.notes { remarks.add(.note, "raw.samples", file: file, message: note) }
         if frame.depth?.isUnitAssumed == true, options.depthScale == nil {
             let message = "its integers are read as millimetres; --depth-scale METRES says otherwise"
-            remarks.add(.note, Remark.depthUnit, file, message)
+            remarks.add(.note, Remark.depthUnit, file: file, message: message)
         }
         let turn = photo?.structure.exif?.orientation ?? 1
         if let own = made.orientation, own != turn {
             let message =
                 "has the orientation \(own) in its eXIf, but the photo has \(turn); it is packed as it is stored"
-            remarks.add(.note, "raw.turned", file, message)
+            remarks.add(.note, "raw.turned", file: file, message: message)
         }
         DepthRemarks.survey(made, file: file, &remarks)
         return RawCapture.Depth(
@@ -65,7 +65,9 @@ extension FrameReader {
         }
         guard faults.faults.isEmpty else { throw faults.joined }
         let made: DepthFloats
-        do throws(BundleError) { made = try DepthFileReader(depth, said: size, options, decoder).read(tree) } catch {
+        do throws(BundleError) {
+            made = try DepthFileReader(depth, said: size, options: options, decoder: decoder).read(tree)
+        } catch {
             throw export.search?.otherKind(depth.path, size) ?? error
         }
         // The bundle has the samples of a depth.f32 anyway.
@@ -125,7 +127,7 @@ extension FrameReader {
 
     /// Refuses samples whose size differs from `--depth-size` or metadata.json.
     private func compare(
-        _ size: DepthSize, _ said: CaptureMetadata.Dimensions?, _ file: FilePath
+        _ size: DepthSize, with said: CaptureMetadata.Dimensions?, file: FilePath
     ) throws(BundleError) {
         if let given = options.depthSize, given != size {
             throw BundleError(.rawCapture, "is \(size), but --depth-size says \(given)", file: file)

@@ -28,7 +28,7 @@ extension FrameReader {
 
     /// metadata.json of the bundle: without `location`, in canonical form.
     func canonical(
-        _ metadata: CaptureMetadata, _ photo: FramePhoto, _ depth: RawCapture.Depth?
+        _ metadata: CaptureMetadata, photo: FramePhoto, depth: RawCapture.Depth?
     ) throws(BundleError) -> [UInt8] {
         var members = MemberList(metadata.root)
         if let size = depth?.size {
@@ -72,7 +72,7 @@ extension FrameReader {
             .init(options.deviceModel, "--device-model"),
         ])
         if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, "device_model: \(both)")
+            remarks.add(.warning, "raw.disagree", file: metadataFile, message: "device_model: \(both)")
         }
         if let text = choice.text { return text }
         if let app = export.app { return "unknown (\(app))" }

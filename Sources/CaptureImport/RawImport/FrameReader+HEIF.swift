@@ -18,20 +18,21 @@ extension FrameReader {
         guard let photo = picture.photo else {
             throw BundleError(.rawCapture, "is a HEIC file without a photo", file: file)
         }
-        try carryOriginal(.heicSource, mediaType: "image/heic", bytes, file)
+        try carryOriginal(.heicSource, mediaType: "image/heic", bytes: bytes, file: file)
         return (JPEGExif.insert(JPEGExif.turned(picture.exif, picture.orientation), into: photo), picture)
     }
 
     /// Carries the original of a converted photo, unless the user asked for a bundle without what it contains.
     mutating func carryOriginal(
-        _ path: EntryPath, mediaType: String, _ bytes: [UInt8], _ file: FilePath
+        _ path: EntryPath, mediaType: String, bytes: [UInt8], file: FilePath
     ) throws(BundleError) {
         if options.hidesPosition {
             let location = options.location.rawValue
             let words = "is not carried, because --location \(location) does not allow other files"
-            remarks.add(.note, "raw.ignored", file, words)
+            remarks.add(.note, "raw.ignored", file: file, message: words)
         } else if options.rewritesPhoto {
-            remarks.add(.note, "raw.ignored", file, "is not carried, because it has what --rewrite-photo drops")
+            remarks.add(
+                .note, "raw.ignored", file: file, message: "is not carried, because it has what --rewrite-photo drops")
         } else {
             try carried.add(path, mediaType: mediaType, bytes)
         }
@@ -95,7 +96,7 @@ extension FrameReader {
         if let original = photo.original {
             guard let grid = original.depth, let codes = original.codes else { throw Self.noDepth(photo, file) }
             portrait = original.portrait
-            return try floats(grid, codes, file)
+            return try floats(grid, codes: codes, file: file)
         }
         guard let found = PortraitDepth.find(in: photo.bytes) else { throw Self.noDepth(photo, file) }
         let grid: SampleGrid
@@ -105,18 +106,18 @@ extension FrameReader {
             throw error.error(file, code: .rawDepth)
         }
         portrait = found
-        return try floats(grid, DepthCodes(found), file)
+        return try floats(grid, codes: DepthCodes(found), file: file)
     }
 
-    private func floats(_ grid: SampleGrid, _ codes: DepthCodes, _ file: FilePath) throws(BundleError) -> DepthFloats {
+    private func floats(_ grid: SampleGrid, codes: DepthCodes, file: FilePath) throws(BundleError) -> DepthFloats {
         guard case .uint8(let values) = grid.values else {
             throw BundleError(.rawDepth, "has a depth map whose samples do not have 8 bits", file: file)
         }
         let metres = PortraitDepth.convert(
             codes: values, minimum: codes.minimum, maximum: codes.maximum, isDisparity: codes.isDisparity)
         return try DepthFloats(
-            [UInt8](littleEndian: metres), grid.size,
-            DepthDescription.Source(
+            [UInt8](littleEndian: metres), size: grid.size,
+            source: DepthDescription.Source(
                 encoding: codes.isDisparity ? "apple-disparity-u8" : "apple-depth-u8", invalid: "zero",
                 rowOrder: "top-first", scale: "1"))
     }

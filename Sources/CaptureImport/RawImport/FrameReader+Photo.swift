@@ -94,7 +94,7 @@ extension FrameReader {
         do {
             jpeg = try decoder.jpeg(decoder.pixels(bytes, .png), quality: HEIFPicture.quality)
         } catch { throw error.error(label(path)) }
-        try carryOriginal(.pngSource, mediaType: "image/png", bytes, label(path))
+        try carryOriginal(.pngSource, mediaType: "image/png", bytes: bytes, file: label(path))
         return JPEGExif.insert(PNGChunks(bytes)?.exif, into: jpeg)
     }
 

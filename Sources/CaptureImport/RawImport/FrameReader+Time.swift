@@ -21,7 +21,7 @@ extension FrameReader {
             .init(try givenTime(), "--captured-at"),
         ])
         if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", metadataFile, "captured_at: \(both)")
+            remarks.add(.warning, "raw.disagree", file: metadataFile, message: "captured_at: \(both)")
         }
         if let text = choice.text { return text }
         if hasOwnMetadata, exif?.time == nil { return nil }

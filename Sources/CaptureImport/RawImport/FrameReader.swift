@@ -18,7 +18,7 @@ package struct FrameReader {
     /// - Throws: `raw.capture`, `raw.depth`, `raw.unit`, `raw.time`, `raw.position`, `input.unreadable`,
     ///   `decoder.missing`; all faults that were found are in the error.
     package static func read(
-        _ frame: RawFrame, of source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+        _ frame: RawFrame, of source: RawSource, options: RawCaptureOptions, decoder: PictureDecoder
     ) throws(BundleError) -> RawCapture {
         if let problem = frame.problem ?? source.export.search?.notACapture() { throw problem }
         var reader = FrameReader(source: source, frame: frame, options: options, decoder: decoder)
@@ -43,23 +43,26 @@ package struct FrameReader {
         var depth: RawCapture.Depth?
         // If the photo cannot be read, a depth map inside it cannot be read either.
         if photo != nil || !frame.hasDepthInside {
-            depth = faults.attempt { try readDepth(photo, own, sheet?.metadata) } ?? nil
+            depth = faults.attempt { try readDepth(in: photo, own: own, metadata: sheet?.metadata) } ?? nil
         }
         _ = faults.attempt { try readConfidence() }
         _ = faults.attempt { try carryAppFiles() }
         guard faults.faults.isEmpty, let photo else { throw faults.joined }
         guard let sheet else { throw missing.joined }
-        if let depth { PhotoRemarks.turned(depth.size, photo.structure, file: depth.file, &remarks) }
+        if let depth { PhotoRemarks.turned(depth.size, photo: photo.structure, file: depth.file, &remarks) }
         return RawCapture(
             origin: RawCapture.Origin(layout: layout, frame: frame.name), photo: photo.capture, depth: depth,
-            carried: carried.files, metadataFile: metadataFile, metadata: try canonical(sheet.metadata, photo, depth),
+            carried: carried.files, metadataFile: metadataFile,
+            metadata: try canonical(sheet.metadata, photo: photo, depth: depth),
             capturedAt: sheet.metadata.capturedAt, deviceModel: sheet.metadata.deviceModel,
             position: sheet.position, remarks: remarks.remarks)
     }
 
     private mutating func noteIgnored() {
         let names = export.ignored.prefix(4).map(\.string) + (export.ignored.count > 4 ? ["…"] : [])
-        if !names.isEmpty { remarks.add(.note, "raw.ignored", tree.root, "ignored: \(names.joined(separator: ", "))") }
+        if !names.isEmpty {
+            remarks.add(.note, "raw.ignored", file: tree.root, message: "ignored: \(names.joined(separator: ", "))")
+        }
     }
 
     var tree: RawTree { source.tree }
@@ -110,7 +113,7 @@ package struct FrameReader {
         }
         if options.hidesPosition, let words = Unlisted.confidence(bytes) {
             let message = "left out: it \(words), which --location \(options.location.rawValue) does not allow"
-            return remarks.add(.note, "raw.ignored", label(path), message)
+            return remarks.add(.note, "raw.ignored", file: label(path), message: message)
         }
         try carried.add(.confidence, bytes)
     }

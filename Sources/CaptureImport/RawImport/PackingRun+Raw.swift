@@ -28,10 +28,11 @@ extension PackingRun {
         var items: [Item] = []
         for raw in raws {
             let opened = raw.flatMap { raw in
-                Result { () throws(BundleError) in try RawSource.open(raw, options, decoder) }
+                Result { () throws(BundleError) in try RawSource.open(raw, options: options, decoder: decoder) }
             }
             if case .success(let source) = opened { remarks += source.remarks }
-            items += Self.items(raw, opened, folder, replaces: replaces, options, decoder)
+            items += Self.items(
+                of: raw, in: opened, into: folder, replaces: replaces, options: options, decoder: decoder)
         }
         try self.init(items, remarks: remarks, into: folder, packer: packer)
     }
@@ -47,12 +48,12 @@ extension PackingRun {
     }
 
     private static func items(
-        _ raw: Result<FilePath, BundleError>, _ opened: Result<RawSource, BundleError>, _ folder: FilePath,
-        replaces: Bool, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+        of raw: Result<FilePath, BundleError>, in opened: Result<RawSource, BundleError>, into folder: FilePath,
+        replaces: Bool, options: RawCaptureOptions, decoder: PictureDecoder
     ) -> [Item] {
         do throws(BundleError) {
             let source = try opened.get()
-            let frames = SourceFrames(source, options, decoder)
+            let frames = SourceFrames(source, options: options, decoder: decoder)
             return source.frames.indices.map { item($0, of: frames, folder, replaces: replaces) }
         } catch {
             let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
@@ -96,12 +97,12 @@ private final class SourceFrames: Sendable {
     private let options: RawCaptureOptions
     private let decoder: PictureDecoder
 
-    init(_ source: RawSource, _ options: RawCaptureOptions, _ decoder: PictureDecoder) {
+    init(_ source: RawSource, options: RawCaptureOptions, decoder: PictureDecoder) {
         (self.source, self.options, self.decoder) = (source, options, decoder)
     }
 
     func read(_ index: Int) throws(BundleError) -> RawCapture {
-        try FrameReader.read(source.frames[index], of: source, options, decoder)
+        try FrameReader.read(source.frames[index], of: source, options: options, decoder: decoder)
     }
 }
 
@@ -126,8 +127,8 @@ extension Packer {
         options: RawCaptureOptions = RawCaptureOptions(), decoder: PictureDecoder = PictureDecoder(),
         isDryRun: Bool = false, onRemark: (Remark) -> Void = { _ in }
     ) throws(BundleError) -> Packed {
-        let source = try RawSource.open(raw, options, decoder)
-        let capture = try FrameReader.read(source.single(), of: source, options, decoder)
+        let source = try RawSource.open(raw, options: options, decoder: decoder)
+        let capture = try FrameReader.read(source.single(), of: source, options: options, decoder: decoder)
         return try pack(
             capture, from: raw, remarks: source.remarks, to: output, body: body, isDryRun: isDryRun, onRemark: onRemark)
     }

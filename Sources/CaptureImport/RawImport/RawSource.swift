@@ -25,11 +25,11 @@ package struct RawSource: Sendable {
     ///
     /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`.
     package static func open(
-        _ raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
+        _ raw: FilePath, options: RawCaptureOptions, decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
         switch (try? FileStatus.of(raw))?.kind {
         case .folder:
-            return try RawSource(raw, RawTree(root: raw, storage: FolderStorage(listing: raw)), options)
+            return try RawSource(raw, tree: RawTree(root: raw, storage: FolderStorage(listing: raw)), options: options)
         case .file: return try opening(file: raw, options, decoder)
         case .pipe, .link, .other, nil: return incomplete(raw)
         }
@@ -44,7 +44,7 @@ package struct RawSource: Sendable {
         case .picture where kind?.format == .png: return try RawSource(photo: raw, options)
         case .zip, .tar, .compressed:
             let tree = RawTree(root: raw, storage: try ArchiveStorage(raw, decoder))
-            return try RawSource(raw, tree, options)
+            return try RawSource(raw, tree: tree, options: options)
         default: return incomplete(raw)
         }
     }
@@ -53,11 +53,12 @@ package struct RawSource: Sendable {
     static func incomplete(_ raw: FilePath, _ listed: RawTree? = nil) -> RawSource {
         let tree = listed ?? RawTree(root: raw, storage: FolderStorage(folder: raw))
         let export = CapbundleLayout.export(tree)
-        return RawSource(raw, tree, layout: CapbundleLayout.name, export, frames: export.frames, remarks: [])
+        return RawSource(
+            raw, tree: tree, layout: CapbundleLayout.name, export: export, frames: export.frames, remarks: [])
     }
 
     private init(
-        _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, frames: [RawFrame], remarks: [Remark]
+        _ raw: FilePath, tree: RawTree, layout: String, export: RawExport, frames: [RawFrame], remarks: [Remark]
     ) {
         (self.raw, self.tree, self.layout) = (raw, tree, layout)
         (self.frames, self.remarks) = (frames, remarks)
@@ -69,13 +70,13 @@ package struct RawSource: Sendable {
     ///
     /// - Parameter remarks: The remarks that were made about RAW before.
     init(
-        _ raw: FilePath, _ tree: RawTree, layout: String, _ export: RawExport, _ options: RawCaptureOptions,
-        _ remarks: RemarkList = RemarkList()
+        _ raw: FilePath, tree: RawTree, layout: String, export: RawExport, options: RawCaptureOptions,
+        remarks: RemarkList = RemarkList()
     ) throws(BundleError) {
         let chosen = try FrameChoice(export, of: raw, options)
         var remarks = remarks
-        if let note = chosen.note { remarks.add(.note, "raw.frames", raw, note) }
-        self.init(raw, tree, layout: layout, export, frames: chosen.frames, remarks: remarks.remarks)
+        if let note = chosen.note { remarks.add(.note, "raw.frames", file: raw, message: note) }
+        self.init(raw, tree: tree, layout: layout, export: export, frames: chosen.frames, remarks: remarks.remarks)
     }
 
     /// One photo with its depth map inside.
@@ -86,7 +87,7 @@ package struct RawSource: Sendable {
         frame.photo = name
         frame.hasDepthInside = true
         try self.init(
-            raw, tree, layout: "portrait", RawExport(frames: [frame], isSingle: true), options)
+            raw, tree: tree, layout: "portrait", export: RawExport(frames: [frame], isSingle: true), options: options)
     }
 }
 
@@ -145,10 +146,10 @@ extension RawSource {
         NerfstudioLayout.self, StrayScannerLayout.self, R3DLayout.self,
     ]
 
-    package init(_ raw: FilePath, _ tree: RawTree, _ options: RawCaptureOptions) throws(BundleError) {
+    package init(_ raw: FilePath, tree: RawTree, options: RawCaptureOptions) throws(BundleError) {
         if let patterns = options.patterns {
             let export = try GenericLayout(patterns: patterns, options: options).export(tree)
-            try self.init(raw, tree, layout: GenericLayout.name, export, options)
+            try self.init(raw, tree: tree, layout: GenericLayout.name, export: export, options: options)
             return
         }
         // Most captures are such folders, so no other layout is looked for.
@@ -158,7 +159,7 @@ extension RawSource {
         let layouts: [any RawLayout.Type] = isUsual ? [CapbundleLayout.self] : Self.layouts
         let fitting = layouts.compactMap { layout in layout.evidence(in: tree).map { (layout, $0) } }
         guard let (layout, evidence) = fitting.first(where: { Self.isWanted($0.0, options) }) else {
-            self = try Self.unknown(raw, tree, fitting.map(\.0), options)
+            self = try Self.unknown(raw, tree: tree, fitting: fitting.map(\.0), options: options)
             return
         }
         var remarks = RemarkList()
@@ -166,9 +167,10 @@ extension RawSource {
             let others = fitting.map(\.0).filter { $0 != layout }
             let taken = "taken as \(layout.words) (\(evidence))"
             let all = others.reduce(taken) { "\($0); it could also be \($1.words) (--layout \($1.name))" }
-            remarks.add(.note, "raw.layout", raw, all)
+            remarks.add(.note, "raw.layout", file: raw, message: all)
         }
-        try self.init(raw, tree, layout: layout.name, layout.export(tree), options, remarks)
+        try self.init(
+            raw, tree: tree, layout: layout.name, export: layout.export(tree), options: options, remarks: remarks)
     }
 
     private static func isWanted(_ layout: any RawLayout.Type, _ options: RawCaptureOptions) -> Bool {
@@ -176,7 +178,7 @@ extension RawSource {
     }
 
     private static func unknown(
-        _ raw: FilePath, _ tree: RawTree, _ fitting: [any RawLayout.Type], _ options: RawCaptureOptions
+        _ raw: FilePath, tree: RawTree, fitting: [any RawLayout.Type], options: RawCaptureOptions
     ) throws(BundleError) -> RawSource {
         if options.layout != .auto {
             let words = layouts.first { $0.name == options.layout.rawValue }?.words ?? options.layout.rawValue

@@ -54,13 +54,13 @@ extension CaptureView {
         let kind = FileKind(file: path)
         options.convertsPhoto = options.patterns != nil || kind?.family == .heif || kind?.format == .png
         let decoder = PictureDecoder()
-        let source = try RawSource.open(path, options, decoder)
+        let source = try RawSource.open(path, options: options, decoder: decoder)
         guard let frame = source.frames.first, source.frames.count == 1 else {
             throw BundleError(
                 .rawFrames, "has \(source.frames.count) frames with a photo, expected one", file: path,
                 cause: .severalToShow, values: source.frames.prefix(4).compactMap { $0.number.map(String.init) })
         }
-        let raw = try FrameReader.read(frame, of: source, options, decoder)
+        let raw = try FrameReader.read(frame, of: source, options: options, decoder: decoder)
         guard let depth = raw.depth else { throw noDepth(path.string) }
         var collector = DepthCollector(size: depth.size)
         try depth.floats.stream(size: depth.size.byteCount, sha256: depth.sha256) { collector.add($0) }

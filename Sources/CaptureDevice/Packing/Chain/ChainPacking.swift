@@ -54,7 +54,7 @@ struct ChainPacking {
             try settle(&state, onRemark)
             var group = LinkedGroup(device, in: folder)
             for capture in captures {
-                let isPacked = try group.add(capture, &state, of: key, makeBody)
+                let isPacked = try group.add(capture, to: &state, of: key, makeBody)
                 if !isPacked && stopsAtFailure { break }
             }
             try group.publishHidden(&state)

@@ -34,7 +34,7 @@ struct ChainTargets {
         switch try find(at: path) {
         case .link where isForLink: return
         case .link(let link, _):
-            throw Self.refusal(link, path, ", so it is not replaced", .isLink)
+            throw Self.refusal(of: link, at: path, reason: ", so it is not replaced", cause: .isLink)
         case .damagedBundle:
             let message = "is a damaged bundle, which may be a link of this key's chain, so it is not replaced"
             throw BundleError(.outputExists, message, file: path, cause: .maybeDamagedLink)
@@ -59,13 +59,14 @@ struct ChainTargets {
         let report = try Verifier.soundness.verify(BundleSource(file: path))
         guard try report.manifestSHA256 == Digest.of(linked.manifestBytes) else {
             throw Self.refusal(
-                link, path,
-                " but not the bundle that this command would make: the capture, the options or the salt differ",
-                .linkOfOther)
+                of: link, at: path,
+                reason: " but not the bundle that this command would make: the capture, the options or the salt differ",
+                cause: .linkOfOther)
         }
         guard report.isSound, report.withheld.isEmpty, let counter = report.authenticatorData?.counter else {
             throw Self.refusal(
-                link, path, " and the bundle of this capture, but damaged or not whole", .damagedLink)
+                of: link, at: path, reason: " and the bundle of this capture, but damaged or not whole",
+                cause: .damagedLink)
         }
         return PackedCapture(plan: linked, counter: counter, assertion: assertion)
     }
@@ -115,7 +116,7 @@ struct ChainTargets {
     }
 
     private static func refusal(
-        _ link: Manifest.ChainLink, _ path: FilePath, _ reason: String, _ cause: BundleError.Cause
+        of link: Manifest.ChainLink, at path: FilePath, reason: String, cause: BundleError.Cause
     ) -> BundleError {
         BundleError(.outputExists, "is link \(link.seq) of this key's chain\(reason)", file: path, cause: cause)
     }

@@ -26,7 +26,7 @@ struct LinkedGroup {
     /// - Returns: Whether the capture has a bundle.
     /// - Throws: `key.counter` if no link or no counter is left.
     mutating func add(
-        _ capture: ChainPacking.Capture, _ state: inout DeviceKeyState, of key: DeviceKeyFile,
+        _ capture: ChainPacking.Capture, to state: inout DeviceKeyState, of key: DeviceKeyFile,
         _ makeBody: (BundlePlan, [UInt8]) throws -> Void
     ) throws(BundleError) -> Bool {
         do {

@@ -71,7 +71,7 @@ package struct FileKind: Sendable {
         (257, Array("ustar".utf8), .tar, "a tar archive", nil),
     ]
 
-    private init(_ family: Family, _ words: String, _ format: Format? = nil, png: PNG? = nil) {
+    private init(_ family: Family, _ words: String, format: Format? = nil, png: PNG? = nil) {
         (self.family, self.words, self.format, self.png) = (family, words, format, png)
     }
 
@@ -82,7 +82,7 @@ package struct FileKind: Sendable {
         if let picture = Self.png(start) ?? Self.numpy(start) ?? Self.mediaFile(start) {
             self = picture
         } else if let row = Self.table.first(where: { holds($0.mark, at: $0.offset) }) {
-            self.init(row.family, row.words, row.format)
+            self.init(row.family, row.words, format: row.format)
         } else if Self.isOldTar(start) {
             self.init(.tar, "a tar archive")
         } else if let text = Self.text(start) {
@@ -111,13 +111,13 @@ package struct FileKind: Sendable {
     /// Signature, IHDR length and type, width, height, bit depth, colour type (PNG section 11.2.1).
     private static func png(_ start: [UInt8]) -> FileKind? {
         guard start.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) else { return nil }
-        guard start.count >= 26 else { return FileKind(.picture, "a PNG picture", .png) }
+        guard start.count >= 26 else { return FileKind(.picture, "a PNG picture", format: .png) }
         func side(_ offset: Int) -> Int { start[offset..<(offset + 4)].reduce(0) { $0 << 8 | Int($1) } }
         let colours: [UInt8: Colour] = [0: .greyscale, 2: .colour, 3: .palette, 4: .greyscale, 6: .colour]
         let png = (bits: start[24], colour: colours[start[25]], width: side(16), height: side(20))
         let words = "\(png.bits)-bit \(png.colour.map { "\($0.rawValue) " } ?? "")PNG, \(png.width)x\(png.height)"
         return FileKind(
-            png.bits == 16 ? .depthPicture : .picture, "\(png.bits == 8 ? "an" : "a") \(words)", .png, png: png)
+            png.bits == 16 ? .depthPicture : .picture, "\(png.bits == 8 ? "an" : "a") \(words)", format: .png, png: png)
     }
 
     /// The header of a NumPy array names type and shape: `{'descr': '<f4', 'fortran_order': False, 'shape': (192, 256), }`.
@@ -133,7 +133,7 @@ package struct FileKind: Sendable {
         let type = value(after: "'descr':", until: ",").map { " of type \($0)" } ?? ""
         let sides = value(after: "'shape':", until: ")")?.pieces(by: ",") ?? []
         let shape = sides.isEmpty ? "" : ", shape \(sides.joined(separator: " x "))"
-        return FileKind(.numpy, "a NumPy array\(type)\(shape)", .npy)
+        return FileKind(.numpy, "a NumPy array\(type)\(shape)", format: .npy)
     }
 
     /// The brands of an ISO base media file (ISO/IEC 14496-12 section 4.3).

@@ -30,7 +30,7 @@ public struct Restorer: Sendable {
         let reader = BundleReader(source)
         var merge: Merge
         do {
-            merge = try Merge(reader, BundleWriter(target), kept)
+            merge = try Merge(from: reader, to: BundleWriter(target), kept: kept)
             try merge.run()
         } catch {
             guard error.verdict != nil, error.file == nil else { throw error }
@@ -62,7 +62,7 @@ private struct Merge {
     private let writer: BundleWriter
     private let files: KeptFiles
 
-    init(_ reader: BundleReader, _ writer: BundleWriter, _ kept: [FilePath]) throws(BundleError) {
+    init(from reader: BundleReader, to writer: BundleWriter, kept: [FilePath]) throws(BundleError) {
         self.reader = reader
         self.writer = writer
         head = try reader.readHead()

@@ -95,7 +95,9 @@ private enum GPSTag {
 extension PhotoFacts.Position {
     /// Reads a GPS directory; nil if the latitude, the longitude or one of their hemispheres is missing.
     fileprivate init?(_ tiff: TIFFStructure, _ gps: TIFFDirectory) {
-        func angle(_ tag: Int, _ referenceTag: Int, _ positive: String, _ negative: String, limit: Double) -> Double? {
+        func angle(_ tag: Int, reference referenceTag: Int, positive: String, negative: String, limit: Double)
+            -> Double?
+        {
             guard let entry = gps[tag], let reference = gps[referenceTag].flatMap(tiff.text),
                 reference == positive || reference == negative, let degrees = tiff.rational(entry)
             else { return nil }
@@ -106,8 +108,11 @@ extension PhotoFacts.Position {
             guard value >= 0, value <= limit else { return nil }
             return reference == negative ? -value : value
         }
-        guard let latitude = angle(GPSTag.latitude, GPSTag.latitudeReference, "N", "S", limit: 90),
-            let longitude = angle(GPSTag.longitude, GPSTag.longitudeReference, "E", "W", limit: 180)
+        guard
+            let latitude = angle(
+                GPSTag.latitude, reference: GPSTag.latitudeReference, positive: "N", negative: "S", limit: 90),
+            let longitude = angle(
+                GPSTag.longitude, reference: GPSTag.longitudeReference, positive: "E", negative: "W", limit: 180)
         else { return nil }
         self.latitude = latitude
         self.longitude = longitude

@@ -32,7 +32,8 @@ package struct PhotoFields {
                     continue
                 }
                 hasFrame = hasFrame || part == .frame
-                append(segment.marker, data.prefix(length), insteadOf: data, "bytes behind the fields of a segment")
+                append(
+                    segment.marker, data.prefix(length), insteadOf: data, more: "bytes behind the fields of a segment")
                 guard part == .scan else { continue }
                 // The data of a scan have no length and end at the next segment.
                 let next = index + 1 < image.segments.count ? image.segments[index + 1].range.lowerBound : end - 2
@@ -41,9 +42,9 @@ package struct PhotoFields {
             }
             switch segment.marker {
             case 0xe0 where isHeader && data.starts(with: Self.jfif) && data.count >= Self.jfifLength:
-                append(0xe0, data.prefix(Self.jfifLength - 2) + [0, 0], insteadOf: data, "a thumbnail in JFIF")
+                append(0xe0, data.prefix(Self.jfifLength - 2) + [0, 0], insteadOf: data, more: "a thumbnail in JFIF")
             case 0xee where isHeader && data.starts(with: Self.adobe) && data.count >= Self.adobeLength:
-                append(0xee, data.prefix(Self.adobeLength), insteadOf: data, "an Adobe segment with more bytes")
+                append(0xee, data.prefix(Self.adobeLength), insteadOf: data, more: "an Adobe segment with more bytes")
             case 0xe2 where isHeader && hasPlainProfile && data.starts(with: ColourProfile.header):
                 photo += jpeg[segment.range]
             case 0xe1 where isHeader && !hasEXIF && data.starts(with: TIFFStructure.exifMark):
@@ -52,7 +53,7 @@ package struct PhotoFields {
                 others += fields.others
                 append(
                     0xe1, fields.bytes.isEmpty ? [] : TIFFStructure.exifMark + fields.bytes, insteadOf: data,
-                    fields.form)
+                    more: fields.form)
             default: others.append(Self.name(segment.marker, data))
             }
         }
@@ -65,7 +66,7 @@ package struct PhotoFields {
     ///
     /// - Parameter more: Names what else the original has, if nothing else was named.
     private mutating func append(
-        _ marker: UInt8, _ data: some Collection<UInt8>, insteadOf original: ArraySlice<UInt8>, _ more: String?
+        _ marker: UInt8, _ data: some Collection<UInt8>, insteadOf original: ArraySlice<UInt8>, more: String?
     ) {
         if let more, !original.elementsEqual(data) { others.append(more) }
         guard !data.isEmpty else { return }

@@ -97,7 +97,7 @@ struct CounterRecords {
     }
 
     /// Returns the manifest that is recorded for a counter, and records `manifest` if there is none.
-    mutating func exchange(_ key: Digest, _ counter: UInt32, _ manifest: Digest) throws(BundleError) -> Digest? {
+    mutating func exchange(of key: Digest, at counter: UInt32, for manifest: Digest) throws(BundleError) -> Digest? {
         guard let file = files[key] else { throw BundleError(.internalFailure, "the file of key \(key) is not open") }
         if let known = try file.manifest(at: counter) { return known }
         written.append((file, counter))

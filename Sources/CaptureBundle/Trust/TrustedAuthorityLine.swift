@@ -74,10 +74,10 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
     public var text: String {
         TrustLineFields.text(
             name,
-            [
+            options: [
                 validAfter.map { "valid-after=\($0)" }, validBefore.map { "valid-before=\($0)" },
                 isRevoked ? "revoked" : nil,
-            ], Self.keyType, Base64.encode(certificate))
+            ], type: Self.keyType, base64: Base64.encode(certificate))
     }
 
     /// The certificate, parsed.

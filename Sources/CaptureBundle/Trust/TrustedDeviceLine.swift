@@ -55,10 +55,10 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     public var text: String {
         TrustLineFields.text(
             name,
-            [
+            options: [
                 level == .software ? nil : "level=\(level.rawValue)", rpID.map { "rpid=\"\($0.text)\"" },
                 validAfter.map { "valid-after=\($0)" }, validBefore.map { "valid-before=\($0)" }, revocation?.text,
-            ], Self.keyType, point.base64)
+            ], type: Self.keyType, base64: point.base64)
     }
 
     /// Parses a line. The errors that it throws do not name the file yet.
@@ -172,7 +172,7 @@ struct TrustLineFields {
     }
 
     /// The line without LF.
-    static func text(_ name: String, _ options: [String?], _ type: String, _ base64: String) -> String {
+    static func text(_ name: String, options: [String?], type: String, base64: String) -> String {
         let fields = [name, options.compactMap(\.self).joined(separator: ","), type, base64]
         return fields.filter { !$0.isEmpty }.joined(separator: " ")
     }

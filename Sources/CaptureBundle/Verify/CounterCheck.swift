@@ -23,10 +23,10 @@ struct CounterCheck {
         var known: [(Int, CounterUse, Digest?)] = []
         try state.change(uses.map { $0.1.key }) { records in
             for (index, use) in uses {
-                known.append((index, use, try records.exchange(use.key, use.counter, use.manifest)))
+                known.append((index, use, try records.exchange(of: use.key, at: use.counter, for: use.manifest)))
             }
         }
-        for (index, use, manifest) in known { judge(&reports[index], use, manifest) }
+        for (index, use, manifest) in known { judge(&reports[index], use, known: manifest) }
     }
 
     /// Judges those outcomes that are reports.
@@ -39,7 +39,7 @@ struct CounterCheck {
         }
     }
 
-    private func judge(_ report: inout VerificationReport, _ use: CounterUse, _ known: Digest?) {
+    private func judge(_ report: inout VerificationReport, _ use: CounterUse, known: Digest?) {
         if let known, known != use.manifest {
             report.faults.append(
                 BundleError(

@@ -19,8 +19,10 @@ struct ExifCheck {
     init(_ report: VerificationReport) {
         guard let photo = report.photo, let exif = photo.exif, let metadata = report.metadata else { return }
         disagreements = [
-            Self.time(exif, metadata), Self.model(exif, metadata), Self.orientation(exif, photo.frame, metadata),
-            Self.size(exif, photo.frame, metadata), report.location.flatMap { Self.position(exif, $0) },
+            Self.time(exif, metadata), Self.model(exif, metadata),
+            Self.orientation(exif, frame: photo.frame, metadata: metadata),
+            Self.size(exif, frame: photo.frame, metadata: metadata),
+            report.location.flatMap { Self.position(exif, $0) },
         ].compactMap(\.self)
         if exif.position != nil, report.withheld.contains(.location) {
             remarks.append(
@@ -93,7 +95,7 @@ extension ExifCheck {
 
 extension ExifCheck {
     private static func orientation(
-        _ exif: PhotoFacts, _ frame: JPEGStructure.PhotoSize?, _ metadata: CaptureMetadata
+        _ exif: PhotoFacts, frame: JPEGStructure.PhotoSize?, metadata: CaptureMetadata
     ) -> BundleError? {
         guard let orientation = exif.orientation, (1...4).contains(orientation), let frame,
             let depth = metadata.depthSize
@@ -109,7 +111,7 @@ extension ExifCheck {
     }
 
     private static func size(
-        _ exif: PhotoFacts, _ frame: JPEGStructure.PhotoSize?, _ metadata: CaptureMetadata
+        _ exif: PhotoFacts, frame: JPEGStructure.PhotoSize?, metadata: CaptureMetadata
     ) -> BundleError? {
         guard let said = exif.size else { return nil }
         if let frame, !said.hasSides(frame.width, frame.height) {

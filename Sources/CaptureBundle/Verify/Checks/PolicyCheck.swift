@@ -20,7 +20,7 @@ struct PolicyCheck {
         }
         let present = zip(manifest.entries, report.entries).filter { $0.1 == .matched }.map(\.0.path)
         faults += policy.required.compactMap { part in
-            finding(part, manifest, present, report).map { BundleError(.policyRequired, $0) }
+            finding(part, in: manifest, present: present, report: report).map { BundleError(.policyRequired, $0) }
         }
         faults += policy.requiredEntries.filter { !present.contains($0) }.map {
             let isWithheld = report.withheld.contains($0)
@@ -40,7 +40,7 @@ struct PolicyCheck {
 
     /// What is wrong with a part that is required; nil for nothing.
     private func finding(
-        _ part: VerificationPolicy.Part, _ manifest: Manifest, _ present: [EntryPath], _ report: VerificationReport
+        _ part: VerificationPolicy.Part, in manifest: Manifest, present: [EntryPath], report: VerificationReport
     ) -> String? {
         switch part {
         case .chain:

@@ -10,7 +10,7 @@ public struct Figure: Sendable {
     private let words: String
     private let caption: HTML
 
-    private init(_ source: HTML, _ width: Int, _ height: Int, _ words: String, _ caption: HTML) {
+    private init(_ source: HTML, width: Int, height: Int, words: String, caption: HTML) {
         (self.source, self.width, self.height, self.words, self.caption) = (source, width, height, words, caption)
     }
 
@@ -18,7 +18,7 @@ public struct Figure: Sendable {
     ///
     /// - Parameter source: The address of the picture.
     public static func photo(_ source: HTML, width: Int, height: Int, caption: HTML) -> Figure {
-        Figure(source, width, height, "Photo of this capture", caption)
+        Figure(source, width: width, height: height, words: "Photo of this capture", caption: caption)
     }
 
     /// The depth map of a capture in false colours.
@@ -26,8 +26,8 @@ public struct Figure: Sendable {
     /// - Parameter source: The address of the picture.
     public static func depth(_ source: HTML, width: Int, height: Int, caption: HTML) -> Figure {
         Figure(
-            source, width, height,
-            "Depth map in false colours: near is bright, far is dark, grey is not measured", caption)
+            source, width: width, height: height,
+            words: "Depth map in false colours: near is bright, far is dark, grey is not measured", caption: caption)
     }
 
     /// The caption of a depth map with the scale of its colours.

@@ -30,7 +30,7 @@ public struct BundleView: Sendable {
         package let result: Result<BundleView, BundleError>
     }
 
-    fileprivate init(_ source: BundleSource, _ verifier: Verifier, _ stamp: TimeStamp?) throws(BundleError) {
+    fileprivate init(_ source: BundleSource, verifier: Verifier, stamp: TimeStamp?) throws(BundleError) {
         let collector = ContentCollector(photoLimit: Self.photoLimit)
         report = try verifier.verify(BundleReader(source), observer: collector, stamp: stamp)
         file = source.name
@@ -61,7 +61,7 @@ extension Verifier {
     /// - Parameter stamp: A time stamp to check with the bundle.
     /// - Throws: An error only if the bytes cannot be read. A fault of the bundle is in the report.
     public func view(_ source: BundleSource, stamp: TimeStamp? = nil) throws(BundleError) -> BundleView {
-        try BundleView(source, self, stamp)
+        try BundleView(source, verifier: self, stamp: stamp)
     }
 
     /// Verifies many bundles as `verifyAll` does, and passes what a report shows of each to `prepare`.

@@ -31,7 +31,7 @@ package struct CaptureView: Sendable {
         let collector = ContentCollector(photoLimit: photoLimit)
         let bundle = try UntrustedView(source, collector)
         do throws(BundleError) {
-            return (bundle, .success(try CaptureView(source.name, bundle.report, collector)))
+            return (bundle, .success(try CaptureView(name: source.name, report: bundle.report, collector: collector)))
         } catch {
             return (bundle, .failure(error))
         }
@@ -44,11 +44,11 @@ package struct CaptureView: Sendable {
     package static func read(_ source: BundleSource, withPhoto: Bool) throws(BundleError) -> CaptureView {
         let collector = ContentCollector(photoLimit: withPhoto ? photoLimit : 0)
         let report = try Verifier.soundness.verify(BundleReader(source), observer: collector)
-        return try CaptureView(source.name, report, collector, withPhoto: withPhoto)
+        return try CaptureView(name: source.name, report: report, collector: collector, withPhoto: withPhoto)
     }
 
     private init(
-        _ name: String, _ report: VerificationReport, _ collector: ContentCollector, withPhoto: Bool = true
+        name: String, report: VerificationReport, collector: ContentCollector, withPhoto: Bool = true
     ) throws(BundleError) {
         try report.requireSound(name)
         guard report.manifest?.depth != nil, !report.withheld.contains(.depth) else {

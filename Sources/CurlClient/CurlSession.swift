@@ -66,7 +66,7 @@ package final class CurlSession {
     private func perform(
         _ request: HTTPRequest, asks: Bool, _ isStopped: @escaping () -> Bool
     ) throws(TransferFailure) -> HTTPAnswer {
-        let transfer = Transfer(request, options.times, sockets, isStopped)
+        let transfer = Transfer(request, times: options.times, sockets: sockets, isStopped: isStopped)
         prepare(request.address)
         set(request)
         var list: UnsafeMutablePointer<curl_slist>?
@@ -93,7 +93,7 @@ package final class CurlSession {
                 wasSentWhole: transfer.isSent, redirect: nil)
         }
         let status = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_RESPONSE_CODE)
-        if code == CURLE_OK || Self.isAnswered(code, status, transfer) {
+        if code == CURLE_OK || Self.isAnswered(code, status: status, transfer: transfer) {
             let target = unsafe capture_curl_get_text(curl.calls, raw, CURLINFO_REDIRECT_URL)
             return HTTPAnswer(
                 status: status, headers: transfer.headers, body: transfer.answer,
@@ -110,7 +110,7 @@ package final class CurlSession {
     private static let expectFrom = 16 << 20
 
     /// Whether an answer counts although the transfer failed: its status is 300 or more, or its body was given up.
-    private static func isAnswered(_ code: CURLcode, _ status: Int, _ transfer: Transfer) -> Bool {
+    private static func isAnswered(_ code: CURLcode, status: Int, transfer: Transfer) -> Bool {
         guard status >= 200, transfer.givenUp == nil, !transfer.isRefusedByBody else { return false }
         if code == CURLE_WRITE_ERROR { return transfer.isBodyGivenUp }
         return status >= 300 && [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE].contains(code)
@@ -118,7 +118,8 @@ package final class CurlSession {
 
     /// Opens a connection, including TLS, and closes it again without a request.
     package func connect(_ address: WebAddress, isStopped: @escaping () -> Bool) throws(TransferFailure) {
-        let transfer = Transfer(HTTPRequest(.get, address), options.times, sockets, isStopped)
+        let transfer = Transfer(
+            HTTPRequest(.get, address), times: options.times, sockets: sockets, isStopped: isStopped)
         prepare(address)
         set(CURLOPT_CONNECT_ONLY, 1)
         set(CURLOPT_FRESH_CONNECT, 1)

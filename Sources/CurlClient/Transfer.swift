@@ -26,8 +26,8 @@ final class Transfer {
     private(set) var givenUp: String?
 
     init(
-        _ request: HTTPRequest, _ times: TransferTimes, _ sockets: SessionSockets,
-        _ isStopped: @escaping () -> Bool
+        _ request: HTTPRequest, times: TransferTimes, sockets: SessionSockets,
+        isStopped: @escaping () -> Bool
     ) {
         body = request.body
         answerLimit = request.answerLimit

@@ -34,7 +34,7 @@ package struct CaptureFacts: Hashable, Sendable {
 
 extension CaptureFacts {
     /// - Throws: the verdict if the bundle is not sound.
-    package init(_ report: VerificationReport, _ sha256: Digest, _ name: String) throws {
+    package init(_ report: VerificationReport, sha256: Digest, name: String) throws {
         try report.requireSound(name)
         guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {
             throw QueueError(.corruptRecord, "a sound bundle without a manifest", of: name)

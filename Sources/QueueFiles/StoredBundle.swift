@@ -12,7 +12,7 @@ package enum StoredBundle {
         guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
         try onFile(path) { try handle.seekToStart() }
         let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path.string))
-        return try? CaptureFacts(report, sha256, path.string)
+        return try? CaptureFacts(report, sha256: sha256, name: path.string)
     }
 
     package static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {

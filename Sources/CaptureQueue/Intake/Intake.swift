@@ -73,7 +73,7 @@ struct Intake: Sendable {
     func arrival(
         _ name: String, _ report: VerificationReport, _ sha256: Digest, _ tag: BytesTag?, _ file: AtomicFile?
     ) throws -> Arrival {
-        let facts = try CaptureFacts(report, sha256, name)
+        let facts = try CaptureFacts(report, sha256: sha256, name: name)
         var arrival = Arrival(name: name, facts: facts, file: file)
         arrival.trustFault = report.faults.first
         arrival.tag = tag

@@ -33,7 +33,7 @@ package final class BundleNames: Sendable {
     package func tellLeftOut(_ diagnostic: Diagnostic, command: String) {
         let state = self.state.withLock(\.self)
         if state.leftOut > 0 {
-            let files = Quantity.count(state.leftOut, "file that is", "files that are", on: .messages)
+            let files = Quantity.count(state.leftOut, "file that is", plural: "files that are", on: .messages)
             diagnostic.note("left out \(files) not in the form of a bundle")
         }
         if let folder = state.linksFolder {

@@ -23,7 +23,7 @@ package enum CommandRunner {
         let isHelp = arguments.first == "help"
         // ArgumentParser shows the help of the root for a command that does not exist.
         if isHelp, arguments.dropFirst().first != "help" {
-            refuseWrongWord(NamedCommand(root, tool, arguments.dropFirst()), diagnostic)
+            refuseWrongWord(NamedCommand(root, tool: tool, arguments: arguments.dropFirst()), diagnostic)
         }
         do {
             var command = try RootConfiguration.parsing(arguments) { try parse(root, arguments) }
@@ -41,7 +41,9 @@ package enum CommandRunner {
                 diagnostic.error(failure)
                 Output.exit(failure.status.rawValue)
             }
-            finish(root, error, NamedCommand(root, tool, arguments.dropFirst(isHelp ? 1 : 0)), diagnostic)
+            finish(
+                root, error: error,
+                named: NamedCommand(root, tool: tool, arguments: arguments.dropFirst(isHelp ? 1 : 0)), diagnostic)
         }
     }
 
@@ -103,7 +105,7 @@ package enum CommandRunner {
 
     /// Prints help and the version to standard output. Everything else that the parser throws is a usage error.
     private static func finish(
-        _ root: any ParsableCommand.Type, _ error: any Error, _ named: NamedCommand, _ diagnostic: Diagnostic
+        _ root: any ParsableCommand.Type, error: any Error, named: NamedCommand, _ diagnostic: Diagnostic
     ) -> Never {
         if root.exitCode(for: error).isSuccess {
             do {
@@ -140,7 +142,7 @@ private struct NamedCommand {
 
     var line: String { ([tool] + words).joined(separator: " ") }
 
-    init(_ root: any ParsableCommand.Type, _ tool: String, _ arguments: ArraySlice<String>) {
+    init(_ root: any ParsableCommand.Type, tool: String, arguments: ArraySlice<String>) {
         (self.tool, type, rest) = (tool, root, arguments)
         while let word = rest.first,
             let command = type.configuration.subcommands.first(where: { $0.configuration.names.contains(word) })

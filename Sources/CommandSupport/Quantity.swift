@@ -25,7 +25,7 @@ package enum Quantity {
     ///
     /// - Parameter plural: nil where it is the noun with an `s`.
     package static func count(
-        _ count: Int, _ noun: String, _ plural: String? = nil, on stream: Stream = .output
+        _ count: Int, _ noun: String, plural: String? = nil, on stream: Stream = .output
     ) -> String {
         "\(number(count, on: stream)) \(count == 1 ? noun : plural ?? "\(noun)s")"
     }

@@ -76,11 +76,11 @@ package enum HalfBlocks {
                 : picture.image.picked(width: width, height: height)
         }
         return stride(from: 0, to: height, by: 2).map { row in
-            sized.map { line($0, row, palette) }.joined(separator: String(repeating: " ", count: gap))
+            sized.map { line(of: $0, row: row, palette) }.joined(separator: String(repeating: " ", count: gap))
         }
     }
 
-    private static func line(_ image: PixelImage, _ row: Int, _ palette: Palette) -> String {
+    private static func line(of image: PixelImage, row: Int, _ palette: Palette) -> String {
         var text = ""
         var last = ""
         for column in 0..<image.width {

@@ -132,10 +132,14 @@ struct PackCommand: ManyNamesCommand {
             key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
         try withholdable.warn()
         let options = try options()
-        if let outDir { try packMany(into: outDir, packer, options) } else { try packOne(names[0], packer, options) }
+        if let outDir {
+            try packMany(into: outDir, packer, options)
+        } else {
+            try packOne(names[0], with: packer, options)
+        }
     }
 
-    private func packOne(_ raw: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
+    private func packOne(_ raw: String, with packer: Packer, _ options: RawCaptureOptions) throws {
         do {
             let body = try multipart.map { path in
                 Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))

@@ -59,7 +59,8 @@ struct RedactCommand: ParsableCommand {
         }
         if format.json {
             let json = WithholdingRendering.json(
-                report, file, output, redacted.manifest, redacted.manifestSHA256, redacted.byteCount,
+                report, file: file, output: output, manifest: redacted.manifest, sha256: redacted.manifestSHA256,
+                bytes: redacted.byteCount,
                 withheld: (redacted.moved + redacted.lacking).sorted { $0.path < $1.path })
             return try Output.json(json, beside: [output])
         }

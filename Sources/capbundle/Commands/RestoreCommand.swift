@@ -51,7 +51,8 @@ struct RestoreCommand: ParsableCommand {
         }
         if format.json {
             let json = WithholdingRendering.json(
-                report, file, output, restored.manifest, restored.manifestSHA256, restored.byteCount,
+                report, file: file, output: output, manifest: restored.manifest, sha256: restored.manifestSHA256,
+                bytes: restored.byteCount,
                 restored: restored.moved, withheld: restored.lacking)
             return try Output.json(json, beside: [output])
         }

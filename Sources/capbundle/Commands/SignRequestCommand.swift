@@ -57,7 +57,7 @@ struct SignRequestCommand: ParsableCommand {
         let signer = try profile.signer(passphrase)
         let body = try RealityCamBody(BundleSource(path: FilePath(file: self.body)))
         let signature = try signer.sign(body, deviceID: deviceId, timestamp: timestamp ?? Environment.now)
-        try show(signature, body.sha256, signer.point)
+        try show(signature, hash: body.sha256, point: signer.point)
     }
 
     private func signForCapture() throws {
@@ -73,10 +73,10 @@ struct SignRequestCommand: ParsableCommand {
         }
         let signature = try RequestSignature(
             body: hash, deviceID: deviceId, timestamp: timestamp ?? Environment.now, device: device)
-        try show(signature, hash, device.point)
+        try show(signature, hash: hash, point: device.point)
     }
 
-    private func show(_ signature: RequestSignature, _ hash: Digest, _ point: DevicePoint) throws {
+    private func show(_ signature: RequestSignature, hash: Digest, point: DevicePoint) throws {
         switch format {
         case .curl: for header in signature.headers { try Output.line("\(header.name): \(header.value)") }
         case .json:

@@ -13,7 +13,7 @@ struct BundleCard {
     private let reason: String?
 
     /// - Parameter position: The position to show; nil to show only whether there is one.
-    init(_ view: BundleView, _ position: GeoPosition?, _ maker: BundlePictures) {
+    init(_ view: BundleView, position: GeoPosition?, maker: BundlePictures) {
         (self.view, self.position) = (view, position)
         (pictures, reason) = maker.cardFigures(of: view)
         report = view.report

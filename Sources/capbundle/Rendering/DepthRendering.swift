@@ -67,17 +67,17 @@ enum DepthRendering {
         }
         typealias Threshold = DepthAnalysis.Threshold
         var table = TextTable()
-        func add(_ condition: DepthAnalysis.Condition, _ name: String, _ value: String, _ needed: String) {
+        func add(_ condition: DepthAnalysis.Condition, _ name: String, value: String, needed: String) {
             table.add(name, value, needed, analysis.failures.contains(condition) ? "NOT met" : "met")
         }
         add(
-            .standardDeviation, "standard deviation", metres(measures.standardDeviation),
-            "more than \(Threshold.standardDeviation) m")
-        add(.layers, "layers", String(measures.layers), "at least \(Threshold.layers)")
+            .standardDeviation, "standard deviation", value: metres(measures.standardDeviation),
+            needed: "more than \(Threshold.standardDeviation) m")
+        add(.layers, "layers", value: String(measures.layers), needed: "at least \(Threshold.layers)")
         add(
-            .edgeCoherence, "edge coherence", Rounded.decimal(measures.edgeCoherence, places: 3),
-            "more than \(Threshold.edgeCoherence)")
-        add(.screen, "like a screen", analysis.looksLikeAScreen ? "yes" : "no", "must not be")
+            .edgeCoherence, "edge coherence", value: Rounded.decimal(measures.edgeCoherence, places: 3),
+            needed: "more than \(Threshold.edgeCoherence)")
+        add(.screen, "like a screen", value: analysis.looksLikeAScreen ? "yes" : "no", needed: "must not be")
         table.add("  range", metres(measures.range), "  a screen: less than \(Threshold.screenRange) m")
         table.add(
             "  near the median", percent(measures.nearMedianShare),

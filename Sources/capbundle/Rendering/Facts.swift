@@ -17,9 +17,9 @@ enum Facts {
         table.add("captured", time + claimed)
         if let stamp = report.stamp { table.add("stamp", stamp.words) }
         if let model = report.metadata?.deviceModel { table.add("model", Visible.text(model) + claimed) }
-        table.add("photo", part(.photo, manifest, report))
+        table.add("photo", part(.photo, of: manifest, in: report))
         table.add("depth", depth(manifest, report))
-        table.add("location", part(.location, manifest, report))
+        table.add("location", part(.location, of: manifest, in: report))
         table.add("counter", report.authenticatorData.map { String($0.counter) } ?? "not readable")
         if let chain = manifest.chain { table.add("chain", "capture \(chain.seq) of this device") }
         table.add("size", Quantity.bytes(report.bytes))
@@ -45,10 +45,10 @@ enum Facts {
 
     private static func depth(_ manifest: Manifest, _ report: VerificationReport) -> String {
         let size = manifest.depth.map { "\($0.size) samples, " } ?? ""
-        return size + part(.depth, manifest, report)
+        return size + part(.depth, of: manifest, in: report)
     }
 
-    private static func part(_ path: EntryPath, _ manifest: Manifest, _ report: VerificationReport) -> String {
+    private static func part(_ path: EntryPath, of manifest: Manifest, in report: VerificationReport) -> String {
         guard let index = manifest.entries.firstIndex(where: { $0.path == path }) else { return "none" }
         switch report.entries[index] {
         case .withheld: return "withheld"

@@ -49,7 +49,7 @@ enum PackRendering {
 /// Prints the results of `redact` and `restore`.
 enum WithholdingRendering {
     static func json(
-        _ report: String, _ file: String, _ output: String, _ manifest: Manifest, _ sha256: Digest, _ bytes: Int,
+        _ report: String, file: String, output: String, manifest: Manifest, sha256: Digest, bytes: Int,
         restored: [ManifestEntry]? = nil, withheld: [ManifestEntry]
     ) -> JSONValue {
         .members([

@@ -63,7 +63,7 @@ struct ReportedBundle: Sendable {
         switch outcome.result {
         case .success(let view):
             let position = withoutPosition ? nil : view.position
-            entry = BundleCard(view, position, pictures).entry
+            entry = BundleCard(view, position: position, maker: pictures).entry
             line = CSVLine(Self.cells(view, position)).bytes
             (word, kind, status) = (view.report.verdict.word, .of(view.report), ExitStatus(view.report.verdict))
             (bytes, error) = (view.report.bytes, nil)

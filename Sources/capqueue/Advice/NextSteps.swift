@@ -17,7 +17,7 @@ enum NextSteps {
         case .tls where block.cause == .noTLS, .endpoint:
             return ["change the URL with: \(set) --url URL", run]
         case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
-        case .credentials: return [ofRefusal(block, set, kind), run]
+        case .credentials: return [ofRefusal(block, set, kind: kind), run]
         case .tls where block.cause == .otherName:
             return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
         case .tls where block.cause == .expired:
@@ -59,7 +59,7 @@ enum NextSteps {
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
-    private static func ofRefusal(_ block: Block, _ set: String, _ kind: String?) -> String {
+    private static func ofRefusal(_ block: Block, _ set: String, kind: String?) -> String {
         if block.cause == .refusedByProxy { return "give the user and password for the proxy with: \(set) --proxy URL" }
         if block.cause == .ofClient {
             return "give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE"

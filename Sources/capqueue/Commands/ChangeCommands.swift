@@ -67,7 +67,7 @@ struct ChangeOptionGroup: ParsableArguments {
                     diagnostic.note("nothing to \(change.rawValue)")
                 }
             } else {
-                try changeEach(change, queue, options)
+                try changeEach(change, in: queue, options: options)
             }
         }
     }
@@ -76,7 +76,7 @@ struct ChangeOptionGroup: ParsableArguments {
         try format.json ? Output.json(.members(["id": .string(id)])) : Output.line(id)
     }
 
-    private func changeEach(_ change: UserChange, _ queue: UploadQueue, _ options: ChangeOptions) throws {
+    private func changeEach(_ change: UserChange, in queue: UploadQueue, options: ChangeOptions) throws {
         var worst = ExitStatus.success
         for id in ids == ["-"] ? try LineList.read() : ids {
             do {

@@ -57,12 +57,12 @@ struct WaitCommand: ParsableCommand {
             }
             let named = try (ids == ["-"] ? LineList.read() : ids).map { try queue.captures.find($0).id }
             let end = timeout.map { MonotonicClock.seconds + $0.age / .seconds(1) }
-            return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, queue, end)
+            return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, in: queue, until: end)
         }
         if status != .success { throw status }
     }
 
-    private func waitFor(_ named: [String], _ queue: UploadQueue, _ end: Double?) throws -> ExitStatus {
+    private func waitFor(_ named: [String], in queue: UploadQueue, until end: Double?) throws -> ExitStatus {
         var left = named
         var worst = ExitStatus.success
         while true {
@@ -113,7 +113,7 @@ struct WaitCommand: ParsableCommand {
     }
 
     private func noteLeft(_ count: Int) {
-        let captures = Quantity.count(count, "capture is", "captures are", on: .messages)
+        let captures = Quantity.count(count, "capture is", plural: "captures are", on: .messages)
         diagnostic.note("\(captures) not uploaded yet; see: \(capqueue("status"))")
     }
 

@@ -71,7 +71,7 @@ struct QueuePage {
             work: { record -> (Int, CapturePictures, ReportEntry) in
                 let own =
                     known[record.sequence].flatMap { $0.holding == record.holding ? $0 : nil }
-                    ?? CapturePictures(record, queue, isHurried() ? nil : maker)
+                    ?? CapturePictures(of: record, in: queue, maker: isHurried() ? nil : maker)
                 let card = CaptureCard(record: record, shown: own, path: queue.captures.path(of: record)?.string)
                 return (record.sequence, own, card.entry)
             },
@@ -93,7 +93,7 @@ struct CapturePictures: Sendable {
     let model: String?
 
     /// - Parameter maker: Makes the pictures; nil to make none.
-    init(_ record: CaptureRecord, _ queue: UploadQueue, _ maker: BundlePictures?) {
+    init(of record: CaptureRecord, in queue: UploadQueue, maker: BundlePictures?) {
         holding = record.holding
         guard let maker else {
             (pictures, model, reason) = ([], nil, nil)

@@ -43,10 +43,10 @@ struct QueueSummary {
             let words = concern.words(status)
             return "<li><p>\(words.found)</p><p>\(words.advice): <code>\(words.next)</code></p></li>\n"
         }
-        return Self.section("decisions", "Needs a decision", "<ul class=\"steps\">\n\(lines)</ul>\n")
+        return Self.section("decisions", title: "Needs a decision", content: "<ul class=\"steps\">\n\(lines)</ul>\n")
     }
 
-    private static func section(_ id: HTML, _ title: HTML, _ content: HTML) -> HTML {
+    private static func section(_ id: HTML, title: HTML, content: HTML) -> HTML {
         """
         <section aria-labelledby="\(id)">
         <h2 id="\(id)">\(title)</h2>
@@ -76,7 +76,7 @@ struct QueueSummary {
             rows.isEmpty
             ? "<p>None; add one with: <code>\(capqueue("dest add")) NAME --kind KIND ...</code></p>\n"
             : table.html(rows)
-        return Self.section("destinations", "Destinations", content)
+        return Self.section("destinations", title: "Destinations", content: content)
     }
 
     private static func state(of work: DestinationWork) -> String {

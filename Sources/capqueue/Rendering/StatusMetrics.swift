@@ -13,16 +13,16 @@ extension QueueStatus {
         addCaptures(to: &text)
         addDeliveries(to: &text)
         addTraffic(to: &text)
-        text.add("paused", "Whether the queue is paused.", isPaused ? 1 : 0)
+        text.add("paused", help: "Whether the queue is paused.", isPaused ? 1 : 0)
         text.add(
-            "clock_trusted", "Whether the clock is trusted; 0 while deletion is delayed because of it.",
+            "clock_trusted", help: "Whether the clock is trusted; 0 while deletion is delayed because of it.",
             clockDoubt == nil ? 1 : 0)
         text.add(
-            "concerns", "Captures or sessions with a problem that a person has to solve.",
+            "concerns", help: "Captures or sessions with a problem that a person has to solve.",
             QueueConcern.Code.allCases.map { code in
                 (["code": code.rawValue], concerns.reduce(0) { $0 + ($1.code == code ? $1.count : 0) })
             })
-        text.add("running", "Whether a run owns the queue.", isRunning ? 1 : 0)
+        text.add("running", help: "Whether a run owns the queue.", isRunning ? 1 : 0)
         return text.lines
     }
 
@@ -30,15 +30,15 @@ extension QueueStatus {
         func each(_ value: (Total) -> Int) -> [MetricsText.Sample] {
             DeliveryState.allCases.map { (["state": $0.rawValue], totals[$0].map(value) ?? 0) }
         }
-        text.add("captures", "Captures in each state.", each(\.captures))
-        text.add("bytes", "Bytes of the captures in each state.", each(\.bytes))
-        text.add("spool_bytes", "Bytes that the spool holds.", usedBytes)
-        text.add("warn_at_bytes", "Bytes in the spool above which push warns.", settings.warnAt)
-        text.add("limit_bytes", "The most bytes that push lets the spool hold.", settings.limit)
-        text.add("disk_free_bytes", "Bytes free on the disk.", freeBytes)
-        text.add("disk_free_inodes", "Free inodes on the disk of the queue.", freeInodes)
+        text.add("captures", help: "Captures in each state.", each(\.captures))
+        text.add("bytes", help: "Bytes of the captures in each state.", each(\.bytes))
+        text.add("spool_bytes", help: "Bytes that the spool holds.", usedBytes)
+        text.add("warn_at_bytes", help: "Bytes in the spool above which push warns.", settings.warnAt)
+        text.add("limit_bytes", help: "The most bytes that push lets the spool hold.", settings.limit)
+        text.add("disk_free_bytes", help: "Bytes free on the disk.", freeBytes)
+        text.add("disk_free_inodes", help: "Free inodes on the disk of the queue.", freeInodes)
         text.add(
-            "oldest_waiting_seconds", "How long the oldest capture has waited.",
+            "oldest_waiting_seconds", help: "How long the oldest capture has waited.",
             (work.compactMap(\.oldestAge).max()?.milliseconds ?? 0) / 1000)
     }
 
@@ -47,22 +47,22 @@ extension QueueStatus {
             work.map { (["destination": $0.destination?.name ?? ""], value($0)) }
         }
         text.add(
-            "deliveries", "Deliveries to each destination in each state.",
+            "deliveries", help: "Deliveries to each destination in each state.",
             work.flatMap { each -> [MetricsText.Sample] in
                 let name = each.destination?.name ?? ""
                 return DeliveryState.allCases.map { state in
                     (["destination": name, "state": state.rawValue], each.count([state]))
                 }
             })
-        text.add("backlog_bytes", "Bytes that wait for each destination.", each(\.backlog.bytes))
+        text.add("backlog_bytes", help: "Bytes that wait for each destination.", each(\.backlog.bytes))
         text.add(
-            "destination_oldest_waiting_seconds", "How long the oldest capture for each destination has waited.",
+            "destination_oldest_waiting_seconds", help: "How long the oldest capture for each destination has waited.",
             each { ($0.oldestAge?.milliseconds ?? 0) / 1000 })
         text.add(
-            "destination_paused", "Whether each destination is paused.",
+            "destination_paused", help: "Whether each destination is paused.",
             destinations.map { (["destination": $0.name], $0.isPaused ? 1 : 0) })
         text.add(
-            "destination_blocked", "Whether each destination is blocked for this reason.",
+            "destination_blocked", help: "Whether each destination is blocked for this reason.",
             destinations.flatMap { each in
                 Block.Reason.allCases.map { reason in
                     (["destination": each.name, "reason": reason.rawValue], each.block?.reason == reason ? 1 : 0)
@@ -72,14 +72,14 @@ extension QueueStatus {
 
     private func addTraffic(to text: inout MetricsText) {
         text.add(
-            "attempts_total", "Attempts to send that ended.",
+            "attempts_total", help: "Attempts to send that ended.",
             traffic.flatMap { each in
                 each.counts.map { (["destination": each.destination, "outcome": $0.outcome], $0.attempts) }
-            }, "counter")
+            }, kind: "counter")
         text.add(
-            "sent_bytes_total", "Bytes that were sent, including those of attempts that failed.",
+            "sent_bytes_total", help: "Bytes that were sent, including those of attempts that failed.",
             traffic.map { each in (["destination": each.destination], each.counts.reduce(0) { $0 + $1.bytes }) },
-            "counter")
+            kind: "counter")
         text.addLatencies(traffic)
     }
 }
@@ -99,11 +99,11 @@ private struct MetricsText {
         self.queue = "queue=\"\(String(decoding: bytes, as: UTF8.self))\""
     }
 
-    mutating func add(_ name: String, _ help: String, _ value: Int?) {
-        add(name, help, value.map { value -> [Sample] in [([:], value)] } ?? [])
+    mutating func add(_ name: String, help: String, _ value: Int?) {
+        add(name, help: help, value.map { value -> [Sample] in [([:], value)] } ?? [])
     }
 
-    mutating func add(_ name: String, _ help: String, _ samples: [Sample], _ kind: String = "gauge") {
+    mutating func add(_ name: String, help: String, _ samples: [Sample], kind: String = "gauge") {
         guard !samples.isEmpty else { return }
         lines += ["# HELP capqueue_\(name) \(help)", "# TYPE capqueue_\(name) \(kind)"]
         lines += samples.map { sample in

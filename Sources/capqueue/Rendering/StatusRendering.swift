@@ -91,7 +91,7 @@ extension QueueStatus {
             let time = remaining.map { ": about \(max(.seconds(1), $0).words)" } ?? ""
             facts.add(
                 "to all",
-                "\(Quantity.count(backlog.captures, "delivery", "deliveries")), \(Quantity.bytes(backlog.bytes))\(time)"
+                "\(Quantity.count(backlog.captures, "delivery", plural: "deliveries")), \(Quantity.bytes(backlog.bytes))\(time)"
             )
         }
         if isPaused, !isToldLater(.queuePaused, nil) {

@@ -41,7 +41,7 @@ package struct Reserve: Sendable {
     }
 
     /// Deletes the files; returns false if there were none, and if that would not help.
-    package func release() -> Bool {
+    package func delete() -> Bool {
         guard takenByRoot < Self.size / 2 else { return false }
         let hadInode = folder.remove("reserve.2")
         return folder.remove("reserve") || hadInode

@@ -82,7 +82,7 @@ struct MigrationTests {
         let database = try QueueStore.connect(folder.database)
         let run = try #require(try FileLock.take(folder.runLock, milliseconds: 0))
         #expect(throws: QueueError.self) { try QueueStore.migrate(database, folder, next) }
-        run.release()
+        run.unlock()
         try QueueStore.migrate(database, folder, next)
         let ids = try database.read { try String.fetchAll($0, sql: "SELECT id FROM captures WHERE colour IS NULL") }
         #expect(ids == [pushed.id])

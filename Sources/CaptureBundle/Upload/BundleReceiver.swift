@@ -1,6 +1,6 @@
 import CaptureNative
 
-/// Handles an upload body as a receiving server must: it restores the bundle byte for byte, verifies it in the same
+/// Handles an upload body as a receiving server must: it rebuilds the bundle byte for byte, verifies it in the same
 /// pass, and keeps it only if it is sound (Spec/upload.md section 1.3).
 ///
 /// ```swift
@@ -31,16 +31,16 @@ public struct BundleReceiver: Sendable {
     ///   `output.exists`, `output.unusable`, `io.failed`). A body with faults is a result.
     public func receive(_ body: BundleSource, to place: OutputPlace) throws(BundleError) -> Received {
         try OutputPlace.examine([place], reading: body.status)
-        let (received, target) = try restore(body, place)
+        let (received, target) = try rebuild(body, place)
         if received.isKept { try target.commit() }
         return received
     }
 
-    private func restore(
+    private func rebuild(
         _ body: BundleSource, _ place: OutputPlace
     ) throws(BundleError) -> (Received, OutputTarget) {
         let target = try OutputTarget(place, holdsBack: true)
-        return (try restore(body) { try target.write($0) }, target)
+        return (try rebuild(body) { try target.write($0) }, target)
     }
 
     /// Receives a body while it arrives, on a thread of its own. The pieces are asked for as fast as they are verified
@@ -55,19 +55,19 @@ public struct BundleReceiver: Sendable {
         _ pieces: Pieces, to place: OutputPlace, accept: @escaping @Sendable (Digest) throws -> Void
     ) async throws -> Received where Pieces.Element == [UInt8] {
         try await ArrivingBody.read(pieces) { body in
-            let restored = Result { try restore(body.source, place) }
+            let rebuilt = Result { try rebuild(body.source, place) }
             try accept(body.finish())
-            let (received, target) = try restored.get()
+            let (received, target) = try rebuilt.get()
             if received.isKept { try target.commit() }
             return received
         }
     }
 
-    /// Restores and verifies the bundle of a body.
+    /// Rebuilds and verifies the bundle of a body.
     ///
     /// - Parameter take: Receives the bytes of the bundle, which must be held back until the report is there.
     /// - Returns: The report, and whether the bundle is sound and may be kept.
-    package func restore(
+    package func rebuild(
         _ body: BundleSource, _ take: @escaping (Span<UInt8>) throws -> Void
     ) throws(BundleError) -> Received {
         let reader = BodyReader(body)
@@ -75,7 +75,7 @@ public struct BundleReceiver: Sendable {
         var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
             let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
-            // The number of bytes restored until then depends on the pieces in which the body arrived, so it is not
+            // The number of bytes rebuilt until then depends on the pieces in which the body arrived, so it is not
             // reported.
             if isBroken { report.bytes = 0 }
             report.noteBody(isSound: !isBroken)

@@ -11,7 +11,7 @@ package final class FileLock: Sendable {
     private init(_ handle: FileHandle) { self.handle = handle }
 
     /// Releases the lock. It is explicit, because Swift may destroy a variable right after its last use.
-    package func release() { _ = flock(handle.descriptor, LOCK_UN) }
+    package func unlock() { _ = flock(handle.descriptor, LOCK_UN) }
 
     /// Waits until all other holders have released the lock, and holds it while `body` runs.
     ///

@@ -55,7 +55,7 @@ package struct FileSystemKind: Hashable, Sendable {
     var keepsNamesOfSyncedFiles: Bool { self == .ext || self == .xfs || self == .tmpfs }
 
     /// Whether a file kept its name through a power cut although release 1.0 did not sync it again.
-    package var keptNamesOfRelease1: Bool { [.ext, .xfs, .f2fs, .exfat].contains(self) }
+    package var keptNamesOfVersion1: Bool { [.ext, .xfs, .f2fs, .exfat].contains(self) }
 
     /// Whether a power cut during a rename leaves one of both names. Elsewhere, for example on FAT and exFAT, both may be
     /// there afterwards and share their bytes.

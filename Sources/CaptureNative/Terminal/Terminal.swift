@@ -16,7 +16,7 @@ package enum Terminal {
         }
         while true {
             let held = HeldSignals()
-            defer { held.release() }
+            defer { held.unblock() }
             let answer: Answer
             do {
                 let hidden = try HiddenInput(terminal)
@@ -73,7 +73,7 @@ private struct HiddenInput {
     }
 }
 
-/// Blocks signals until `release` is called.
+/// Blocks signals until `unblock` is called.
 private struct HeldSignals {
     private static let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
     private var before = sigset_t()
@@ -89,7 +89,7 @@ private struct HeldSignals {
         return Self.numbers.contains { unsafe sigismember(&set, $0) == 1 }
     }
 
-    func release() {
+    func unblock() {
         var set = before
         unsafe _ = pthread_sigmask(SIG_SETMASK, &set, nil)
     }

@@ -49,7 +49,7 @@ extension QueueStore {
     ) throws {
         // A running run of an earlier version would continue by the old rules.
         let runLock = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 100) }
-        defer { runLock?.release() }
+        defer { runLock?.unlock() }
         try locked(folder) { try migrate(queue, folder, migrator, maySend: runLock == nil) }
     }
 

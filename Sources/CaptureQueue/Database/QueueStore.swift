@@ -76,7 +76,7 @@ final class QueueStore: Sendable {
             // SQLite creates two files beside the database even to read it.
             var queue = try connectIfRoom(folder, Reserve.size, mayMigrate: mayMigrate)
             if queue == nil && freesReserve {
-                _ = Reserve(folder: folder).release()
+                _ = Reserve(folder: folder).delete()
                 // btrfs gives back what was deleted only when something else asks for that much.
                 queue =
                     try connectIfRoom(folder, Reserve.size, mayMigrate: mayMigrate)
@@ -219,7 +219,7 @@ final class QueueStore: Sendable {
         guard let lock = taken else {
             throw QueueError(.busy, "another process has been writing for a minute", of: folder.path)
         }
-        defer { lock.release() }
+        defer { lock.unlock() }
         return try body()
     }
 
@@ -251,7 +251,7 @@ final class QueueStore: Sendable {
                     && isOfFullDisk(error, store.folder)
                 {
                     // Nothing of the transaction was written, so it can run again.
-                    guard Reserve(folder: store.folder).release() else { throw error }
+                    guard Reserve(folder: store.folder).delete() else { throw error }
                     return try store.transaction("BEGIN IMMEDIATE", "COMMIT", body)
                 }
             }

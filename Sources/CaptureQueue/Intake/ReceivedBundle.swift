@@ -122,7 +122,7 @@ extension Intake {
         let file = try push.queue.spool.openIncoming()
         let hasher = try DigestStream()
         let tagger = try onFile(named: body.name) { try BytesTagger() }
-        let received = try receiver.restore(body) { piece in
+        let received = try receiver.rebuild(body) { piece in
             try hasher.update(piece)
             try tagger.update(piece)
             try push.write(piece, to: file)

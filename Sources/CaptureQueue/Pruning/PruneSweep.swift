@@ -50,7 +50,7 @@ struct PruneSweep {
             return try batch(&place, limit: limit)
         } catch let error as QueueError where error.isDiskFull {
             // Recording the decision needs a little space. After the first deletions there is more.
-            _ = Reserve(folder: queue.folder).release()
+            _ = Reserve(folder: queue.folder).delete()
             place = start
             return try batch(&place, limit: 16)
         }

@@ -64,7 +64,7 @@ extension QueueStore {
         if isEnough() { return true }
         try? turn { try $0.emptyLog() }
         if isEnough() { return true }
-        return freesReserve && reserve.release() && isEnough()
+        return freesReserve && reserve.delete() && isEnough()
     }
 
     /// The error of a run that must not send, because it could not store the outcome.

@@ -64,7 +64,7 @@ public final class QueueRun: Sendable {
         let folder = queue.folder
         let taken = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 100) }
         guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
-        defer { lock.release() }
+        defer { lock.unlock() }
         queue.store.setRunner { self.isEnding }
         defer { queue.store.setRunner(isEnding: nil) }
         let bell = try onFile(folder.bell) { try Doorbell(folder.bell) }

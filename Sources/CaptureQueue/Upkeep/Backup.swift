@@ -29,7 +29,7 @@ extension UploadQueue.Upkeep {
         try mark.claim(target)
         let lock = try onFile(target.runLock) { try FileLock.take(target.runLock, milliseconds: 0) }
         guard let lock else { throw QueueError(.busy, "another process is writing this backup", of: path) }
-        defer { lock.release() }
+        defer { lock.unlock() }
         var backup = Backup(queue, target)
         return try backup.run()
     }
@@ -207,7 +207,7 @@ extension UploadQueue {
         }
         let lock = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 0) }
         guard let lock else { throw QueueError(.busy, "another process is using the backup", of: folder.path) }
-        defer { lock.release() }
+        defer { lock.unlock() }
         // From here on the folder may have a log of its own.
         try BackupMark(queue: mark.queue, isRestoring: true).write(in: folder)
         try QueueStore.converting(folder) {
@@ -222,7 +222,7 @@ extension UploadQueue {
             try home.synchronize()
         }
         // The database may be of an older version, whose migration needs the lock.
-        lock.release()
+        lock.unlock()
         let queue = try UploadQueue(at: folder)
         defer { queue.close() }
         try queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() }

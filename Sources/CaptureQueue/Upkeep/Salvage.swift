@@ -48,7 +48,7 @@ extension UploadQueue {
             else { throw QueueError(.busy, "another process is using the queue", of: folder.path) }
             return lock
         }
-        defer { locks.forEach { $0.release() } }
+        defer { locks.forEach { $0.unlock() } }
         return try QueueStore.converting(folder) {
             let salvage = Salvage(folder: folder, releases: releases, clock: clock)
             if !isForced, folder.exists, let result = try salvage.mend() { return result }

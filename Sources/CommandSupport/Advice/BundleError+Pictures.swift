@@ -13,7 +13,7 @@ extension BundleError {
             values.map { "to take one: --depth-channel \($0.isEmpty ? "NAME" : ShellWord.quote($0))" }
         case .missingLibrary: values.prefix(1).map { "install it: sudo apt-get install \($0)" }
         case .noSandbox: ["use a kernel with seccomp, outside of containers that forbid it"]
-        case .otherRelease: ["install both from the same release"]
+        case .otherVersion: ["install both from the same release"]
         default:
             code == .decoderMissing
                 ? ["install capbundle-decode, or set the environment variable CAPBUNDLE_DECODE to its path"] : []

@@ -113,7 +113,7 @@ final class DecoderProcess: Sendable {
         guard head.kind == .ready, head.detail == PicturePart.version else {
             throw PictureFailure(
                 .noDecoder, "cannot be decoded: \(DecoderProgram.name) and this program have different versions",
-                cause: .otherRelease)
+                cause: .otherVersion)
         }
         state.withLock { $0.isReady = true }
     }

@@ -49,7 +49,7 @@ extension BundleError.Cause {
     /// Why `decoder.missing`, unless the program is missing: the value of `missingLibrary` is a Debian package.
     public static let missingLibrary = Self("library.missing")
     public static let noSandbox = Self("sandbox.refused")
-    public static let otherRelease = Self("release.other")
+    public static let otherVersion = Self("release.other")
 }
 
 extension PictureFailure.Kind {

@@ -200,7 +200,7 @@ final class CaptureAPITransport: UploadTransport {
     ) throws -> HTTPEnd {
         let own = settings.connection.own
         let turn = try takeTurn(control)
-        defer { turn?.release() }
+        defer { turn?.unlock() }
         return try exchange.perform(
             request, token: shared.tokens, control,
             prepare: { attempt in

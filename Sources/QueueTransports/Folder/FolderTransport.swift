@@ -243,7 +243,7 @@ package final class FolderTransport: UploadTransport {
         do throws(NativeError) {
             let folder = try FolderHandle(path)
             guard try folder.status(of: name) != nil else {
-                let isKept = folder.fileSystem.keptNamesOfRelease1 && DiskKind.of(path) != .withoutJournal
+                let isKept = folder.fileSystem.keptNamesOfVersion1 && DiskKind.of(path) != .withoutJournal
                 return isKept ? .beyondDoubt : .doubtful(.absent)
             }
             guard let file = try FileHandle.readingPlainFile(path.appending(name), followsLinks: false) else {

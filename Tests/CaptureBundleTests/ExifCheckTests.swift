@@ -53,7 +53,7 @@ struct ExifCheckTests {
         let photo = Array(plain[..<2]) + filler + Array(plain[2...])
         for length in [1, 2, 3, 7, 64, photo.count] {
             var walk = JPEGWalk(size: photo.count, readsHeaderOnly: true)
-            for piece in photo.pieces(of: length) { try walk.take(piece.span) }
+            for piece in photo.pieces(of: length) { try walk.consume(piece.span) }
             let header = walk.finishHeader()
             #expect(header.exif?.model == "Test 7")
             #expect(header.frame?.description == "8x8")
@@ -69,9 +69,9 @@ struct ExifCheckTests {
         let (start, rest) = (Array(plain[..<2]), Array(plain[2...]))
         for (count, isFound) in [(15, true), (16, false)] {
             var walk = JPEGWalk(size: plain.count + count * filler.count, readsHeaderOnly: true)
-            try walk.take(start.span)
-            for _ in 0..<count { try walk.take(filler.span) }
-            try walk.take(rest.span)
+            try walk.consume(start.span)
+            for _ in 0..<count { try walk.consume(filler.span) }
+            try walk.consume(rest.span)
             #expect((walk.finishHeader().exif != nil) == isFound)
         }
     }

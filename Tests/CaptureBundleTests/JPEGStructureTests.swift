@@ -55,7 +55,7 @@ struct JPEGStructureTests {
         var walk = JPEGWalk(size: bytes.count)
         let whole = #expect(throws: JPEGStructure.Failure.self) { try JPEGStructure(bytes) }
         let inPieces = #expect(throws: JPEGStructure.Failure.self) {
-            for byte in bytes { try walk.take([byte].span) }
+            for byte in bytes { try walk.consume([byte].span) }
             _ = try walk.finish()
         }
         #expect(whole?.message == inPieces?.message && whole?.kind?.words == inPieces?.kind?.words)
@@ -67,7 +67,7 @@ struct JPEGStructureTests {
                 let whole = try JPEGStructure(bytes)
                 for size in [1, 7, 65_536] where size > 1 || bytes.count < 1000 {
                     var walk = JPEGWalk(size: bytes.count)
-                    for piece in bytes.pieces(of: size) { try walk.take(piece.span) }
+                    for piece in bytes.pieces(of: size) { try walk.consume(piece.span) }
                     #expect(try walk.finish() == whole, "\(name) in pieces of \(size)")
                 }
             }

@@ -45,7 +45,7 @@ public final class BundleReader {
         self.manifest = manifest
         guard let header = try readHeader() else {
             try readEnd()
-            try passOver(manifest.entries[next...])
+            try skip(manifest.entries[next...])
             return nil
         }
         let path = try payloadPath(header)
@@ -57,7 +57,7 @@ public final class BundleReader {
             throw BundleError(
                 .containerSize, "has \(header.size) bytes, the manifest says \(entry.size)", entry: header.name)
         }
-        try passOver(manifest.entries[next..<index])
+        try skip(manifest.entries[next..<index])
         next = index + 1
         begin(header)
         return entry
@@ -68,7 +68,7 @@ public final class BundleReader {
     /// - Throws: A fault of the container, or the error that `body` throws; one of another type becomes `internal`.
     public func readData(_ body: (Span<UInt8>) throws -> Void) throws(BundleError) {
         while remaining > 0 {
-            let count = try source.lend(remaining, to: body)
+            let count = try source.read(remaining, to: body)
             if count == 0 { throw truncated("inside \(place)") }
             remaining -= count
         }
@@ -172,7 +172,7 @@ public final class BundleReader {
         return path
     }
 
-    private func passOver(_ entries: ArraySlice<ManifestEntry>) throws(BundleError) {
+    private func skip(_ entries: ArraySlice<ManifestEntry>) throws(BundleError) {
         for entry in entries {
             guard entry.isWithholdable else {
                 throw BundleError(.containerMissing, "is missing from the bundle", entry: entry.path.description)

@@ -130,11 +130,11 @@ public final class BundleSource {
     }
 
     /// Passes the next bytes, at most `limit`, to `body` and returns their number; 0 at the end.
-    package func lend(_ limit: Int, to body: (Span<UInt8>) throws -> Void) throws(BundleError) -> Int {
+    package func read(_ limit: Int, to body: (Span<UInt8>) throws -> Void) throws(BundleError) -> Int {
         guard try fill() else { return 0 }
         let taken = min(end - start, limit)
-        let lent = buffer
-        try native { try body(lent.span.extracting(start..<(start + taken))) }
+        let piece = buffer
+        try native { try body(piece.span.extracting(start..<(start + taken))) }
         advance(taken)
         return taken
     }
@@ -146,7 +146,7 @@ public final class BundleSource {
         let hash = try DigestStream()
         var left = limit
         while left > 0 {
-            let count = try lend(left) { piece in
+            let count = try read(left) { piece in
                 try hash.update(piece)
                 try body(piece)
             }
@@ -188,7 +188,7 @@ public final class BundleSource {
     }
 
     /// Reads a pipe to its end. A file stays where it is.
-    func passRest() throws(BundleError) {
+    func skipRest() throws(BundleError) {
         guard status?.kind != .file else { return }
         while try fill() { advance(end - start) }
     }

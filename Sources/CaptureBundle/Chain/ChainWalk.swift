@@ -75,7 +75,7 @@ package struct ChainWalk {
     package init() {}
 
     /// Takes the next record. Records have to come in their order.
-    package mutating func take(_ record: LinkRecord, _ emit: Emit) throws {
+    package mutating func add(_ record: LinkRecord, _ emit: Emit) throws {
         if let open = link, record.isCopy(of: open.record) {
             link?.add(record)
             return
@@ -100,7 +100,7 @@ package struct ChainWalk {
     private mutating func closeLink(_ emit: Emit) throws {
         guard let done = link else { return }
         link = nil
-        judge(done)
+        check(done)
         level?.add(done)
         summary?.links += 1
         summary?.copies += done.copies
@@ -109,7 +109,7 @@ package struct ChainWalk {
     }
 
     /// Compares a link with the link that it follows.
-    private mutating func judge(_ link: WalkedLink) {
+    private mutating func check(_ link: WalkedLink) {
         guard let before else { return }
         let followed = before.seq == link.seq - 1 ? before.member(link.record.prev) : before.lowest
         guard let followed else {
@@ -186,7 +186,7 @@ package final class ChainCollection {
     package func walk(_ visit: ChainWalk.Emit) throws(BundleError) {
         try native {
             var walk = ChainWalk()
-            try sort.forEach { try walk.take($0, visit) }
+            try sort.forEach { try walk.add($0, visit) }
             try walk.finish(visit)
         }
     }

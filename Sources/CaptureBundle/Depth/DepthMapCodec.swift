@@ -85,9 +85,9 @@ package final class DepthMapReader {
         var rest = piece
         while !rest.isEmpty || mayHoldOutput, fault == nil {
             switch phase {
-            case .header: takeHeader(&rest)
-            case .deflate: try native { try takeDeflate(&rest, onFloats) }
-            case .trailer: takeTrailer(&rest)
+            case .header: readHeader(&rest)
+            case .deflate: try native { try readDeflate(&rest, onFloats) }
+            case .trailer: readTrailer(&rest)
             case .ended: fail(.depthGzip, "there are bytes after the end of the gzip member")
             }
         }
@@ -120,7 +120,7 @@ package final class DepthMapReader {
         return pending.count == count
     }
 
-    private func takeHeader(_ rest: inout Span<UInt8>) {
+    private func readHeader(_ rest: inout Span<UInt8>) {
         guard gather(DepthMapCodec.headerLength, from: &rest) else { return }
         guard pending.starts(with: DepthMapCodec.fixedHeader) else {
             return fail(.depthGzip, "does not begin with the gzip header \(Hex.encode(DepthMapCodec.fixedHeader))")
@@ -129,7 +129,7 @@ package final class DepthMapReader {
         phase = .deflate
     }
 
-    private func takeDeflate(_ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) throws -> Void) throws {
+    private func readDeflate(_ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) throws -> Void) throws {
         var output = self.output
         self.output = []
         defer { self.output = output }
@@ -156,7 +156,7 @@ package final class DepthMapReader {
         }
     }
 
-    private func takeTrailer(_ rest: inout Span<UInt8>) {
+    private func readTrailer(_ rest: inout Span<UInt8>) {
         guard gather(DepthMapCodec.trailerLength, from: &rest) else { return }
         let words = [0, 4].map { start in
             (0..<4).reduce(UInt32(0)) { $0 | UInt32(pending[start + $1]) << (8 * UInt32($1)) }

@@ -23,13 +23,13 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 
     init?(_ text: String, rounding: Rounding) {
         var scanner = Scanner(text)
-        guard let day = Self.date(&scanner), scanner.take("T"),
-            let hour = scanner.digits(2), hour <= 23, scanner.take(":"),
-            let minute = scanner.digits(2), minute <= 59, scanner.take(":"),
+        guard let day = Self.date(&scanner), scanner.consume("T"),
+            let hour = scanner.digits(2), hour <= 23, scanner.consume(":"),
+            let minute = scanner.digits(2), minute <= 59, scanner.consume(":"),
             let second = scanner.digits(2), second <= 59
         else { return nil }
         var fraction = 0
-        if scanner.take(".") {
+        if scanner.consume(".") {
             guard let value = scanner.fractionInMilliseconds(rounding) else { return nil }
             fraction = value
         }
@@ -65,8 +65,8 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     private static func date(_ scanner: inout Scanner) -> Int? {
-        guard let year = scanner.digits(4), year >= 1, scanner.take("-"),
-            let month = scanner.digits(2), (1...12).contains(month), scanner.take("-"),
+        guard let year = scanner.digits(4), year >= 1, scanner.consume("-"),
+            let month = scanner.digits(2), (1...12).contains(month), scanner.consume("-"),
             let day = scanner.digits(2), day >= 1, day <= length(ofMonth: month, year: year)
         else { return nil }
         return days(year: year, month: month, day: day)
@@ -74,9 +74,9 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 
     /// The zone in minutes east of UTC. In RFC 3339 `-00:00` means "offset unknown", which a capture may not use.
     private static func zone(_ scanner: inout Scanner) -> Int? {
-        if scanner.take("Z") { return 0 }
-        let sign = scanner.take("+") ? 1 : scanner.take("-") ? -1 : 0
-        guard sign != 0, let hours = scanner.digits(2), hours <= 23, scanner.take(":"),
+        if scanner.consume("Z") { return 0 }
+        let sign = scanner.consume("+") ? 1 : scanner.consume("-") ? -1 : 0
+        guard sign != 0, let hours = scanner.digits(2), hours <= 23, scanner.consume(":"),
             let minutes = scanner.digits(2), minutes <= 59
         else { return nil }
         if sign < 0 && hours == 0 && minutes == 0 { return nil }
@@ -124,7 +124,7 @@ extension CaptureTime {
 
         var isAtEnd: Bool { rest.isEmpty }
 
-        mutating func take(_ character: Unicode.Scalar) -> Bool {
+        mutating func consume(_ character: Unicode.Scalar) -> Bool {
             guard rest.first == UInt8(ascii: character) else { return false }
             rest.removeFirst()
             return true

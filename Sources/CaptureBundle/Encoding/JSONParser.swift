@@ -49,7 +49,7 @@ package struct JSONParser {
         while let byte = current, byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d { position += 1 }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
         position += 1
         return true
@@ -85,7 +85,7 @@ package struct JSONParser {
         var members: [JSONValue.Member] = []
         var names: Set<[UInt8]>?
         skipSpace()
-        if take(UInt8(ascii: "}")) { return .object([]) }
+        if consume(UInt8(ascii: "}")) { return .object([]) }
         while true {
             skipSpace()
             guard current == UInt8(ascii: "\"") else { throw failure("a member name in quotes was expected") }
@@ -95,13 +95,13 @@ package struct JSONParser {
                 throw Failure(offset: start, message: "the name \"\(name)\" appears twice in one object")
             }
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw failure("':' was expected") }
+            guard consume(UInt8(ascii: ":")) else { throw failure("':' was expected") }
             skipSpace()
             let value = try value()
             if nesting <= keptNesting { members.append(JSONValue.Member(name, value)) }
             skipSpace()
-            if take(UInt8(ascii: "}")) { return .object(members) }
-            guard take(UInt8(ascii: ",")) else { throw failure("',' or '}' was expected") }
+            if consume(UInt8(ascii: "}")) { return .object(members) }
+            guard consume(UInt8(ascii: ",")) else { throw failure("',' or '}' was expected") }
         }
     }
 
@@ -117,13 +117,13 @@ package struct JSONParser {
 
     private mutating func array() throws(Failure) -> JSONValue {
         skipSpace()
-        if take(UInt8(ascii: "]")) { return .array([]) }
+        if consume(UInt8(ascii: "]")) { return .array([]) }
         let first = try value()
         var elements = nesting <= keptNesting ? [first] : []
         while true {
             skipSpace()
-            if take(UInt8(ascii: "]")) { return .array(elements) }
-            guard take(UInt8(ascii: ",")) else { throw failure("',' or ']' was expected") }
+            if consume(UInt8(ascii: "]")) { return .array(elements) }
+            guard consume(UInt8(ascii: ",")) else { throw failure("',' or ']' was expected") }
             skipSpace()
             let next = try value()
             if nesting <= keptNesting { elements.append(next) }
@@ -138,11 +138,11 @@ package struct JSONParser {
 
     private mutating func number() throws(Failure) -> String {
         let start = position
-        _ = take(UInt8(ascii: "-"))
-        if !take(UInt8(ascii: "0")) { try digits() }
-        if take(UInt8(ascii: ".")) { try digits() }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+        _ = consume(UInt8(ascii: "-"))
+        if !consume(UInt8(ascii: "0")) { try digits() }
+        if consume(UInt8(ascii: ".")) { try digits() }
+        if consume(UInt8(ascii: "e")) || consume(UInt8(ascii: "E")) {
+            if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
             try digits()
         }
         guard position - start <= BundleLimits.numberCharacters else {
@@ -208,7 +208,7 @@ extension JSONParser {
     private mutating func escapedScalar() throws(Failure) -> Unicode.Scalar {
         let first = try codeUnit()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        guard UTF16.isLeadSurrogate(UInt16(first)), take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else {
+        guard UTF16.isLeadSurrogate(UInt16(first)), consume(UInt8(ascii: "\\")), consume(UInt8(ascii: "u")) else {
             throw failure("a lone surrogate")
         }
         let second = try codeUnit()

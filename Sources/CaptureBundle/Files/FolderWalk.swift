@@ -28,7 +28,7 @@ package final class FolderWalk: Sendable {
         var levels: [Level] = []
 
         /// Takes the next path; nil at the end.
-        mutating func take() -> FilePath? {
+        mutating func removeFirst() -> FilePath? {
             if let first = root {
                 root = nil
                 return first
@@ -79,7 +79,7 @@ package final class FolderWalk: Sendable {
     /// the walk continues.
     package func next() -> Result<Found, BundleError>? {
         state.withLock { state in
-            while let path = state.take() {
+            while let path = state.removeFirst() {
                 do throws(NativeError) {
                     let status = try FileStatus.ofName(path)
                     if path != root && isTemporary(path) { return .success(.temporary(path)) }

@@ -210,14 +210,14 @@ struct CBORReader {
         return value
     }
 
-    mutating func byteString() -> [UInt8]? { head(.bytes).flatMap { take($0) } }
+    mutating func byteString() -> [UInt8]? { head(.bytes).flatMap { read($0) } }
 
     mutating func text() -> String? {
-        guard let count = head(.text), let bytes = take(count) else { return nil }
+        guard let count = head(.text), let bytes = read(count) else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
-    private mutating func take(_ count: Int) -> [UInt8]? {
+    private mutating func read(_ count: Int) -> [UInt8]? {
         guard bytes.count - position >= count else { return nil }
         defer { position += count }
         return Array(bytes[position..<(position + count)])

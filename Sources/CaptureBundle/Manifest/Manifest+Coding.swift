@@ -73,9 +73,9 @@ extension Manifest {
         for (index, value) in try fields.array("entries").enumerated() {
             entries.append(try decodeEntry(ManifestObject(value, at: "entries[\(index)]")))
         }
-        try judge(entries)
+        try validate(entries)
         let depth = try fields.optionalObject("depth").map(decodeDepth)
-        try judge(depth, entry: entries.first { $0.path == .depth })
+        try validate(depth, entry: entries.first { $0.path == .depth })
         let chain = try fields.optionalObject("chain").map(decodeChain)
         let manifest = try Manifest(
             capturedAt: capturedAt, device: device, entries: entries, depth: depth, chain: chain)
@@ -165,7 +165,7 @@ extension Manifest {
             path: path, mediaType: mediaType, size: size, sha256: sha256, isWithholdable: isWithholdable)
     }
 
-    private static func judge(_ entries: [ManifestEntry]) throws(BundleError) {
+    private static func validate(_ entries: [ManifestEntry]) throws(BundleError) {
         guard entries.count <= BundleLimits.entries else {
             throw BundleError(.manifestLimit, "\(entries.count) entries, at most \(BundleLimits.entries) are allowed")
         }
@@ -177,7 +177,7 @@ extension Manifest {
         }
     }
 
-    private static func judge(_ depth: DepthDescription?, entry: ManifestEntry?) throws(BundleError) {
+    private static func validate(_ depth: DepthDescription?, entry: ManifestEntry?) throws(BundleError) {
         guard (depth == nil) == (entry == nil) else {
             throw BundleError(.manifestEntries, "depth and the entry depth.f32.gz must both be present, or both absent")
         }

@@ -71,7 +71,7 @@ public struct Redactor: Sendable {
         guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {
             throw BundleError(.internalFailure, "a sound bundle without a manifest", file: source.name)
         }
-        try judge(manifest, source.name)
+        try check(manifest, source.name)
         try observer.finish()
         try refuse(observer.unlisted, source.name)
         try target.commit()
@@ -98,7 +98,7 @@ public struct Redactor: Sendable {
     }
 
     /// Refuses names of entries that this bundle cannot withhold.
-    private func judge(_ manifest: Manifest, _ file: String) throws(BundleError) {
+    private func check(_ manifest: Manifest, _ file: String) throws(BundleError) {
         var faults = FaultList()
         let withholdable = manifest.entries.filter(\.isWithholdable).map(\.path.description)
         for item in selection.items {

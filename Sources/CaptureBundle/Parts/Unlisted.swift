@@ -53,7 +53,7 @@ extension Unlisted {
                 rows = GreyRows(header: Array(chunk.data))
                 if rows == nil { return "is not an 8-bit greyscale PNG without interlacing, or too large" }
             case "IDAT" where !chunk.isFirst:
-                guard rows?.take(chunk.data) ?? false else { return notRows }
+                guard rows?.consume(chunk.data) ?? false else { return notRows }
             case "IEND" where !chunk.isFirst && chunk.data.isEmpty:
                 guard rows?.isWhole ?? false else { return notRows }
                 return chunk.isLast ? nil : outside
@@ -93,7 +93,7 @@ private struct GreyRows {
     }
 
     /// - Returns: false if the data are not the next part of exactly the rows.
-    mutating func take(_ data: ArraySlice<UInt8>) -> Bool {
+    mutating func consume(_ data: ArraySlice<UInt8>) -> Bool {
         var rest = data
         while !isWhole {
             guard let step = try? inflater.inflate(rest.span, into: &buffer), count(step.produced) else { return false }

@@ -78,7 +78,7 @@ package struct JPEGWalk {
     }
 
     /// Examines the next bytes of the file.
-    package mutating func take(_ piece: Span<UInt8>) throws(JPEGStructure.Failure) {
+    package mutating func consume(_ piece: Span<UInt8>) throws(JPEGStructure.Failure) {
         if isHeaderRead && readsHeaderOnly { return }
         kept.append(copying: piece)
         let done = try walk(kept, isLast: false)
@@ -88,7 +88,7 @@ package struct JPEGWalk {
 
     /// Ends the walk.
     ///
-    /// - Parameter bytes: The whole file, if `take` got nothing of it.
+    /// - Parameter bytes: The whole file, if `consume` got nothing of it.
     package mutating func finish(_ bytes: [UInt8]? = nil) throws(JPEGStructure.Failure) -> JPEGStructure {
         _ = try walk(bytes ?? kept, isLast: true)
         guard hasScan else {
@@ -124,7 +124,7 @@ package struct JPEGWalk {
             let length = mark + 3 < bytes.count ? Int(bytes[mark + 2]) << 8 | Int(bytes[mark + 3]) : nil
             let data = min(mark + 4, bytes.count)..<min(max(mark + 4, mark + 2 + (length ?? 0)), bytes.count)
             if phase != .rest && start + mark >= next {
-                judge(bytes[mark + 1], at: start + mark, length: length, data: bytes[data])
+                inspect(bytes[mark + 1], at: start + mark, length: length, data: bytes[data])
             }
         }
         return bytes.count
@@ -142,7 +142,7 @@ package struct JPEGWalk {
     }
 
     /// Interprets the byte after a 0xff byte that is outside all segments.
-    private mutating func judge(_ marker: UInt8, at position: Int, length: Int?, data: ArraySlice<UInt8>) {
+    private mutating func inspect(_ marker: UInt8, at position: Int, length: Int?, data: ArraySlice<UInt8>) {
         if phase == .scan {
             // A data byte of 0xff, a fill byte and a restart marker all belong to the scan.
             if marker == 0x00 || marker == 0xff || (0xd0...0xd7).contains(marker) { return }

@@ -13,7 +13,7 @@ extension BundleError.Code {
 
 /// Reads an upload body in one pass and produces the bytes of its bundle: rules U1 to U7 of Spec/upload.md.
 ///
-/// The reader of the bundle verifies it. Afterwards, `judge` checks the rules that need the whole body (U8, U9).
+/// The reader of the bundle verifies it. Afterwards, `check` checks the rules that need the whole body (U8, U9).
 final class BodyReader: ByteStream {
     private enum State {
         case start, delimiter, payload, ended
@@ -187,7 +187,7 @@ final class BodyReader: ByteStream {
         _ remaining: Int, _ padding: Int, into buffer: inout [UInt8]
     ) throws(BundleError) -> Int {
         var filled = 0
-        let count = try source.lend(min(remaining, buffer.count)) { piece in
+        let count = try source.read(min(remaining, buffer.count)) { piece in
             try scanner.scan(piece) { match in
                 if match == boundary?.bytes { throw delimiterInside(current?.path.description ?? "") }
                 note(match)
@@ -225,7 +225,7 @@ final class BodyReader: ByteStream {
 
 extension BodyReader {
     /// Checks rules U8 and U9 for a body that has no other faults.
-    func judge(_ report: VerificationReport) throws(BundleError) -> [BundleError] {
+    func check(_ report: VerificationReport) throws(BundleError) -> [BundleError] {
         guard let manifest, let boundary, let deviceModel = report.metadata?.deviceModel else { return [] }
         var faults: [BundleError] = []
         let position = try location.map(GeoPosition.decode)
@@ -272,7 +272,7 @@ package final class ArrivingBody {
 
     /// Reads what is left, and returns the hash of the whole body.
     package func finish() throws(BundleError) -> Digest {
-        try source.passRest()
+        try source.skipRest()
         return try hash.finish()
     }
 }

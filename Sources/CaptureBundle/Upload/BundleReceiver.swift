@@ -81,7 +81,7 @@ public struct BundleReceiver: Sendable {
             report.noteBody(isSound: !isBroken)
             return Received(report: report, isKept: false)
         }
-        let faults = try reader.judge(report)
+        let faults = try reader.check(report)
         guard faults.isEmpty else {
             report.faults += faults
             report.noteBody(isSound: false)

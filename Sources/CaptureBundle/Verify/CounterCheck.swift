@@ -26,20 +26,20 @@ struct CounterCheck {
                 known.append((index, use, try records.exchange(of: use.key, at: use.counter, for: use.manifest)))
             }
         }
-        for (index, use, manifest) in known { judge(&reports[index], use, known: manifest) }
+        for (index, use, manifest) in known { check(&reports[index], use, known: manifest) }
     }
 
     /// Judges those outcomes that are reports.
     func run(on outcomes: [Verifier.Outcome]) throws -> [Verifier.Outcome] {
         var reports = outcomes.compactMap { try? $0.result.get() }
         try run(on: &reports)
-        var judged = reports.makeIterator()
+        var checked = reports.makeIterator()
         return outcomes.map { outcome in
-            Verifier.Outcome(file: outcome.file, result: outcome.result.map { judged.next() ?? $0 })
+            Verifier.Outcome(file: outcome.file, result: outcome.result.map { checked.next() ?? $0 })
         }
     }
 
-    private func judge(_ report: inout VerificationReport, _ use: CounterUse, known: Digest?) {
+    private func check(_ report: inout VerificationReport, _ use: CounterUse, known: Digest?) {
         if let known, known != use.manifest {
             report.faults.append(
                 BundleError(

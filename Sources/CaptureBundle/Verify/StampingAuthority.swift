@@ -32,7 +32,7 @@ public struct StampingAuthority: Sendable {
     public func stamp(
         _ assertion: Digest, isStopped: () -> Bool = { false }
     ) throws(BundleError) -> TimeStamp {
-        let stamp = try StampQuery(imprint: assertion).ask(command, isStopped: isStopped)
+        let stamp = try StampQuery(imprint: assertion).send(command, isStopped: isStopped)
         _ = try StampCheck(stamp: stamp, authorities: authorities).time(imprint: assertion, capturedAt: nil)
         return stamp
     }
@@ -44,7 +44,7 @@ extension StampQuery {
     /// Asks an authority with a command of the user. The answer is not checked.
     ///
     /// - Throws: `io.failed`.
-    package func ask(_ command: String, isStopped: () -> Bool = { false }) throws(BundleError) -> TimeStamp {
+    package func send(_ command: String, isStopped: () -> Bool = { false }) throws(BundleError) -> TimeStamp {
         var shell = ShellCommand(command)
         (shell.input, shell.outputLimit, shell.showsErrors) = (bytes, TimeStamp.sizeLimit + 1, true)
         shell.seconds = Self.seconds

@@ -26,23 +26,23 @@ struct VerificationPass {
             head = try reader.readHead { early = $0 }
         } catch {
             // The container is broken, but the contents of a valid manifest are still worth showing.
-            if let manifest = try? Manifest.decode(early) { take(manifest, try Digest.of(early)) }
+            if let manifest = try? Manifest.decode(early) { record(manifest, try Digest.of(early)) }
             throw error
         }
         let sha256 = try Digest.of(head.manifest)
         report.manifestSHA256 = sha256
         report.assertionSHA256 = try Digest.of(head.assertion)
         let manifest = try Manifest.decode(head.manifest)
-        take(manifest, sha256)
-        try judgeAssertion(head, manifest)
+        record(manifest, sha256)
+        try checkAssertion(head, manifest)
         try observer?.read(head, manifest)
-        while let entry = try reader.nextEntry(of: manifest) { try judge(entry, manifest) }
+        while let entry = try reader.nextEntry(of: manifest) { try check(entry, manifest) }
         for entry in reader.withheld { mark(entry, .withheld) }
         outcomes["container"] = .passed
         outcomes["entries"] = outcomes["entries"] ?? .passed
     }
 
-    private mutating func take(_ manifest: Manifest, _ sha256: Digest) {
+    private mutating func record(_ manifest: Manifest, _ sha256: Digest) {
         report.manifest = manifest
         report.manifestSHA256 = sha256
         report.entries = manifest.entries.map { _ in .unread }
@@ -73,7 +73,7 @@ struct VerificationPass {
         return .notReached
     }
 
-    private mutating func judgeAssertion(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
+    private mutating func checkAssertion(_ head: BundleReader.Head, _ manifest: Manifest) throws(BundleError) {
         let check = try AssertionCheck(head, manifest)
         report.authenticatorData = check.authenticatorData
         report.faults += check.faults
@@ -81,7 +81,7 @@ struct VerificationPass {
         if check.authenticatorData != nil { outcomes["signature"] = check.signatureFault == nil ? .passed : .failed }
     }
 
-    private mutating func judge(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
+    private mutating func check(_ entry: ManifestEntry, _ manifest: Manifest) throws(BundleError) {
         try observer?.begin(entry)
         let hash = try DigestStream()
         let content = try EntryContentCheck(entry, manifest, surveysDepth: surveysDepth)

@@ -161,7 +161,7 @@ public struct RealityCamBody: Sendable {
         name = source.name
         let hasher = try native { try SHA256Hasher() }
         var head: [UInt8] = []
-        while try source.lend(
+        while try source.read(
             1 << 20,
             to: { piece in
                 head.append(copying: piece.extracting(first: min(piece.count, Self.headLimit - head.count)))

@@ -7,7 +7,7 @@ enum PhotoRemarks {
     /// Reads the structure of the photo.
     ///
     /// - Throws: `raw.capture` if the bytes are not a JPEG.
-    static func judge<Value>(
+    static func read<Value>(
         _ file: FilePath, _ read: () throws(JPEGStructure.Failure) -> Value
     ) throws(BundleError) -> Value {
         do { return try read() } catch {
@@ -57,8 +57,8 @@ enum DepthRemarks {
         let survey = made.survey
         if !survey.isPlausible {
             let isPlain = made.source == .plain
-            let mending = isPlain ? "divide each sample by 1000 and pack again" : "pack again with --depth-unit mm"
-            let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(mending)" : ""
+            let repair = isPlain ? "divide each sample by 1000 and pack again" : "pack again with --depth-unit mm"
+            let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(repair)" : ""
             let doubt = survey.measured == 0 ? "" : "may not be in metres: "
             remarks.add(.warning, "raw.plausible", file: file, message: "\(doubt)\(survey.finding)\(advice)")
         }

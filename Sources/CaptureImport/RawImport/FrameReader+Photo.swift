@@ -40,11 +40,11 @@ extension FrameReader {
             convertedFrom = kind.format == .png ? "image/png" : "image/heic"
         }
         // EXIF contains the time and the position, so it is read before the photo is rewritten.
-        let found = try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }
+        let found = try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(bytes) }
         let packed = options.rewritesPhoto ? try rewritten(bytes, file) : bytes
         let structure =
             packed == bytes
-            ? found : try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(packed) }
+            ? found : try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(packed) }
         PhotoRemarks.size(packed.count, file: file, &remarks)
         PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
@@ -69,9 +69,9 @@ extension FrameReader {
         PhotoRemarks.size(size, file: file, &remarks)
         var walk = JPEGWalk(size: size)
         let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece in
-            try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try walk.take(piece) }
+            try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try walk.consume(piece) }
         }
-        let structure = try PhotoRemarks.judge(file) { () throws(JPEGStructure.Failure) in try walk.finish() }
+        let structure = try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try walk.finish() }
         PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
             file: file, content: .file(handle, name: file.string), size: size, sha256: sha256, structure: structure)

@@ -95,7 +95,7 @@ struct StampCommand: ManyNamesCommand {
             },
             deliver: { result in
                 guard stop.signal == nil else { return false }
-                statuses.insert(try Self.say(result))
+                statuses.insert(try Self.report(result))
                 return true
             })
         if let signal = stop.signal { StopSignals.end(by: signal) }
@@ -117,7 +117,7 @@ struct StampCommand: ManyNamesCommand {
         if let command {
             return { path, imprint in
                 let query = try StampQuery(imprint: imprint)
-                do { return try query.ask(command) { stop.signal != nil } } catch let error as BundleError {
+                do { return try query.send(command) { stop.signal != nil } } catch let error as BundleError {
                     throw error.about(file: path.string)
                 }
             }
@@ -132,7 +132,7 @@ struct StampCommand: ManyNamesCommand {
         }
     }
 
-    private static func say(_ result: Result<Stamper.Outcome, BundleError>) throws -> ExitStatus {
+    private static func report(_ result: Result<Stamper.Outcome, BundleError>) throws -> ExitStatus {
         switch result {
         case .success(let outcome):
             let old = outcome.isOld ? ", as before" : ""

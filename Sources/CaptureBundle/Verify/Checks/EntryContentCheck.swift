@@ -55,7 +55,7 @@ final class EntryContentCheck {
         case .metadata, .location:
             // The memory is bounded, because the manifest was refused if the size of either entry exceeds its limit.
             gathered.append(copying: piece)
-        case .photo: try? photo.take(piece)
+        case .photo: try? photo.consume(piece)
         case .opaque: break
         }
     }

@@ -13,7 +13,7 @@ struct TrustCheck {
 
     /// - Parameter report: The report of a sound bundle.
     func run(on report: inout VerificationReport) {
-        guard let faults = judge(&report) else { return }
+        guard let faults = check(&report) else { return }
         report.faults += faults
         report.checks.append(.init(name: "trust", outcome: faults.isEmpty ? .passed : .failed))
     }
@@ -22,18 +22,18 @@ struct TrustCheck {
     ///
     /// - Parameter report: The report of a damaged bundle whose manifest is genuine.
     func name(on report: inout VerificationReport) {
-        if judge(&report) != [] { report.trustedDevice = nil }
+        if check(&report) != [] { report.trustedDevice = nil }
     }
 
-    private func judge(_ report: inout VerificationReport) -> [BundleError]? {
+    private func check(_ report: inout VerificationReport) -> [BundleError]? {
         guard let manifest = report.manifest, let data = report.authenticatorData else { return nil }
         let lines = trust.devices.filter { $0.point == manifest.device }
         guard let first = lines.first else {
             return [BundleError(.trustUnknown, "the device key \(manifest.device.keyID) is not in the trust file")]
         }
         if let fault = revocation(lines, &report) { return [fault] }
-        let judged = lines.map { ($0, Self.faults(of: $0, manifest, data)) }
-        let decisive = judged.first { $0.1.isEmpty } ?? (first, Self.faults(of: first, manifest, data))
+        let checked = lines.map { ($0, Self.faults(of: $0, manifest, data)) }
+        let decisive = checked.first { $0.1.isEmpty } ?? (first, Self.faults(of: first, manifest, data))
         report.trustedDevice = .init(name: decisive.0.name, level: decisive.0.level)
         return decisive.1
     }

@@ -24,7 +24,7 @@ enum JPEGTarget: FuzzTarget {
         Result { () throws(JPEGStructure.Failure) in
             var walk = JPEGWalk(size: bytes.count)
             for start in stride(from: 0, to: bytes.count, by: size) {
-                try walk.take(Array(bytes[start..<min(start + size, bytes.count)]).span)
+                try walk.consume(Array(bytes[start..<min(start + size, bytes.count)]).span)
             }
             return try walk.finish()
         }

@@ -80,7 +80,7 @@ enum BodyTarget: FuzzTarget {
         guard var report = try? verifier.verify(BundleReader(stream), observer: nil) else { return nil }
         if [.malformed, .altered].contains(report.verdict) {
             if report.faults.contains(where: { $0.code.part == "body" }) { report.bytes = 0 }
-        } else if let faults = try? reader.judge(report) {
+        } else if let faults = try? reader.check(report) {
             report.faults += faults
         }
         return report

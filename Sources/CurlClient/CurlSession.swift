@@ -185,12 +185,12 @@ package final class CurlSession {
             { bytes, size, count, context in
                 guard let transfer = unsafe Transfer.of(context) else { return 0 }
                 let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-                return unsafe transfer.take(piece.bindMemory(to: UInt8.self).span) ? size * count : 0
+                return unsafe transfer.receive(piece.bindMemory(to: UInt8.self).span) ? size * count : 0
             },
             { bytes, size, count, context in
                 guard let transfer = unsafe Transfer.of(context) else { return 0 }
                 let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-                unsafe transfer.takeHeader(String(decoding: piece, as: UTF8.self))
+                unsafe transfer.receiveHeader(String(decoding: piece, as: UTF8.self))
                 return size * count
             },
             { context, _, received, _, sent in

@@ -45,7 +45,7 @@ package protocol RequestBody: AnyObject {
     /// Passes the next bytes to `taker`, in one call or several: together at most `limit`, and none at the end.
     ///
     /// - Returns: False to end the transfer.
-    func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool
+    func read(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool
 }
 
 package final class MemoryBody: RequestBody {
@@ -62,7 +62,7 @@ package final class MemoryBody: RequestBody {
         return true
     }
 
-    package func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
+    package func read(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
         let count = min(limit, bytes.count - position)
         let piece = Array(bytes[position..<position + count])
         taker(piece.span)

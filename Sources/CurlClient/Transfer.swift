@@ -9,7 +9,7 @@ final class Transfer {
     private let isStopped: () -> Bool
     private var watch: StandstillWatch
     /// When `watch` was asked, and after how many seconds it is asked again.
-    private var looked = 0.0
+    private var checkedAt = 0.0
     private static let interval = 0.05
     /// The number of bytes of the answer's headers.
     private var headBytes = 0
@@ -52,7 +52,7 @@ final class Transfer {
         if isStopped() { return Self.abort }
         var count = 0
         let start = MonotonicClock.seconds
-        let isGood = body.lend(buffer.count) { piece in
+        let isGood = body.read(buffer.count) { piece in
             unsafe piece.withUnsafeBytes {
                 unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyMemory(from: $0)
             }
@@ -83,7 +83,7 @@ final class Transfer {
         return body?.rewind() ?? true
     }
 
-    func take(_ piece: Span<UInt8>) -> Bool {
+    func receive(_ piece: Span<UInt8>) -> Bool {
         guard let decoder else { return keep(piece) }
         var isWanted = true
         guard decoder.decode(piece, { (isWanted = keep($0), isWanted).1 }) else {
@@ -108,7 +108,7 @@ final class Transfer {
     /// Whether nothing of an answer has arrived.
     var isUnanswered: Bool { headBytes == 0 }
 
-    func takeHeader(_ line: String) {
+    func receiveHeader(_ line: String) {
         headBytes += line.utf8.count
         if line.hasPrefix("HTTP/") {
             // Another answer begins; the one before was an interim answer.
@@ -130,8 +130,8 @@ final class Transfer {
         if isStopped() { return true }
         let now = MonotonicClock.seconds
         // libcurl asks several times for each piece. The times are whole seconds.
-        guard now - looked >= Self.interval else { return false }
-        looked = now
+        guard now - checkedAt >= Self.interval else { return false }
+        checkedAt = now
         let waiting = sockets.waiting
         givenUp = watch.verdict(
             moved: sent - waiting + headBytes + received,

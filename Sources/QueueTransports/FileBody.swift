@@ -65,7 +65,7 @@ final class FileBody: RequestBody {
         }
     }
 
-    func lend(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
+    func read(_ limit: Int, to taker: (Span<UInt8>) -> Void) -> Bool {
         if comparison == nil, !rewind() { return false }
         // With a rate limit the pieces are small, so that the flow is even.
         // So are the first ones, so that the server has something to do soon.

@@ -22,9 +22,9 @@ package final class WriteBehind {
                     try handle.write(piece)
                     handle.startWriting(from: offset, count: piece.count)
                     offset += piece.count
-                    channel.giveBack(piece, failure: nil)
+                    channel.recycle(piece, failure: nil)
                 } catch {
-                    channel.giveBack(piece, failure: error)
+                    channel.recycle(piece, failure: error)
                 }
             }
         }
@@ -104,7 +104,7 @@ private final class Channel: Sendable {
         }
     }
 
-    func giveBack(_ piece: consuming [UInt8], failure: NativeError?) {
+    func recycle(_ piece: consuming [UInt8], failure: NativeError?) {
         var piece = consume piece
         piece.removeAll(keepingCapacity: true)
         let emptied = piece

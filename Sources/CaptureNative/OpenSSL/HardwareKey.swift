@@ -144,7 +144,7 @@ final class FoundKey {
     /// The URI that the provider prints with the key; nil if it prints none.
     var uri: HardwareKeyURI? {
         guard let bio = try? MemoryBIO() else { return nil }
-        _ = unsafe bio.lend { unsafe EVP_PKEY_print_public($0, key, 0, nil) }
+        _ = unsafe bio.with { unsafe EVP_PKEY_print_public($0, key, 0, nil) }
         _ = OpenSSLErrorQueue.drain("EVP_PKEY_print_public")
         let lines = String(decoding: bio.contents, as: UTF8.self).pieces(by: "\n")
         return lines.compactMap { $0.rest(after: "URI ") }.first.flatMap { HardwareKeyURI(FilePath($0)) }

@@ -93,7 +93,7 @@ final class MemoryBIO {
     deinit { unsafe BIO_free(pointer) }
 
     /// Passes the BIO to `body`; it stays valid until `body` has returned.
-    func lend<Value>(_ body: (OpaquePointer) -> Value) -> Value {
+    func with<Value>(_ body: (OpaquePointer) -> Value) -> Value {
         withExtendedLifetime(self) { unsafe body(pointer) }
     }
 

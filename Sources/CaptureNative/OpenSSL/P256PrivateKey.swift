@@ -110,7 +110,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         guard let info = unsafe EVP_PKEY2PKCS8(key) else { throw OpenSSLErrorQueue.drain("EVP_PKEY2PKCS8") }
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
         guard let passphrase else {
-            let status = unsafe bio.lend { unsafe PEM_write_bio_PKCS8_PRIV_KEY_INFO($0, info) }
+            let status = unsafe bio.with { unsafe PEM_write_bio_PKCS8_PRIV_KEY_INFO($0, info) }
             try OpenSSLErrorQueue.require(status == 1, "PEM_write_bio_PKCS8_PRIV_KEY_INFO")
             return bio.contents
         }
@@ -118,7 +118,7 @@ package final class P256PrivateKey: @unchecked Sendable {
             throw OpenSSLErrorQueue.drain("i2d_PKCS8_PRIV_KEY_INFO")
         }
         let sealed = try EncryptedPrivateKeyInfo.seal(bytes, passphrase: passphrase)
-        let status = unsafe bio.lend {
+        let status = unsafe bio.with {
             unsafe PEM_write_bio($0, EncryptedPrivateKeyInfo.label, "", sealed, sealed.count)
         }
         try OpenSSLErrorQueue.require(status > 0, "PEM_write_bio")
@@ -174,7 +174,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         var data: UnsafeMutablePointer<UInt8>?
         var count = 0
         guard
-            unsafe bio.lend({ unsafe PEM_read_bio($0, &name, &header, &data, &count) }) == 1, let label = unsafe name,
+            unsafe bio.with({ unsafe PEM_read_bio($0, &name, &header, &data, &count) }) == 1, let label = unsafe name,
             let bytes = unsafe data
         else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio")

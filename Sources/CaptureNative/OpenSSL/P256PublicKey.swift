@@ -54,7 +54,7 @@ package final class P256PublicKey: @unchecked Sendable {
         let bio = try MemoryBIO(pem)
         // An empty passphrase keeps OpenSSL from asking for one on the terminal.
         let key = unsafe "".withCString { empty in
-            unsafe bio.lend { unsafe PEM_read_bio_PUBKEY($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
+            unsafe bio.with { unsafe PEM_read_bio_PUBKEY($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
         }
         guard let key = unsafe key else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio_PUBKEY")
@@ -70,7 +70,7 @@ package final class P256PublicKey: @unchecked Sendable {
     package func pem() throws(NativeError) -> [UInt8] {
         let bio = try MemoryBIO()
         try OpenSSLErrorQueue.require(
-            unsafe bio.lend { unsafe PEM_write_bio_PUBKEY($0, key) } == 1, "PEM_write_bio_PUBKEY")
+            unsafe bio.with { unsafe PEM_write_bio_PUBKEY($0, key) } == 1, "PEM_write_bio_PUBKEY")
         return bio.contents
     }
 

@@ -54,7 +54,7 @@ package final class Certificate {
         // An empty passphrase keeps OpenSSL from asking for one on the terminal.
         func next() -> OpaquePointer? {
             unsafe "".withCString { empty in
-                unsafe bio.lend { unsafe PEM_read_bio_X509($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
+                unsafe bio.with { unsafe PEM_read_bio_X509($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
             }
         }
         while let pointer = unsafe next() { found.append(try unsafe Certificate(owning: pointer).der) }

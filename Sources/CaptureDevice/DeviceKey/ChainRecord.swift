@@ -169,7 +169,7 @@ extension DeviceKeyFile {
     ///
     /// - Parameter counter: The counter that an earlier run took for this link; nil takes the next one.
     /// - Throws: `key.counter` if no link or no counter is left.
-    func takeLink(
+    func reserveLink(
         _ state: inout DeviceKeyState, reusing counter: UInt32? = nil
     ) throws(BundleError) -> (link: Manifest.ChainLink, counter: UInt32) {
         let next = try link(after: chainEnd(state))

@@ -82,18 +82,18 @@ public struct Packer: Sendable {
         if isDryRun {
             if let again, !isChained { return try PackedCapture(plan, at: again).result(counter: nil) }
             var end = isChained ? try key.chainEnd(for: device) : nil
-            return try tryOut(plan, at: output, targets, after: &end).get()
+            return try rehearse(plan, at: output, targets, after: &end).get()
         }
         if isChained {
-            var told: [Remark] = []
+            var reported: [Remark] = []
             let packing = ChainPacking(key: key, device: device, places: [output])
             var packed = try native {
                 try packing.pack(plan, to: output, body: body) {
-                    told.append($0)
+                    reported.append($0)
                     onRemark($0)
                 }
             }
-            packed.remarks = told + packed.remarks
+            packed.remarks = reported + packed.remarks
             return packed
         }
         if let again { return try finish(PackedCapture(plan, at: again), body) }
@@ -105,7 +105,7 @@ public struct Packer: Sendable {
     /// What a capture would become. Nothing is signed or written.
     ///
     /// - Parameter end: The end of the chain, which the capture moves; nil for a bundle without a link.
-    func tryOut(
+    func rehearse(
         _ plan: BundlePlan, at output: OutputPlace, _ targets: ChainTargets, after end: inout ChainRecord.End?
     ) -> Result<Packed, BundleError> {
         Result { () throws(BundleError) in

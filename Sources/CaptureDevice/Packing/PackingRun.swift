@@ -104,7 +104,7 @@ public struct PackingRun: Sendable {
                     of: 1, prepare: { ($0, items[$1].output) },
                     pack: { captures in
                         CaptureGroups.Outcome(
-                            results: captures.map { packer.tryOut($0, at: $1, targets, after: &end) })
+                            results: captures.map { packer.rehearse($0, at: $1, targets, after: &end) })
                     }, deliver: deliver)
             }
             let made = try MadeFolder(folder)

@@ -108,7 +108,7 @@ struct ChainPacking {
             let again = try unfinished(plan, state)
             if again != nil { state.chain.pending.removeLast() }
             try settle(&state, onRemark)
-            let (link, counter) = try key.takeLink(&state, reusing: again?.counter)
+            let (link, counter) = try key.reserveLink(&state, reusing: again?.counter)
             let linked = try plan.linked(link)
             let pending = PendingLink(link, counter: counter, manifest: try Digest.of(linked.manifestBytes), files: nil)
             state.chain.pending = [pending]

@@ -42,7 +42,7 @@ struct LinkedGroup {
             return false
         }
         var next = state
-        let (link, counter) = try key.takeLink(&next)
+        let (link, counter) = try key.reserveLink(&next)
         do {
             let file = try LinkedFile(capture.plan, link, counter: counter, to: capture.place, in: folder)
             next.chain.pending.append(file.pending)

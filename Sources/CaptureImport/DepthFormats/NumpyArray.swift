@@ -76,7 +76,7 @@ private struct NumpyHeader {
         rest = bytes
         var seen: [String] = []
         try expect("{")
-        while !take("}") {
+        while !consume("}") {
             let name = try quoted()
             guard !seen.contains(name) else { throw Self.malformed }
             seen.append(name)
@@ -87,7 +87,7 @@ private struct NumpyHeader {
             case "shape": shape = try tuple()
             default: throw Self.malformed
             }
-            if take(",") { continue }
+            if consume(",") { continue }
             try expect("}")
             break
         }
@@ -97,7 +97,7 @@ private struct NumpyHeader {
 
     private mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x0a } }
 
-    private mutating func take(_ text: String) -> Bool {
+    private mutating func consume(_ text: String) -> Bool {
         skipSpace()
         guard rest.starts(with: text.utf8) else { return false }
         rest = rest.dropFirst(text.utf8.count)
@@ -105,7 +105,7 @@ private struct NumpyHeader {
     }
 
     private mutating func expect(_ text: String) throws(DepthFormatFailure) {
-        guard take(text) else { throw Self.malformed }
+        guard consume(text) else { throw Self.malformed }
     }
 
     /// Reads a string of printable ASCII without escapes.
@@ -121,7 +121,7 @@ private struct NumpyHeader {
     }
 
     private mutating func boolean() throws(DepthFormatFailure) -> Bool {
-        if take("True") { return true }
+        if consume("True") { return true }
         try expect("False")
         return false
     }
@@ -130,13 +130,13 @@ private struct NumpyHeader {
     private mutating func tuple() throws(DepthFormatFailure) -> [Int] {
         try expect("(")
         var numbers: [Int] = []
-        while !take(")") {
+        while !consume(")") {
             skipSpace()
             let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             guard (1...9).contains(digits.count), numbers.count < 8 else { throw Self.malformed }
             numbers.append(digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) })
             rest = rest.dropFirst(digits.count)
-            if take(",") { continue }
+            if consume(",") { continue }
             try expect(")")
             break
         }

@@ -8,11 +8,11 @@ extension RawCapture {
     /// Adds the remarks about positions.
     ///
     /// - Throws: `raw.position` for each entry that is not as listed, if the bundle must not tell the position.
-    func judgingPosition(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) -> RawCapture {
-        var judged = self
+    func checkingPosition(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) -> RawCapture {
+        var checked = self
         guard !options.hidesPosition else {
             try refuseUnlisted(options, in: raw)
-            return judged
+            return checked
         }
         var list = RemarkList()
         for name in CaptureMetadata.namesThatLookLikeAPosition(in: try CaptureMetadata.root(metadata)) {
@@ -31,8 +31,8 @@ extension RawCapture {
                 message:
                     "\(words), so \"redact\" will not withhold the position of this capture; to allow that, \(ways)")
         }
-        judged.remarks += list.remarks
-        return judged
+        checked.remarks += list.remarks
+        return checked
     }
 
     private func refuseUnlisted(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {

@@ -81,13 +81,13 @@ struct GenericLayout {
     /// forms.
     private func lookalikes(_ photos: Set<[UInt8]>, _ depths: Set<[UInt8]>) -> [[UInt8]: [UInt8]] {
         // Here, and only here, texts are the same if Unicode says so.
-        func looks(_ name: [UInt8]) -> AnyHashable? { String(validating: name, as: UTF8.self).map(AnyHashable.init) }
+        func form(_ name: [UInt8]) -> AnyHashable? { String(validating: name, as: UTF8.self).map(AnyHashable.init) }
         let alone = photos.subtracting(depths).filter { name in name.contains { $0 >= 0x80 } }
         if alone.isEmpty { return [:] }
         let known = depths.subtracting(photos).reduce(into: [AnyHashable: [UInt8]]()) { known, name in
-            if let look = looks(name) { known[look] = name }
+            if let composed = form(name) { known[composed] = name }
         }
-        return alone.reduce(into: [:]) { found, name in found[name] = looks(name).flatMap { known[$0] } }
+        return alone.reduce(into: [:]) { found, name in found[name] = form(name).flatMap { known[$0] } }
     }
 
     private func otherForm(

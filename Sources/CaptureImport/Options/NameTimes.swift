@@ -60,7 +60,7 @@ struct NameTime: Hashable {
         var scanner = NameScanner(name)
         guard let whole = Int(scanner.digits(1...19)) else { return nil }
         var fraction = ""
-        if scanner.take(".") != nil {
+        if scanner.consume(".") != nil {
             fraction = scanner.digits(1...9)
             guard !fraction.isEmpty else { return nil }
         }
@@ -84,23 +84,23 @@ struct NameTime: Hashable {
     fileprivate init?(date name: String, zone: ZoneOffset?) {
         var scanner = NameScanner(name)
         let year = scanner.digits(4...4)
-        let dash = scanner.take("-")
+        let dash = scanner.consume("-")
         let month = scanner.digits(2...2)
-        guard dash == nil || scanner.take("-") != nil else { return nil }
+        guard dash == nil || scanner.consume("-") != nil else { return nil }
         let day = scanner.digits(2...2)
-        guard scanner.take("T_- ") != nil else { return nil }
+        guard scanner.consume("T_- ") != nil else { return nil }
         let hour = scanner.digits(2...2)
-        let mark = scanner.take(":-._")
+        let mark = scanner.consume(":-._")
         let minute = scanner.digits(2...2)
-        guard mark == nil || scanner.take(":-._") == mark else { return nil }
+        guard mark == nil || scanner.consume(":-._") == mark else { return nil }
         var text = "\(year)-\(month)-\(day)T\(hour):\(minute):\(scanner.digits(2...2))"
-        if scanner.take(".,") != nil { text += ".\(scanner.digits(1...9))" }
-        if let sign = scanner.take("+-") {
+        if scanner.consume(".,") != nil { text += ".\(scanner.digits(1...9))" }
+        if let sign = scanner.consume("+-") {
             text += sign + scanner.digits(2...2)
-            _ = scanner.take(":")
+            _ = scanner.consume(":")
             text += ":\(scanner.digits(2...2))"
         } else {
-            guard let offset = scanner.take("Z") ?? zone?.description else { return nil }
+            guard let offset = scanner.consume("Z") ?? zone?.description else { return nil }
             text += offset
         }
         // `CaptureTime` refuses numbers that are missing or no date.
@@ -126,7 +126,7 @@ private struct NameScanner {
     var isAtEnd: Bool { rest.isEmpty }
 
     /// Takes one of these characters; nil if the next one is another.
-    mutating func take(_ characters: String) -> String? {
+    mutating func consume(_ characters: String) -> String? {
         guard let byte = rest.first, characters.utf8.contains(byte) else { return nil }
         rest.removeFirst()
         return String(decoding: [byte], as: UTF8.self)

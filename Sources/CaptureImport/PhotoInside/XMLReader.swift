@@ -66,7 +66,7 @@ struct XMLReader {
                 let name = try name()
                 skipSpace()
                 let isEnd = open.last.map { bytes[$0] == bytes[name] } ?? false
-                guard take(UInt8(ascii: ">")), isEnd else { throw Failure() }
+                guard consume(UInt8(ascii: ">")), isEnd else { throw Failure() }
                 return close()
             default: return try startTag()
             }
@@ -91,9 +91,9 @@ struct XMLReader {
         var attributes: [(written: Range<Int>, value: String)] = []
         while true {
             let hadSpace = skipSpace()
-            if take(UInt8(ascii: ">")) { break }
-            if take(UInt8(ascii: "/")) {
-                guard take(UInt8(ascii: ">")) else { throw Failure() }
+            if consume(UInt8(ascii: ">")) { break }
+            if consume(UInt8(ascii: "/")) {
+                guard consume(UInt8(ascii: ">")) else { throw Failure() }
                 owesEnd = true
                 break
             }
@@ -111,7 +111,7 @@ struct XMLReader {
 
     private mutating func attributeValue() throws(Failure) -> String {
         skipSpace()
-        guard take(UInt8(ascii: "=")) else { throw Failure() }
+        guard consume(UInt8(ascii: "=")) else { throw Failure() }
         skipSpace()
         guard let quote = current, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw Failure() }
         position += 1
@@ -166,7 +166,7 @@ extension XMLReader {
 extension XMLReader {
     private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard current == byte else { return false }
         position += 1
         return true

@@ -19,7 +19,7 @@ package struct XMPPacket: Sendable {
         var walk = Walk()
         do throws(XMLReader.Failure) {
             while let event = try reader.next() {
-                guard walk.take(event, into: &self) else { return nil }
+                guard walk.consume(event, into: &self) else { return nil }
             }
         } catch { return nil }
     }
@@ -61,7 +61,7 @@ extension XMPPacket {
         private enum Form { case simple, array, structure }
 
         /// Processes an event; false if the packet exceeds a limit.
-        mutating func take(_ event: XMLReader.Event, into packet: inout XMPPacket) -> Bool {
+        mutating func consume(_ event: XMLReader.Event, into packet: inout XMPPacket) -> Bool {
             switch event {
             case .start(let name, let attributes): return start(name, attributes: attributes, in: &packet)
             case .text(let more):

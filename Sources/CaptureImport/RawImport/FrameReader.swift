@@ -23,7 +23,7 @@ package struct FrameReader {
         if let problem = frame.problem ?? source.export.search?.notACapture() { throw problem }
         var reader = FrameReader(source: source, frame: frame, options: options, decoder: decoder)
         let capture = try reader.read()
-        return try capture.judgingPosition(options, in: source.raw).marking(options.withholdable, in: source.raw)
+        return try capture.checkingPosition(options, in: source.raw).marking(options.withholdable, in: source.raw)
     }
 
     /// Reads the frame. All its files are checked, even if one of them is wrong.

@@ -112,10 +112,10 @@ private struct Box {
     static func list(_ bytes: ArraySlice<UInt8>) -> [Box] {
         var boxes: [Box] = []
         var reader = Reader(bytes)
-        while let short = reader.number(4), let kind = reader.take(4) {
+        while let short = reader.number(4), let kind = reader.read(4) {
             // 1 means that a long size follows, 0 that the box reaches to the end.
             let size: Int? = short == 1 ? reader.number(8).map { $0 - 16 } : short == 0 ? reader.rest : short - 8
-            guard let size, let content = reader.take(size) else { break }
+            guard let size, let content = reader.read(size) else { break }
             boxes.append(Box(kind: String(decoding: kind, as: UTF8.self), content: content))
         }
         return boxes
@@ -130,7 +130,7 @@ private struct Reader {
 
     var rest: Int { bytes.count }
 
-    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    mutating func read(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, count <= bytes.count else { return nil }
         defer { bytes = bytes.dropFirst(count) }
         return bytes.prefix(count)
@@ -138,7 +138,7 @@ private struct Reader {
 
     /// The number in the next bytes; nil at the end, or if it is above 2^56.
     mutating func number(_ count: Int) -> Int? {
-        guard let bytes = take(count), count < 8 || bytes.first == 0 else { return nil }
+        guard let bytes = read(count), count < 8 || bytes.first == 0 else { return nil }
         return bytes.reduce(0) { $0 << 8 | Int($1) }
     }
 }

@@ -69,7 +69,7 @@ public final class BundlePictures: Sendable {
             do throws(PictureFailure) {
                 made.photo = try self.photo(photo, facts)
             } catch {
-                made.reason = "the photo \(told(error))"
+                made.reason = "the photo \(recorded(error))"
             }
         } else if view.hasLargePhoto {
             made.reason = "the photo has more than \(BundleView.photoLimit >> 20) MiB"
@@ -79,7 +79,7 @@ public final class BundlePictures: Sendable {
                 made.depth = try self.depth(picture.upright(facts?.orientation(ofDepth: depth.size) ?? 1))
                 made.depthSpan = picture.span.map { $0.nearest...$0.farthest }
             } catch {
-                made.reason = made.reason ?? "the depth map \(told(error))"
+                made.reason = made.reason ?? "the depth map \(recorded(error))"
             }
         }
         return made
@@ -87,7 +87,7 @@ public final class BundlePictures: Sendable {
 
     /// Returns the message of a failure. If something is not installed, this is remembered, so that it is reported once
     /// and no further pictures are tried.
-    private func told(_ error: PictureFailure) -> String {
+    private func recorded(_ error: PictureFailure) -> String {
         if error.kind.isInstallation { lack.withLock { $0 = $0 ?? error } }
         return error.message
     }

@@ -47,7 +47,7 @@ final class DecoderProcess: Sendable {
     var secondsOfWork: Double { state.withLock(\.secondsOfWork) }
 
     /// Sends a request and reads the whole answer, within `timeLimit` seconds.
-    func ask(
+    func request(
         _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool, timeLimit: Double
     ) throws(PictureFailure) -> [DecodedPart] {
         let started = MonotonicClock.seconds
@@ -58,7 +58,7 @@ final class DecoderProcess: Sendable {
         }
         defer { state.withLock { $0.secondsOfWork += MonotonicClock.seconds - started } }
         do {
-            if !wasReady { try greet(deadline) }
+            if !wasReady { try handshake(deadline) }
             let request = PictureRequest(task, byteCount: bytes.count, hasAllMemory: hasAllMemory)
             try process.send(request.head, deadline: deadline)
             try process.send(bytes, deadline: deadline)
@@ -87,7 +87,7 @@ final class DecoderProcess: Sendable {
     /// Reads the parts of the only answer of a process that unpacks an archive, and passes each to `body`.
     func parts(timeLimit: Double, _ body: (PicturePart, [UInt8]) throws -> Void) throws {
         do {
-            try greet(MonotonicClock.seconds + timeLimit)
+            try handshake(MonotonicClock.seconds + timeLimit)
             while true {
                 // The limit does not include the time that `body` takes.
                 let deadline = MonotonicClock.seconds + timeLimit
@@ -107,7 +107,7 @@ final class DecoderProcess: Sendable {
     private struct Broken: Error {}
 
     /// Reads what a new process sends first.
-    private func greet(_ deadline: Double) throws {
+    private func handshake(_ deadline: Double) throws {
         let head = try readHead(deadline)
         if head.kind == .failure { throw try refusal(head, deadline) }
         guard head.kind == .ready, head.detail == PicturePart.version else {

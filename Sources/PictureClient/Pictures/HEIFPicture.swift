@@ -25,7 +25,7 @@ package struct HEIFPicture: Sendable {
 extension PictureDecoder {
     /// Decodes a HEIF file. Decoding the photo takes most of the time, and is done only if `withPhoto` is true.
     package func heif(_ file: [UInt8], withPhoto: Bool) throws(PictureFailure) -> HEIFPicture {
-        HEIFPicture(try ask(.heif(withPhoto: withPhoto), file, library: .heif))
+        HEIFPicture(try request(.heif(withPhoto: withPhoto), file, library: .heif))
     }
 }
 
@@ -34,12 +34,12 @@ extension HEIFPicture {
         for part in parts {
             switch part {
             case .samples(let grid): depth = grid
-            case .bytes(let head, let bytes): take(head, bytes)
+            case .bytes(let head, let bytes): add(head, bytes)
             }
         }
     }
 
-    private mutating func take(_ head: PicturePart, _ bytes: [UInt8]) {
+    private mutating func add(_ head: PicturePart, _ bytes: [UInt8]) {
         switch head.kind {
         case .file: (photo, orientation) = (bytes, Int(head.detail))
         case .exif: exif = bytes

@@ -36,7 +36,7 @@ public final class PictureDecoder: Sendable {
     package var idleProcesses: [Int32] { idle.withLock { $0.compactMap(\.number) } }
 
     /// Sends a request to a process, and returns the parts of its answer. It waits for memory that other decoders use.
-    func ask(
+    func request(
         _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary? = nil
     ) throws(PictureFailure) -> [DecodedPart] {
         guard bytes.count <= PictureLimits.fileBytes else {
@@ -60,7 +60,7 @@ public final class PictureDecoder: Sendable {
     private func answer(
         _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary?, hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
-        if let process = takeIdle(library) {
+        if let process = popIdle(library) {
             do throws(PictureFailure) {
                 return try answer(of: process, task, bytes, hasAllMemory: hasAllMemory)
             } catch {
@@ -75,7 +75,7 @@ public final class PictureDecoder: Sendable {
 
     func program() throws(PictureFailure) -> FilePath { try DecoderProgram.find(given) }
 
-    private func takeIdle(_ library: PictureLibrary?) -> DecoderProcess? {
+    private func popIdle(_ library: PictureLibrary?) -> DecoderProcess? {
         idle.withLock { processes in
             guard let index = processes.lastIndex(where: { $0.library == library }) else { return nil }
             return processes.remove(at: index)
@@ -86,7 +86,7 @@ public final class PictureDecoder: Sendable {
         of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
         let result = Result { () throws(PictureFailure) in
-            try process.ask(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit)
+            try process.request(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit)
         }
         if process.isUsable && process.secondsOfWork < Self.secondsOfWork {
             idle.withLock { $0.append(process) }
@@ -112,7 +112,7 @@ extension PictureDecoder {
         guard name.count <= PictureLimits.channelBytes else {
             throw PictureFailure(.unsupported, "has no channel with a name of \(name.count) bytes")
         }
-        let parts = try ask(
+        let parts = try request(
             .samples(format, nameCount: name.count), name + file, library: format == .tiff ? .tiff : nil)
         guard case .samples(var grid)? = parts.first else { throw .misunderstood }
         for part in parts.dropFirst() {
@@ -129,7 +129,7 @@ extension PictureDecoder {
     package func pixels(
         _ file: [UInt8], _ format: PixelFormat, eighths: Int = 8
     ) throws(PictureFailure) -> PixelImage {
-        guard case .bytes(let head, let rgb)? = try ask(.pixels(format, eighths: eighths), file).first,
+        guard case .bytes(let head, let rgb)? = try request(.pixels(format, eighths: eighths), file).first,
             head.kind == .pixels, let image = PixelImage(width: head.width, height: head.height, rgb: rgb)
         else { throw .misunderstood }
         return image
@@ -166,7 +166,7 @@ extension PictureDecoder {
     }
 
     private func file(_ task: PictureRequest.Task, _ bytes: [UInt8]) throws(PictureFailure) -> [UInt8] {
-        guard case .bytes(let head, let file)? = try ask(task, bytes).first, head.kind == .file else {
+        guard case .bytes(let head, let file)? = try request(task, bytes).first, head.kind == .file else {
             throw .misunderstood
         }
         return file

@@ -30,7 +30,7 @@ package final class BundleNames: Sendable {
     /// Says how many files and links in the folders were left out.
     ///
     /// - Parameter command: The command that reads names from standard input.
-    package func tellLeftOut(_ diagnostic: Diagnostic, command: String) {
+    package func reportLeftOut(_ diagnostic: Diagnostic, command: String) {
         let state = self.state.withLock(\.self)
         if state.leftOut > 0 {
             let files = Quantity.count(state.leftOut, "file that is", plural: "files that are", on: .messages)

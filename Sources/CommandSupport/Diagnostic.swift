@@ -20,33 +20,33 @@ package struct Diagnostic: Sendable {
     }
 
     package func error(_ failure: CommandFailure) {
-        say("error", failure.message)
+        write("error", failure.message)
         hint(failure.hints)
         failure.further.forEach(error)
     }
 
     /// Prints hints, but only those that need no escapes: an escaped hint would be a command about another file.
     private func hint(_ hints: [String]) {
-        for hint in hints where Visible.text(hint) == hint { say("hint", hint) }
+        for hint in hints where Visible.text(hint) == hint { write("hint", hint) }
     }
 
     package func usage(_ message: String, hint: String) {
-        say("error", message)
-        say("hint", hint)
+        write("error", message)
+        write("hint", hint)
     }
 
     package func remark(_ remark: Remark) {
-        say(remark.weight.rawValue, "\(remark.file): \(remark.message)")
+        write(remark.weight.rawValue, "\(remark.file): \(remark.message)")
     }
 
     /// Prints a finding about several files; an error if it has no weight.
     package func finding(_ weight: Remark.Weight?, _ text: String, hints: [String]) {
-        say(weight?.rawValue ?? "error", text)
+        write(weight?.rawValue ?? "error", text)
         hint(hints)
     }
 
     package func warning(_ text: String, hints: [String] = []) {
-        say("warning", text)
+        write("warning", text)
         hint(hints)
     }
 
@@ -55,7 +55,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func note(_ text: String, hints: [String] = []) {
-        say("note", text)
+        write("note", text)
         hint(hints)
     }
 
@@ -68,9 +68,9 @@ package struct Diagnostic: Sendable {
     /// What can be done about a finding that is told elsewhere.
     package func hints(of finding: BundleError, in file: String) { hint(finding.about(file: file).advice) }
 
-    private func say(_ kind: String, _ text: String) {
+    private func write(_ kind: String, _ text: String) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
-        Output.tell("\(tool): \(style?.message(kind) ?? kind): \(Visible.text(text))")
+        Output.message("\(tool): \(style?.message(kind) ?? kind): \(Visible.text(text))")
     }
 }
 

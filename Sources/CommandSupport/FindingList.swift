@@ -59,7 +59,7 @@ package struct FindingList {
     }
 
     /// Prints the kinds in the order in which they were found first, and forgets them.
-    package mutating func tell(_ diagnostic: Diagnostic) {
+    package mutating func report(_ diagnostic: Diagnostic) {
         for kind in kinds {
             let more = kind.fileCount - kind.files.count
             let files = kind.files.filter { !$0.isEmpty }.joined(separator: ", ")

@@ -51,7 +51,7 @@ package final class NameList: Sendable {
                 return .failure(
                     BundleError(
                         .inputUnreadable, "the name is not UTF-8", file: String(decoding: bytes, as: UTF8.self),
-                        cause: .told, values: ["rename the file, or use a pipe"]))
+                        cause: .advised, values: ["rename the file, or use a pipe"]))
             }
         }
     }

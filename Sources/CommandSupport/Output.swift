@@ -10,7 +10,7 @@ package enum Output {
     ///   error.
     /// - Throws: `io.failed`, so that a full disk does not look like success.
     package static func line(_ text: String, beside outputs: [String?] = []) throws(BundleError) {
-        if outputs.contains("-") { tell(text) } else { try write(Array((text + "\n").utf8)) }
+        if outputs.contains("-") { message(text) } else { try write(Array((text + "\n").utf8)) }
     }
 
     package static func json(_ value: JSONValue, beside outputs: [String?] = []) throws(BundleError) {
@@ -44,7 +44,7 @@ package enum Output {
     }
 
     /// Prints a message on standard error. A failure to print it is ignored, because it cannot be reported either.
-    package static func tell(_ text: String, end: String = "\n") {
+    package static func message(_ text: String, end: String = "\n") {
         try? FileHandle.standardError.write(Array((text + end).utf8))
     }
 

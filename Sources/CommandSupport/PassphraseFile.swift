@@ -36,7 +36,7 @@ package enum PassphraseFile {
 /// Asks for a passphrase on the terminal.
 package enum PassphrasePrompt {
     /// - Returns: nil if there is no terminal or nothing was typed.
-    package static func ask(_ prompt: String) throws(BundleError) -> [UInt8]? {
+    package static func read(_ prompt: String) throws(BundleError) -> [UInt8]? {
         do {
             let line = try Terminal.readSecret(prompt: Visible.text(prompt))
             return line?.isEmpty ?? true ? nil : line
@@ -54,11 +54,11 @@ package enum PassphrasePrompt {
     ///
     /// - Parameter advice: How to give it otherwise, for a call without a terminal.
     /// - Throws: `key.passphrase` if there is no terminal, nothing was typed, or the two inputs differ.
-    package static func askForNew(advice: [String]) throws(BundleError) -> [UInt8] {
-        guard let first = try ask("New passphrase: ") else {
+    package static func readNew(advice: [String]) throws(BundleError) -> [UInt8] {
+        guard let first = try read("New passphrase: ") else {
             throw BundleError(.keyPassphrase, "no new passphrase was given", advice: advice)
         }
-        guard try ask("Repeat the passphrase: ") == first else {
+        guard try read("Repeat the passphrase: ") == first else {
             throw BundleError(.keyPassphrase, "the two passphrases differ; nothing was changed")
         }
         return first

@@ -6,7 +6,7 @@ package final class Progress {
     private let total: Int?
     private let isShown: Bool
     private let started = MonotonicClock.seconds
-    private var said = MonotonicClock.seconds
+    private var shownAt = MonotonicClock.seconds
     private var count = 0
     private var bytes = 0
     private var isOnScreen = false
@@ -25,15 +25,15 @@ package final class Progress {
         count += 1
         bytes += more
         let now = MonotonicClock.seconds
-        guard isShown, now - said >= 0.2 else { return }
-        said = now
+        guard isShown, now - shownAt >= 0.2 else { return }
+        shownAt = now
         show(now)
     }
 
     /// Removes the line from the terminal.
     package func end() {
         guard isOnScreen else { return }
-        Output.tell("\r\u{1b}[K", end: "")
+        Output.message("\r\u{1b}[K", end: "")
         isOnScreen = false
     }
 
@@ -58,7 +58,7 @@ package final class Progress {
         ] where !fact.isEmpty && line.width + 2 + fact.width <= columns {
             line += ", \(fact)"
         }
-        Output.tell("\r\u{1b}[K" + line.cut(toWidth: columns), end: "")
+        Output.message("\r\u{1b}[K" + line.cut(toWidth: columns), end: "")
         isOnScreen = true
     }
 

@@ -34,7 +34,7 @@ extension BundleError {
                 "restore the folder from a backup",
                 "without a backup, give a new folder to --state; it remembers nothing that was verified before",
             ]
-        case .told: values
+        case .advised: values
         default: adviceOnKeys + adviceOnTrust + adviceOnParts
         }
     }
@@ -127,13 +127,13 @@ extension BundleError {
 
     /// An error of the tool itself, with its advice.
     package init(_ code: Code, _ message: String, file: FilePath? = nil, advice: [String]) {
-        self.init(code, message, file: file?.string, cause: .told, values: advice)
+        self.init(code, message, file: file?.string, cause: .advised, values: advice)
     }
 }
 
 extension BundleError.Cause {
     /// An error of the tool itself; the values are its advice.
-    package static let told = Self("told")
+    package static let advised = Self("told")
 }
 
 /// A path as a word of a shell command.

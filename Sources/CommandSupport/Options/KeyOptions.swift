@@ -35,7 +35,7 @@ package struct PassphraseOptions: ParsableArguments {
     package func passphrase(warn: (BundleError) -> Void) throws(BundleError) -> Passphrase {
         if let bytes = try PassphraseFile.read(passphraseFile, warn: warn) { return .known(bytes) }
         return Passphrase { path in
-            try PassphrasePrompt.ask("\(HardwareKeyURI(path) == nil ? "Passphrase" : "PIN") of \(path): ")
+            try PassphrasePrompt.read("\(HardwareKeyURI(path) == nil ? "Passphrase" : "PIN") of \(path): ")
         }
     }
 }

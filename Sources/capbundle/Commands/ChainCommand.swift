@@ -89,7 +89,7 @@ struct ChainCommand: ManyNamesCommand {
         }
         progress.end()
         if counts.bundles == 0 { throw NameOptions.noNames }
-        if !quiet { found.tellLeftOut(diagnostic, command: "capbundle chain --from0") }
+        if !quiet { found.reportLeftOut(diagnostic, command: "capbundle chain --from0") }
         return counts
     }
 }

@@ -58,7 +58,7 @@ struct DepthCommand: ParsableCommand {
             }
             let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options())
             if let target { try draw(view, target) }
-            try tell(view.depth)
+            try report(view.depth)
         }
     }
 
@@ -71,7 +71,7 @@ struct DepthCommand: ParsableCommand {
         try target.commit()
     }
 
-    private func tell(_ depth: DepthSamples) throws {
+    private func report(_ depth: DepthSamples) throws {
         if format.json {
             try Output.json(DepthRendering.json(file, depth, image: image), beside: [image])
         } else if image != "-" {

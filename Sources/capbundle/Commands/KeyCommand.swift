@@ -45,7 +45,7 @@ struct KeyCommand: ParsableCommand {
             let file = key.file
             let sealing =
                 try asks
-                ? PassphrasePrompt.askForNew(advice: [
+                ? PassphrasePrompt.readNew(advice: [
                     "to type it on a terminal: --passphrase", "to read it from a file: --passphrase-file FILE",
                 ])
                 : PassphraseFile.read(passphrase.passphraseFile, warn: diagnostic.warning)
@@ -189,7 +189,7 @@ extension KeyCommand {
             try file.changePassphrase(old) {
                 if isRemoving { return nil }
                 if let given { return given }
-                return try PassphrasePrompt.askForNew(advice: [
+                return try PassphrasePrompt.readNew(advice: [
                     "to read it from a file: --new-passphrase-file FILE",
                     "to store the key unencrypted: --remove",
                 ])

@@ -195,21 +195,21 @@ extension PackCommand {
         var before = 0
         // A run prints these notes only once.
         let once = [Remark.photoFields, Remark.depthUnit]
-        var told: [String] = []
-        let tellRemark = { (remark: Remark) in
+        var reported: [String] = []
+        let reportRemark = { (remark: Remark) in
             progress.end()
             diagnostic.remark(remark)
         }
         var findings = FindingList()
         try run.pack(
-            threads: list.jobs, stopsAtFailure: failFast, isDryRun: dryRun, onRemark: tellRemark
+            threads: list.jobs, stopsAtFailure: failFast, isDryRun: dryRun, onRemark: reportRemark
         ) { item, result in
             let status: ExitStatus
             switch result {
             case .success(let packed):
-                for remark in packed.remarks where !told.contains(remark.code) {
+                for remark in packed.remarks where !reported.contains(remark.code) {
                     findings.add(remark)
-                    if once.contains(remark.code) { told.append(remark.code) }
+                    if once.contains(remark.code) { reported.append(remark.code) }
                 }
                 status = .success
             case .failure(let error):
@@ -219,14 +219,14 @@ extension PackCommand {
             if format.json {
                 try progress.around { try Output.json(json(item, result)) }
             }
-            if findings.isFull { progress.around { findings.tell(diagnostic) } }
+            if findings.isFull { progress.around { findings.report(diagnostic) } }
             counts[status, default: 0] += 1
             if (try? result.get())?.wasPackedBefore == true { before += 1 }
             progress.advance(bytes: (try? result.get().byteCount) ?? 0)
         }
         progress.end()
-        findings.tell(diagnostic)
-        if !format.json { tellCounts(counts, before: before, of: run.items.count, folder) }
+        findings.report(diagnostic)
+        if !format.json { reportCounts(counts, before: before, of: run.items.count, folder) }
         let worst = ExitStatus.worst(counts.keys)
         if worst != .success { throw worst }
     }
@@ -249,7 +249,7 @@ extension PackCommand {
         }
     }
 
-    private func tellCounts(_ counts: [ExitStatus: Int], before: Int, of all: Int, _ folder: String) {
+    private func reportCounts(_ counts: [ExitStatus: Int], before: Int, of all: Int, _ folder: String) {
         let packed = (counts[.success] ?? 0) - before
         let done = counts.values.reduce(0, +)
         let parts = [

@@ -86,7 +86,7 @@ struct ReportCommand: ManyNamesCommand {
             diagnostic.warning(
                 "the page has no pictures: a photo \(failure.message)", hints: failure.advice)
         }
-        found.tellLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
+        found.reportLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")
         if report.status != .success { throw report.status }
     }

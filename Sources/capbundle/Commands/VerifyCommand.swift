@@ -105,9 +105,9 @@ struct VerifyCommand: ManyNamesCommand {
             }
         }
         guard case .success(let report) = result, !quiet && !format.json else {
-            let told = Told(.init(file: file, result: result), quiet: quiet, json: format.json)
-            try told.say()
-            return told.status
+            let output = BundleOutput(.init(file: file, result: result), quiet: quiet, json: format.json)
+            try output.write()
+            return output.status
         }
         try Output.line(ReportRendering.page(file, report).joined(separator: "\n"))
         for fault in report.faults { diagnostic.hints(of: fault, in: file) }
@@ -142,16 +142,16 @@ struct VerifyCommand: ManyNamesCommand {
         try verifier.verifyAll(
             threads: list.jobs, group: failFast ? 1 : CounterState.bundlesPerSync,
             next: NameList.bundles(names, isList: list.from0), stamp: findStamp,
-            prepare: { Told($0, quiet: quiet, json: json) },
-            deliver: { told in
-                if told.error == nil && !Output.isTerminal {
-                    try told.say()
+            prepare: { BundleOutput($0, quiet: quiet, json: json) },
+            deliver: { output in
+                if output.error == nil && !Output.isTerminal {
+                    try output.write()
                 } else {
-                    try progress.around { try told.say() }
+                    try progress.around { try output.write() }
                 }
-                counts[told.status, default: 0] += 1
-                progress.advance(bytes: told.bytes)
-                return told.status == .success || !failFast
+                counts[output.status, default: 0] += 1
+                progress.advance(bytes: output.bytes)
+                return output.status == .success || !failFast
             })
         progress.end()
         if counts.isEmpty { throw NameOptions.noNames }
@@ -173,7 +173,7 @@ struct VerifyCommand: ManyNamesCommand {
 }
 
 /// The output about one of several bundles.
-private struct Told: Sendable {
+private struct BundleOutput: Sendable {
     let status: ExitStatus
     let bytes: Int
     private let line: String?
@@ -194,7 +194,7 @@ private struct Told: Sendable {
         }
     }
 
-    func say() throws {
+    func write() throws {
         if let error { diagnostic.error(error) }
         if let line { try Output.line(line) }
     }

@@ -53,13 +53,13 @@ struct AdoptCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        let telling = PushTelling(isQuiet: false, isJSON: format.json, requiresTrust: push.requireTrusted)
+        let output = PushReport(isQuiet: false, isJSON: format.json, requiresTrust: push.requireTrusted)
         let packer = pack ? Packer(key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning)) : nil
         let options = try push.options()
         var (count, held, withoutOrder) = (0, 0, 0)
         var left = LeftAlone()
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            func tell(_ file: String, _ result: Result<Pushed, any Error>) throws {
+            func report(_ file: String, _ result: Result<Pushed, any Error>) throws {
                 // A bundle that is twice in the folder is pushed once; do not report the second copy.
                 if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success(let pushed) = result {
@@ -67,21 +67,21 @@ struct AdoptCommand: ParsableCommand {
                     held += pushed.isHeld ? 1 : 0
                     withoutOrder += pushed.lacksOrder ? 1 : 0
                 }
-                try telling.say(file, result)
+                try output.add(file, result)
             }
-            left = try queue.captures.adopt(FilePath(path), options: options, releases: release, deliver: tell)
+            left = try queue.captures.adopt(FilePath(path), options: options, releases: release, deliver: report)
             if let packer {
                 for raw in left.rawCaptures {
-                    if let result = pack(raw, with: packer, into: queue, options) { try tell(raw.string, result) }
+                    if let result = pack(raw, with: packer, into: queue, options) { try report(raw.string, result) }
                 }
                 left.rawCaptures = []
             }
-            for fault in left.notFiles { try telling.say(fault.file ?? path, .failure(fault)) }
-            telling.finish(queue, namesDestination: !push.destinations.isEmpty)
+            for fault in left.notFiles { try output.add(fault.file ?? path, .failure(fault)) }
+            output.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if count > 0 {
             diagnostic.note("added \(Quantity.count(count, "bundle", on: .messages)) from \(path)")
-        } else if telling.worst == .success {
+        } else if output.worst == .success {
             diagnostic.note("nothing new in \(path)")
         }
         if held > 0 {
@@ -104,7 +104,7 @@ struct AdoptCommand: ParsableCommand {
                     "pack and add them with: \(capqueue("adopt")) --pack \(ShellWord.quote(FilePath(path)))"
                 ])
         }
-        if telling.worst != .success { throw telling.worst }
+        if output.worst != .success { throw output.worst }
     }
 
     /// Packs a raw capture and pushes its bundle.

@@ -56,7 +56,7 @@ struct ChangeOptionGroup: ParsableArguments {
                 var count = 0
                 let absent = try queue.captures.change(change, chosen, options) { id in
                     count += 1
-                    try say(id)
+                    try report(id)
                 }
                 if absent > 0 {
                     let captures = Quantity.count(absent, "capture", on: .messages)
@@ -72,7 +72,7 @@ struct ChangeOptionGroup: ParsableArguments {
         }
     }
 
-    private func say(_ id: String) throws {
+    private func report(_ id: String) throws {
         try format.json ? Output.json(.members(["id": .string(id)])) : Output.line(id)
     }
 
@@ -80,9 +80,9 @@ struct ChangeOptionGroup: ParsableArguments {
         var worst = ExitStatus.success
         for id in ids == ["-"] ? try LineList.read() : ids {
             do {
-                try say(queue.captures.change(change, id, options))
+                try report(queue.captures.change(change, id, options))
             } catch let error as QueueError {
-                worst = ExitStatus.worst([worst, try tell(error)])
+                worst = ExitStatus.worst([worst, try reportFailure(error)])
             }
         }
         if worst != .success { throw worst }

@@ -56,15 +56,15 @@ struct CheckCommand: ParsableCommand {
         var asked = 0
         let (result, sqlite) = try queue.with { queue in
             let sqlite = try queue.upkeep.sqliteVersion()
-            func say(_ finding: CheckFinding) throws {
+            func report(_ finding: CheckFinding) throws {
                 try format.json ? Output.json(finding.json) : Output.line(finding.line)
             }
-            let result = try queue.upkeep.check(options, deliver: say)
+            let result = try queue.upkeep.check(options, deliver: report)
             guard remote else { return (result, sqlite) }
             asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
                 kinds.insert(finding.kind)
                 remoteFindings += 1
-                try say(finding)
+                try report(finding)
             }
             return (result, sqlite)
         }

@@ -103,12 +103,12 @@ struct PruneCommand: ParsableCommand {
         }
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
-        for failure in result.failures { _ = try tell(failure) }
+        for failure in result.failures { _ = try reportFailure(failure) }
         let isEarly = result.captures == 0 && ids.isEmpty && result.clockDoubt == nil
         let next =
             isEarly ? result.nextDue.map { "; the next one is due in \(($0 + .milliseconds(59_999)).words)" } : nil
         if !quiet { diagnostic.note((dryRun ? "would delete " : "deleted ") + what + (next ?? "")) }
-        let worst = ExitStatus.worst(try result.refused.map { try tell($0) })
+        let worst = ExitStatus.worst(try result.refused.map { try reportFailure($0) })
         if !result.failures.isEmpty { throw ExitStatus.inputOutput }
         if worst != .success { throw worst }
     }

@@ -69,15 +69,15 @@ struct PushCommand: ManyNamesCommand {
         options.moves = move
         options.resends = resend
         options.isByReference = reference
-        let telling = PushTelling(isQuiet: quiet, isJSON: format.json, requiresTrust: push.requireTrusted)
+        let output = PushReport(isQuiet: quiet, isJSON: format.json, requiresTrust: push.requireTrusted)
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            try queue.push(next: NameList.bundles(names, isList: from0), options: options) { try telling.say($0, $1) }
-            telling.finish(queue, namesDestination: !push.destinations.isEmpty)
+            try queue.push(next: NameList.bundles(names, isList: from0), options: options) { try output.add($0, $1) }
+            output.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
-        if telling.isEmpty {
+        if output.isEmpty {
             throw BundleError(.noNames, "no names were read; each name must end with NUL", file: "standard input")
         }
-        if telling.worst != .success { throw telling.worst }
+        if output.worst != .success { throw output.worst }
     }
 }
 
@@ -143,7 +143,7 @@ struct PushOptionGroup: ParsableArguments {
 }
 
 /// Prints the result for each bundle.
-final class PushTelling {
+final class PushReport {
     private let isQuiet: Bool
     private let isJSON: Bool
     /// Whether the user asked to refuse what is not trusted. If not, only the queue's setting refuses it.
@@ -154,7 +154,7 @@ final class PushTelling {
     /// The files that an unknown device signed: the first, and how many.
     private var unknown: (first: String, count: Int)?
     private var hasWarnedOfTrust = false
-    private var told: Set<[UInt8]> = []
+    private var reported: Set<[UInt8]> = []
 
     init(isQuiet: Bool, isJSON: Bool, requiresTrust: Bool) {
         self.isQuiet = isQuiet
@@ -162,13 +162,13 @@ final class PushTelling {
         self.requiresTrust = requiresTrust
     }
 
-    func say(_ file: String, _ result: Result<Pushed, any Error>) throws {
+    func add(_ file: String, _ result: Result<Pushed, any Error>) throws {
         isEmpty = false
         switch result {
         case .success(let pushed):
             try isJSON ? Output.json(pushed.json(file)) : Output.line(pushed.id)
             hasTaken = true
-            if let fault = pushed.trustFault { say(fault, of: file) }
+            if let fault = pushed.trustFault { add(fault, of: file) }
             if !isQuiet { for note in pushed.remarks { diagnostic.note("\(file): \(note)") } }
             if let warning = pushed.quotaWarning {
                 diagnostic.warning(
@@ -176,7 +176,7 @@ final class PushTelling {
                 )
             }
         case .failure(let error):
-            let status = try tell(advised(error), after: &told)
+            let status = try reportFailure(advised(error), after: &reported)
             worst = ExitStatus.worst([worst, status])
             guard isJSON, let failure = CommandFailure(of: error) else { return }
             try Output.json(
@@ -185,13 +185,13 @@ final class PushTelling {
     }
 }
 
-extension PushTelling {
+extension PushReport {
     private func advised(_ error: any Error) -> any Error {
         guard !requiresTrust, let fault = error as? BundleError,
             fault.verdict == .unknownDevice || fault.verdict == .unacceptable
         else { return error }
         var advised = fault
-        advised.cause = .told
+        advised.cause = .advised
         advised.values = [
             "the setting require-trusted refuses it; to print the setting: \(capqueue("config")) require-trusted"
         ]
@@ -199,7 +199,7 @@ extension PushTelling {
     }
 
     /// Reports a bundle that was stored although the trust file does not accept it.
-    private func say(_ fault: BundleError, of file: String) {
+    private func add(_ fault: BundleError, of file: String) {
         guard fault.verdict == .unacceptable else {
             unknown = (unknown?.first ?? file, (unknown?.count ?? 0) + 1)
             return

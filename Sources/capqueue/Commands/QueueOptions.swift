@@ -34,7 +34,7 @@ struct QueueOptions: ParsableArguments {
             at: folder, createIfMissing: createIfMissing, freesReserve: changes,
             signers: .keyFiles)
         defer { queue.close() }
-        if isNew { folder.tellDisk() }
+        if isNew { folder.reportDisk() }
         return try body(queue)
     }
 }

@@ -106,8 +106,8 @@ struct RunCommand: ParsableCommand {
             }
             let run = QueueRun(queue, options) { event in
                 screen.show(event)
-                hook?.take(event)
-                keeper?.take(event)
+                hook?.handle(event)
+                keeper?.handle(event)
             }
             StopSignals.watch { number in
                 let isAgain = stopped.withLock { first in
@@ -151,7 +151,7 @@ struct RunCommand: ParsableCommand {
             $0.status != .overMark && ![.readOnlyDisk, .unencryptedDisk, .fat, .noJournal, .apart].contains($0.code)
         }
         if !quiet {
-            for concern in found where !Self.toldAtTheStart.contains(concern.code) && !screen.hasShown(concern) {
+            for concern in found where !Self.reportedAtStart.contains(concern.code) && !screen.hasShown(concern) {
                 diagnostic.note(concern.line(status))
             }
         }
@@ -159,7 +159,7 @@ struct RunCommand: ParsableCommand {
     }
 
     /// What `noteDestinations` says before anything is sent.
-    private static let toldAtTheStart: Set<QueueConcern.Code> = [.unassigned, .destinationPaused, .queuePaused]
+    private static let reportedAtStart: Set<QueueConcern.Code> = [.unassigned, .destinationPaused, .queuePaused]
 
     /// - Returns: the destinations whose pause is said; an empty name for the whole queue.
     private func noteDestinations(_ queue: UploadQueue) throws -> [String: Bool] {

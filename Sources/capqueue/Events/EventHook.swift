@@ -32,7 +32,7 @@ final class EventHook: Sendable {
         self.onTrouble = onTrouble
     }
 
-    func take(_ event: QueueEvent) {
+    func handle(_ event: QueueEvent) {
         guard event.isForHooks else { return }
         state.withLock { state in
             if state.waiting.count < Self.most { state.waiting.append(event) } else { state.dropped += 1 }

@@ -49,7 +49,7 @@ final class PageKeeper: Sendable {
     }
 
     /// Receives an event of the run, which may change the page.
-    func take(_ event: QueueEvent) {
+    func handle(_ event: QueueEvent) {
         state.withLock { $0.isDirty = true }
     }
 

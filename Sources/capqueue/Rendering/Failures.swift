@@ -40,15 +40,15 @@ extension ExitStatus {
 }
 
 /// Prints the error for one of several items, so that the command can continue with the others.
-func tell(_ error: any Error) throws -> ExitStatus {
-    var told: Set<[UInt8]> = []
-    return try tell(error, after: &told)
+func reportFailure(_ error: any Error) throws -> ExitStatus {
+    var reported: Set<[UInt8]> = []
+    return try reportFailure(error, after: &reported)
 }
 
 /// - Parameter told: the hints that were printed for other items. A hint that fits several comes once.
-func tell(_ error: any Error, after told: inout Set<[UInt8]>) throws -> ExitStatus {
+func reportFailure(_ error: any Error, after reported: inout Set<[UInt8]>) throws -> ExitStatus {
     guard var failure = CommandFailure(of: error) else { throw error }
-    failure.hints = failure.hints.filter { told.insert(Array($0.utf8)).inserted }
+    failure.hints = failure.hints.filter { reported.insert(Array($0.utf8)).inserted }
     diagnostic.error(failure)
     return failure.status
 }

@@ -67,7 +67,7 @@ final class RunScreen: Sendable {
     func show(_ event: QueueEvent) {
         state.withLock { state in
             Self.clear(&state)
-            state.summary.take(event)
+            state.summary.handle(event)
             do throws(BundleError) {
                 switch style {
                 case .quiet: break
@@ -171,7 +171,7 @@ final class RunScreen: Sendable {
 
     private static func clear(_ state: inout State) {
         guard state.shown > 0 else { return }
-        Output.tell("\r\u{1b}[\(state.shown)A\u{1b}[J", end: "")
+        Output.message("\r\u{1b}[\(state.shown)A\u{1b}[J", end: "")
         state.shown = 0
     }
 
@@ -180,7 +180,7 @@ final class RunScreen: Sendable {
         state.withLock { state in
             Self.clear(&state)
             let underWay = transfers.reduce(0) { $0 + $1.sent }
-            let rate = state.rate.take(state.summary.sentBytes + underWay, at: MonotonicClock.seconds)
+            let rate = state.rate.update(state.summary.sentBytes + underWay, at: MonotonicClock.seconds)
             guard !state.isOver, !transfers.isEmpty else { return }
             // More lines than the terminal has would scroll and could not be cleared.
             let rows = max(1, min(20, (FileHandle.standardError.rows ?? 24) - 3))
@@ -191,8 +191,8 @@ final class RunScreen: Sendable {
                     state.summary.sentCaptures - known.summary.sentCaptures,
                     bytes: state.summary.sentBytes - known.summary.sentBytes)
             }
-            for transfer in transfers.prefix(rows) { Output.tell(lines.line(transfer)) }
-            Output.tell(lines.total(state.summary, backlog, underWay: underWay, rate: rate))
+            for transfer in transfers.prefix(rows) { Output.message(lines.line(transfer)) }
+            Output.message(lines.total(state.summary, backlog, underWay: underWay, rate: rate))
             state.shown = min(rows, transfers.count) + 1
         }
     }
@@ -205,7 +205,7 @@ struct RunSummary {
     private(set) var failed = 0
     private var destinations: [String] = []
 
-    mutating func take(_ event: QueueEvent) {
+    mutating func handle(_ event: QueueEvent) {
         switch event.name {
         case .completed:
             sentCaptures += 1

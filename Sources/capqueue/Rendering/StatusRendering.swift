@@ -207,7 +207,7 @@ extension DiskKind {
 
 extension QueueFolder {
     /// Prints what a new queue cannot promise on its file system.
-    func tellDisk() {
+    func reportDisk() {
         let kind = DiskKind.of(path)
         guard let words = kind.queueWords else { return }
         if kind.isConcern {

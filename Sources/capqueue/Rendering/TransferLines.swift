@@ -71,7 +71,7 @@ struct RecentRate {
     private static let span = 20.0
 
     /// - Parameter bytes: the number of bytes sent so far.
-    mutating func take(_ bytes: Int, at now: Double) -> Double {
+    mutating func update(_ bytes: Int, at now: Double) -> Double {
         marks.append((now, bytes))
         while let first = marks.first, marks.count > 2, now - first.at > Self.span { marks.removeFirst() }
         guard let first = marks.first, now > first.at else { return 0 }

@@ -3,6 +3,9 @@ package import SystemPackage
 
 /// The environment variables of this process.
 package enum ProcessEnvironment {
+    /// The number of this process.
+    package static var processNumber: Int { Int(getpid()) }
+
     /// The value of a variable; nil if it is unset or empty. XDG prescribes this rule, and we apply it to all
     /// variables.
     package static func value(_ name: String) -> String? {

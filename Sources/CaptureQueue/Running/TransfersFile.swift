@@ -23,7 +23,7 @@ package struct TransfersFile {
         }
         let bytes = CanonicalJSON.encode(
             .members([
-                "pid": .integer(ProcessIdentity.current.number),
+                "pid": .integer(ProcessEnvironment.processNumber),
                 "started_at": CaptureTime(milliseconds: started).map { .string($0.description) },
                 "transfers": .array(transfers),
             ]))

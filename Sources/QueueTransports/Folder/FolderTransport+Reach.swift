@@ -60,7 +60,7 @@ extension FolderTransport {
 
     /// systemd shows a service other mounts than the user who added the folder sees.
     func unwritable(_ error: NativeError) -> Block {
-        let isUnit = ProcessEnvironment.value("SYSTEMD_EXEC_PID") == "\(ProcessIdentity.current.number)"
+        let isUnit = ProcessEnvironment.value("SYSTEMD_EXEC_PID") == "\(ProcessEnvironment.processNumber)"
         let limits = isUnit ? "; its unit has to list it in ReadWritePaths, and ProtectHome hides home folders" : ""
         return Block(.local, "\(path) cannot be written: \(error.text)\(limits)", cause: .unwritable)
     }

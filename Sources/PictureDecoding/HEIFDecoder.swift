@@ -149,27 +149,22 @@ final class HEIFDecoder {
     }
 
     private func pixels(_ handle: OpaquePointer, _ aperture: HEIFAperture?) throws(DecodingRefusal) -> Pixels {
-        try unsafe decoded(handle, space: heif_colorspace_RGB, chroma: heif_chroma_interleaved_RGB) {
-            image throws(DecodingRefusal) in
-            let (width, height, rgb) = try unsafe plane(
-                of: image, channel: heif_channel_interleaved, each: 3, aperture: aperture)
+        try unsafe decoded(handle, heif_colorspace_RGB, heif_chroma_interleaved_RGB) { image throws(DecodingRefusal) in
+            let (width, height, rgb) = try unsafe plane(image, heif_channel_interleaved, each: 3, aperture: aperture)
             return Pixels(width: width, height: height, bytes: rgb)
         }
     }
 
     private func grey(_ handle: OpaquePointer, _ aperture: HEIFAperture?) throws(DecodingRefusal) -> Samples {
-        try unsafe decoded(handle, space: heif_colorspace_undefined, chroma: heif_chroma_undefined) {
-            image throws(DecodingRefusal) in
+        try unsafe decoded(handle, heif_colorspace_undefined, heif_chroma_undefined) { image throws(DecodingRefusal) in
             switch unsafe calls.image_get_colorspace(image) {
             case heif_colorspace_monochrome, heif_colorspace_YCbCr:
-                return try unsafe samples(of: image, channel: heif_channel_Y, aperture: aperture)
+                return try unsafe samples(image, heif_channel_Y, in: aperture)
             case heif_colorspace_RGB:
                 // libheif 1.15 puts a grid of grey tiles together as RGB.
-                let red = try unsafe samples(of: image, channel: heif_channel_R, aperture: aperture)
+                let red = try unsafe samples(image, heif_channel_R, in: aperture)
                 for channel in [heif_channel_G, heif_channel_B] {
-                    guard try unsafe samples(of: image, channel: channel, aperture: aperture).bytes == red.bytes else {
-                        throw Self.colour
-                    }
+                    guard try unsafe samples(image, channel, in: aperture).bytes == red.bytes else { throw Self.colour }
                 }
                 return red
             default: throw Self.colour
@@ -180,15 +175,15 @@ final class HEIFDecoder {
     private static let colour = DecodingRefusal(.unsupported, "is a HEIF file whose depth picture is in colour")
 
     private func samples(
-        of image: OpaquePointer, channel: heif_channel, aperture: HEIFAperture?
+        _ image: OpaquePointer, _ channel: heif_channel, in aperture: HEIFAperture?
     ) throws(DecodingRefusal) -> Samples {
         let each = unsafe calls.image_get_bits_per_pixel_range(image, channel) > 8 ? 2 : 1
-        let (width, height, bytes) = try unsafe plane(of: image, channel: channel, each: each, aperture: aperture)
+        let (width, height, bytes) = try unsafe plane(image, channel, each: each, aperture: aperture)
         return Samples(width: width, height: height, type: each == 2 ? .uint16 : .uint8, bytes: bytes)
     }
 
     private func decoded<Value>(
-        _ handle: OpaquePointer, space: heif_colorspace, chroma: heif_chroma,
+        _ handle: OpaquePointer, _ space: heif_colorspace, _ chroma: heif_chroma,
         _ body: (OpaquePointer) throws(DecodingRefusal) -> Value
     ) throws(DecodingRefusal) -> Value {
         guard let options = unsafe calls.decoding_options_alloc() else { throw .tooLarge }
@@ -205,7 +200,7 @@ final class HEIFDecoder {
 
     /// The size and the bytes of the part of a channel that is shown.
     private func plane(
-        of image: OpaquePointer, channel: heif_channel, each: Int, aperture: HEIFAperture?
+        _ image: OpaquePointer, _ channel: heif_channel, each: Int, aperture: HEIFAperture?
     ) throws(DecodingRefusal) -> (width: Int, height: Int, bytes: [UInt8]) {
         let width = Int(unsafe calls.image_get_width(image, channel))
         let height = Int(unsafe calls.image_get_height(image, channel))

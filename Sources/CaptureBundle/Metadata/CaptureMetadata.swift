@@ -46,7 +46,7 @@ public struct CaptureMetadata: Sendable {
 
     /// A member such as `capturedAt` was probably meant.
     private static func missing(
-        _ name: String, in root: JSONValue, expected: String, cause: BundleError.Cause
+        _ name: String, _ root: JSONValue, expected: String, cause: BundleError.Cause
     ) -> BundleError {
         func letters(_ text: String) -> [UInt8] { text.lowercased().utf8.filter { $0 != 0x5f && $0 != 0x2d } }
         let short = (root.members ?? []).map(\.name).filter { $0.utf8.count <= 32 }
@@ -59,7 +59,7 @@ public struct CaptureMetadata: Sendable {
     private static func time(_ root: JSONValue) throws(BundleError) -> (String, CaptureTime) {
         let expected = "expected a time with its zone like 2026-03-14T15:09:26.535+01:00"
         guard let member = root["captured_at"] else {
-            throw missing("captured_at", in: root, expected: expected, cause: .noTime)
+            throw missing("captured_at", root, expected: expected, cause: .noTime)
         }
         guard let text = member.text else { throw wrong("captured_at is \(member.kind), \(expected)") }
         guard let time = CaptureTime(text) else {
@@ -72,7 +72,7 @@ public struct CaptureMetadata: Sendable {
     private static func model(_ root: JSONValue) throws(BundleError) -> String {
         let expected = "expected a string of 1 to 256 bytes that is not blank"
         guard let member = root["device_model"] else {
-            throw missing("device_model", in: root, expected: expected, cause: .noModel)
+            throw missing("device_model", root, expected: expected, cause: .noModel)
         }
         guard let text = member.text else { throw wrong("device_model is \(member.kind), \(expected)") }
         let isBlank = text.utf8.allSatisfy { $0 == 0x20 || (0x09...0x0d).contains($0) }

@@ -95,24 +95,19 @@ private enum GPSTag {
 extension PhotoFacts.Position {
     /// Reads a GPS directory; nil if the latitude, the longitude or one of their hemispheres is missing.
     fileprivate init?(_ tiff: TIFFStructure, _ gps: TIFFDirectory) {
-        func angle(_ tag: Int, reference referenceTag: Int, positive: String, negative: String, limit: Double)
-            -> Double?
-        {
+        func angle(_ tag: Int, _ referenceTag: Int, signs: (String, String), limit: Double) -> Double? {
             guard let entry = gps[tag], let reference = gps[referenceTag].flatMap(tiff.text),
-                reference == positive || reference == negative, let degrees = tiff.rational(entry)
+                reference == signs.0 || reference == signs.1, let degrees = tiff.rational(entry)
             else { return nil }
             // Some programs write degrees with decimals, and 0/0 or nothing for minutes and seconds.
             let minutes = tiff.rational(entry, at: 1) ?? 0
             let seconds = tiff.rational(entry, at: 2) ?? 0
             let value = degrees + minutes / 60 + seconds / 3600
             guard value >= 0, value <= limit else { return nil }
-            return reference == negative ? -value : value
+            return reference == signs.1 ? -value : value
         }
-        guard
-            let latitude = angle(
-                GPSTag.latitude, reference: GPSTag.latitudeReference, positive: "N", negative: "S", limit: 90),
-            let longitude = angle(
-                GPSTag.longitude, reference: GPSTag.longitudeReference, positive: "E", negative: "W", limit: 180)
+        guard let latitude = angle(GPSTag.latitude, GPSTag.latitudeReference, signs: ("N", "S"), limit: 90),
+            let longitude = angle(GPSTag.longitude, GPSTag.longitudeReference, signs: ("E", "W"), limit: 180)
         else { return nil }
         self.latitude = latitude
         self.longitude = longitude

@@ -105,9 +105,7 @@ extension DeviceKeyFile {
         }
         return try locked {
             let known = try soundState(of: keyID)
-            if let known, let counter, known.counter > counter {
-                throw lowered("counter", from: known.counter, to: counter)
-            }
+            if let known, let counter, known.counter > counter { throw lowered("counter", known.counter, to: counter) }
             var state: DeviceKeyState
             if let known {
                 state = known
@@ -142,7 +140,7 @@ extension DeviceKeyFile {
         }
         // A bundle without a chain says nothing about the chain.
         guard newest.end != .start, newest.end != end else { return false }
-        guard newest.end.seq >= end.seq else { throw lowered("link", from: end.seq, to: newest.end.seq) }
+        guard newest.end.seq >= end.seq else { throw lowered("link", end.seq, to: newest.end.seq) }
         guard newest.end.seq > end.seq else { throw usedTwice(newest) }
         state.chain.pending = []
         state.chain.last = newest.end
@@ -155,7 +153,7 @@ extension DeviceKeyFile {
             file: bundle.name, cause: .linkTwice)
     }
 
-    private func lowered(_ what: String, from known: some BinaryInteger, to wanted: some BinaryInteger) -> BundleError {
+    private func lowered(_ what: String, _ known: some BinaryInteger, to wanted: some BinaryInteger) -> BundleError {
         BundleError(
             .keyState, "the state file is intact with \(what) \(known), which cannot be lowered to \(wanted)",
             file: statePath)

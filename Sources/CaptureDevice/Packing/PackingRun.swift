@@ -108,7 +108,7 @@ public struct PackingRun: Sendable {
                     }, deliver: deliver)
             }
             let made = try MadeFolder(folder)
-            defer { made.removeIfEmpty() }
+            defer { Folders.removeEmpty(made.folders) }
             if packer.isChained {
                 let packing = ChainPacking(key: key, device: device, places: items.map(\.output))
                 return try groups.run(
@@ -136,17 +136,16 @@ public struct PackingRun: Sendable {
 /// The folder for the bundles, which is created if it is missing.
 struct MadeFolder {
     let handle: FolderHandle
-    private let made: [FilePath]
+    /// The folders that were created.
+    let folders: [FilePath]
 
     init(_ path: FilePath) throws(BundleError) {
         do {
-            made = try Folders.create(path, mode: 0o777)
+            folders = try Folders.create(path, mode: 0o777)
             handle = try FolderHandle(path)
         } catch {
             if error.isNoFolder { throw BundleError(.outputUnusable, "is not a folder", file: path) }
             throw .writing(path, error)
         }
     }
-
-    func removeIfEmpty() { Folders.removeEmpty(made) }
 }

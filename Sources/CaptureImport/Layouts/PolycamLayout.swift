@@ -27,16 +27,14 @@ struct PolycamLayout: RawLayout {
             .sorted { ($0.time, $0.name.utf8.count) < ($1.time, $1.name.utf8.count) }
         let first = ordered[0].time
         let frames = ordered.map { stem, time in
-            func path(in folder: FilePath, index: Int, ending: String) -> FilePath? {
+            func path(_ folder: FilePath, _ index: Int, ending: String) -> FilePath? {
                 guard let name = FilePath.Component(stem + ending), held[index].contains(name) else { return nil }
                 return folder.appending(name)
             }
-            var frame = RawFrame(name: stem, number: time, photo: path(in: images, index: 0, ending: ".jpg"))
-            frame.depth = path(in: depths, index: 2, ending: ".png").map {
-                RawFrame.DepthFile(path: $0, scale: .millimetres)
-            }
-            frame.confidence = path(in: confidences, index: 3, ending: ".png")
-            let camera = path(in: cameras, index: 1, ending: ".json")
+            var frame = RawFrame(name: stem, number: time, photo: path(images, 0, ending: ".jpg"))
+            frame.depth = path(depths, 2, ending: ".png").map { RawFrame.DepthFile(path: $0, scale: .millimetres) }
+            frame.confidence = path(confidences, 3, ending: ".png")
+            let camera = path(cameras, 1, ending: ".json")
             frame.carried = (camera.map { [$0] } ?? []) + scanFiles
             do throws(BundleError) {
                 if let camera { frame.facts = try facts(camera, tree) }

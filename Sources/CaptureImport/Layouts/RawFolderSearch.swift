@@ -95,8 +95,7 @@ struct RawFolderSearch {
             if let kind = FileKind(file: path) {
                 return missing(
                     name, "\(other) is \(kind.words); expected \(Self.expected(size, insteadOf: kind))",
-                    cause: .otherDepth,
-                    values: [other])
+                    cause: .otherDepth, values: [other])
             }
             if let length = try? FileStatus.of(path).size, length == size?.byteCount {
                 return missing(name, "\(other) has the right length", cause: .otherName, values: [other])

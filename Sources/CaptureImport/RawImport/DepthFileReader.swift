@@ -6,17 +6,11 @@ import SystemPackage
 
 /// Reads a depth file in any encoding (Spec/raw-captures.md section 3).
 struct DepthFileReader {
-    private let file: RawFrame.DepthFile
-    private let size: DepthSize?
-    private let options: RawCaptureOptions
-    private let decoder: PictureDecoder
-
-    /// - Parameter said: The size, for encodings that do not contain it.
-    init(
-        _ file: RawFrame.DepthFile, said size: DepthSize?, options: RawCaptureOptions, decoder: PictureDecoder
-    ) {
-        (self.file, self.size, self.options, self.decoder) = (file, size, options, decoder)
-    }
+    let file: RawFrame.DepthFile
+    /// The size, for encodings that do not contain it.
+    let size: DepthSize?
+    let options: RawCaptureOptions
+    let decoder: PictureDecoder
 
     /// The samples, not yet in metres, and the name of the encoding for the manifest.
     private struct Samples {

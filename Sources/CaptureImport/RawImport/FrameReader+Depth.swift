@@ -66,7 +66,7 @@ extension FrameReader {
         guard faults.faults.isEmpty else { throw faults.joined }
         let made: DepthFloats
         do throws(BundleError) {
-            made = try DepthFileReader(depth, said: size, options: options, decoder: decoder).read(tree)
+            made = try DepthFileReader(file: depth, size: size, options: options, decoder: decoder).read(tree)
         } catch {
             throw export.search?.otherKind(depth.path, size) ?? error
         }

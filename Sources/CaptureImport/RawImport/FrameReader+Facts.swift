@@ -28,7 +28,7 @@ extension FrameReader {
 
     /// metadata.json of the bundle: without `location`, in canonical form.
     func canonical(
-        _ metadata: CaptureMetadata, photo: FramePhoto, depth: RawCapture.Depth?
+        _ metadata: CaptureMetadata, _ photo: FramePhoto, with depth: RawCapture.Depth?
     ) throws(BundleError) -> [UInt8] {
         var members = MemberList(metadata.root)
         if let size = depth?.size {

@@ -53,7 +53,7 @@ package struct FrameReader {
         return RawCapture(
             origin: RawCapture.Origin(layout: layout, frame: frame.name), photo: photo.capture, depth: depth,
             carried: carried.files, metadataFile: metadataFile,
-            metadata: try canonical(sheet.metadata, photo: photo, depth: depth),
+            metadata: try canonical(sheet.metadata, photo, with: depth),
             capturedAt: sheet.metadata.capturedAt, deviceModel: sheet.metadata.deviceModel,
             position: sheet.position, remarks: remarks.remarks)
     }

@@ -91,9 +91,7 @@ package final class FileHandle: Sendable {
 
     /// Fills `buffer` from its start and returns the number of bytes read, which is short only at the end of the file.
     package func read(into buffer: inout [UInt8]) throws(NativeError) -> Int {
-        try unsafe fill(&buffer, call: "read") { bytes, _ in
-            unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
-        }
+        try unsafe fill(&buffer, "read") { bytes, _ in unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count) }
     }
 
     /// Calls `read` once and returns the bytes that are available, at most `buffer.count`; 0 at the end of the file.
@@ -104,15 +102,13 @@ package final class FileHandle: Sendable {
     }
 
     package func write(_ bytes: Span<UInt8>) throws(NativeError) {
-        try unsafe writeAll(bytes, call: "write") { rest, _ in
-            unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-        }
+        try unsafe writeAll(bytes, "write") { rest, _ in unsafe Glibc.write(descriptor, rest.baseAddress, rest.count) }
     }
 
     /// Calls `read` with the rest of the buffer and the number of bytes before it, until the buffer is full or the file
     /// ends.
     func fill(
-        _ buffer: inout [UInt8], call name: String, _ read: (UnsafeMutableRawBufferPointer, Int) -> Int
+        _ buffer: inout [UInt8], _ name: String, by read: (UnsafeMutableRawBufferPointer, Int) -> Int
     ) throws(NativeError) -> Int {
         var filled = 0
         while filled < buffer.count {
@@ -129,7 +125,7 @@ package final class FileHandle: Sendable {
 
     /// Calls `write` with the rest of the bytes and the number of bytes before it, until all are written.
     func writeAll(
-        _ bytes: Span<UInt8>, call name: String, _ write: (UnsafeRawBufferPointer, Int) -> Int
+        _ bytes: Span<UInt8>, _ name: String, by write: (UnsafeRawBufferPointer, Int) -> Int
     ) throws(NativeError) {
         var written = 0
         while written < bytes.count {
@@ -222,16 +218,14 @@ extension FileHandle {
     /// Reads `count` bytes from `offset` on, or fewer if the file ends.
     package func read(_ count: Int, at offset: Int) throws(NativeError) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: count)
-        let filled = try unsafe fill(&buffer, call: "pread") {
+        let filled = try unsafe fill(&buffer, "pread") {
             unsafe pread(descriptor, $0.baseAddress, $0.count, offset + $1)
         }
         return Array(buffer[..<filled])
     }
 
     package func write(_ bytes: [UInt8], at offset: Int) throws(NativeError) {
-        try unsafe writeAll(bytes.span, call: "pwrite") {
-            unsafe pwrite(descriptor, $0.baseAddress, $0.count, offset + $1)
-        }
+        try unsafe writeAll(bytes.span, "pwrite") { unsafe pwrite(descriptor, $0.baseAddress, $0.count, offset + $1) }
     }
 
     /// Cuts the file to a length.

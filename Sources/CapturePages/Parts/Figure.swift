@@ -10,15 +10,11 @@ public struct Figure: Sendable {
     private let words: String
     private let caption: HTML
 
-    private init(_ source: HTML, width: Int, height: Int, words: String, caption: HTML) {
-        (self.source, self.width, self.height, self.words, self.caption) = (source, width, height, words, caption)
-    }
-
     /// The photo of a capture.
     ///
     /// - Parameter source: The address of the picture.
     public static func photo(_ source: HTML, width: Int, height: Int, caption: HTML) -> Figure {
-        Figure(source, width: width, height: height, words: "Photo of this capture", caption: caption)
+        Figure(source: source, width: width, height: height, words: "Photo of this capture", caption: caption)
     }
 
     /// The depth map of a capture in false colours.
@@ -26,7 +22,7 @@ public struct Figure: Sendable {
     /// - Parameter source: The address of the picture.
     public static func depth(_ source: HTML, width: Int, height: Int, caption: HTML) -> Figure {
         Figure(
-            source, width: width, height: height,
+            source: source, width: width, height: height,
             words: "Depth map in false colours: near is bright, far is dark, grey is not measured", caption: caption)
     }
 

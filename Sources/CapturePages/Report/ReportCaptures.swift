@@ -175,8 +175,7 @@ private struct ReportTimeline {
         let rows = days.map { day, counts in
             let total = counts.values.reduce(0, +)
             let link: HTML = "<a href=\"#day-\(day.date)\"><time datetime=\"\(day.date)\">\(day.words)</time></a>"
-            return [link, "\(total)", bar(of: used, counts: counts, most: most)]
-                + used.map { "\(counts[$0.tone] ?? 0)" as HTML }
+            return [link, "\(total)", bar(used, counts, most: most)] + used.map { "\(counts[$0.tone] ?? 0)" as HTML }
         }
         return """
             <section aria-labelledby="days">
@@ -187,7 +186,7 @@ private struct ReportTimeline {
     }
 
     /// Makes the bar of a day. It is hidden from screen readers, because the other cells have the numbers.
-    private func bar(of used: [(tone: Tone, name: String)], counts: [Tone: Int], most: Int) -> HTML {
+    private func bar(_ used: [(tone: Tone, name: String)], _ counts: [Tone: Int], most: Int) -> HTML {
         var start = 0
         var parts: [HTML] = []
         for tone in used.map(\.tone) {

@@ -53,7 +53,7 @@ extension PictureDecoder {
         do {
             let process = try DecoderProcess(try program(), .archive, input: file)
             var check = ArchiveCheck(limits: limits, byteLimit: limits.bytes(ofArchive: size))
-            try process.parts(timeLimit: partTimeLimit) { head, bytes in
+            try process.parts(timeLimit: timeLimit) { head, bytes in
                 guard let event = try check.event(head, bytes) else { return }
                 try body(event)
             }

@@ -17,7 +17,8 @@ public final class PictureDecoder: Sendable {
     private static let secondsOfWork = 100.0
 
     private let given: FilePath?
-    private let timeLimit: Double
+    /// The seconds that a process may take for one answer, or for one part of an archive.
+    let timeLimit: Double
     private let idle = Mutex<[DecoderProcess]>([])
 
     /// - Parameter executable: The path of `capbundle-decode`. If it is nil, the decoder is searched in the folder of the
@@ -69,9 +70,6 @@ public final class PictureDecoder: Sendable {
         }
         return try answer(of: try DecoderProcess(try program(), library), task, bytes, hasAllMemory: hasAllMemory)
     }
-
-    /// The seconds that a process may take for one part of an archive.
-    var partTimeLimit: Double { timeLimit }
 
     func program() throws(PictureFailure) -> FilePath { try DecoderProgram.find(given) }
 

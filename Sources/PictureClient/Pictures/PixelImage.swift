@@ -44,14 +44,14 @@ extension PixelImage {
     /// The picture with each pixel repeated `factor` times in both directions; nil if a side gets longer than `sideLimit`.
     package func repeated(_ factor: Int) -> PixelImage? {
         guard factor >= 1, max(width, height) <= Self.sideLimit / factor else { return nil }
-        return arranged(width: width * factor, height: height * factor) { ($0 / factor, $1 / factor) }
+        return arranged(width * factor, height * factor) { ($0 / factor, $1 / factor) }
     }
 
     /// The picture with another number of pixels, each with the colour of the nearest old one; nil if a side is outside
     /// 1 … `sideLimit`.
     package func picked(width newWidth: Int, height newHeight: Int) -> PixelImage? {
         guard (1...Self.sideLimit).contains(newWidth), (1...Self.sideLimit).contains(newHeight) else { return nil }
-        return arranged(width: newWidth, height: newHeight) {
+        return arranged(newWidth, newHeight) {
             ((2 * $0 + 1) * width / (2 * newWidth), (2 * $1 + 1) * height / (2 * newHeight))
         }
     }
@@ -63,13 +63,13 @@ extension PixelImage {
         let (right, bottom) = (width - 1, height - 1)
         let turned: PixelImage? =
             switch orientation {
-            case 2: arranged(width: width, height: height) { (right - $0, $1) }
-            case 3: arranged(width: width, height: height) { (right - $0, bottom - $1) }
-            case 4: arranged(width: width, height: height) { ($0, bottom - $1) }
-            case 5: arranged(width: height, height: width) { ($1, $0) }
-            case 6: arranged(width: height, height: width) { ($1, bottom - $0) }
-            case 7: arranged(width: height, height: width) { (right - $1, bottom - $0) }
-            case 8: arranged(width: height, height: width) { (right - $1, $0) }
+            case 2: arranged(width, height) { (right - $0, $1) }
+            case 3: arranged(width, height) { (right - $0, bottom - $1) }
+            case 4: arranged(width, height) { ($0, bottom - $1) }
+            case 5: arranged(height, width) { ($1, $0) }
+            case 6: arranged(height, width) { ($1, bottom - $0) }
+            case 7: arranged(height, width) { (right - $1, bottom - $0) }
+            case 8: arranged(height, width) { (right - $1, $0) }
             default: nil
             }
         return turned ?? self
@@ -77,14 +77,13 @@ extension PixelImage {
 
     /// Makes a picture from the pixels of this one.
     ///
-    /// - Parameter source: Gives the column and row in this picture for a column and row of the new one.
-    private func arranged(width newWidth: Int, height newHeight: Int, _ source: (Int, Int) -> (Int, Int)) -> PixelImage?
-    {
+    /// - Parameter map: Gives the column and row in this picture for a column and row of the new one.
+    private func arranged(_ newWidth: Int, _ newHeight: Int, by map: (Int, Int) -> (Int, Int)) -> PixelImage? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(3 * newWidth * newHeight)
         for row in 0..<newHeight {
             for column in 0..<newWidth {
-                let (fromColumn, fromRow) = source(column, row)
+                let (fromColumn, fromRow) = map(column, row)
                 let at = 3 * (fromRow * width + fromColumn)
                 bytes.append(rgb[at])
                 bytes.append(rgb[at + 1])

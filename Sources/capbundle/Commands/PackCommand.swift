@@ -132,14 +132,11 @@ struct PackCommand: ManyNamesCommand {
             key: key.file, passphrase: try passphrase.passphrase(warn: diagnostic.warning), isChained: chain)
         try withholdable.warn()
         let options = try options()
-        if let outDir {
-            try packMany(into: outDir, packer, options)
-        } else {
-            try packOne(names[0], with: packer, options)
-        }
+        if let outDir { try packMany(into: outDir, packer, options) } else { try packOne(packer, options) }
     }
 
-    private func packOne(_ raw: String, with packer: Packer, _ options: RawCaptureOptions) throws {
+    private func packOne(_ packer: Packer, _ options: RawCaptureOptions) throws {
+        let raw = names[0]
         do {
             let body = try multipart.map { path in
                 Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))

@@ -59,8 +59,7 @@ struct RedactCommand: ParsableCommand {
         }
         if format.json {
             let json = WithholdingRendering.json(
-                report, file: file, output: output, manifest: redacted.manifest, sha256: redacted.manifestSHA256,
-                bytes: redacted.byteCount,
+                report, of: file, redacted, in: output,
                 withheld: (redacted.moved + redacted.lacking).sorted { $0.path < $1.path })
             return try Output.json(json, beside: [output])
         }

@@ -51,9 +51,7 @@ struct RestoreCommand: ParsableCommand {
         }
         if format.json {
             let json = WithholdingRendering.json(
-                report, file: file, output: output, manifest: restored.manifest, sha256: restored.manifestSHA256,
-                bytes: restored.byteCount,
-                restored: restored.moved, withheld: restored.lacking)
+                report, of: file, restored, in: output, restored: restored.moved, withheld: restored.lacking)
             return try Output.json(json, beside: [output])
         }
         let size = Quantity.bytes(restored.byteCount, on: .messages)

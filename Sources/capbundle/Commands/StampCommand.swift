@@ -179,7 +179,7 @@ private struct Stamper: Sendable {
         let imprint = try Self.imprint(of: bundle)
         let path = TimeStamp.path(beside: bundle)
         let place: OutputPlace = replaces ? .replacing(path) : .file(path)
-        if let known = try known(of: bundle, at: path, exists: place.exists) { return known }
+        if let known = try known(bundle, path, exists: place.exists) { return known }
         // --force replaces a file, but never a bundle, which can be one of those to stamp.
         guard FileKind(file: path)?.family != .bundle else {
             throw BundleError(.outputExists, "is a bundle, which no time stamp replaces", file: path)
@@ -191,9 +191,7 @@ private struct Stamper: Sendable {
         try target.write(reply.bytes)
         do { try target.commit() } catch {
             // Another process, or the same bundle under another name, can have been faster.
-            guard error.code == .outputExists, let known = try known(of: bundle, at: path, exists: true) else {
-                throw error
-            }
+            guard error.code == .outputExists, let known = try known(bundle, path, exists: true) else { throw error }
             return known
         }
         return Outcome(path: path, stamped: stamped, warning: warning, isOld: false)
@@ -202,7 +200,7 @@ private struct Stamper: Sendable {
     /// The good time stamp that exists already; nil if no file exists.
     ///
     /// - Throws: `output.exists` for a time stamp that is not good, with its fault; `input.unreadable`, `trust.file`.
-    private func known(of bundle: FilePath, at path: FilePath, exists: Bool) throws -> Outcome? {
+    private func known(_ bundle: FilePath, _ path: FilePath, exists: Bool) throws -> Outcome? {
         guard exists, let stamp = try TimeStamp.beside(bundle) else { return nil }
         do {
             let (stamped, warning) = try check(stamp, bundle)

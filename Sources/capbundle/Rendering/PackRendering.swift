@@ -49,12 +49,13 @@ enum PackRendering {
 /// Prints the results of `redact` and `restore`.
 enum WithholdingRendering {
     static func json(
-        _ report: String, file: String, output: String, manifest: Manifest, sha256: Digest, bytes: Int,
+        _ report: String, of file: String, _ copy: PartialCopy, in output: String,
         restored: [ManifestEntry]? = nil, withheld: [ManifestEntry]
     ) -> JSONValue {
         .members([
-            "bytes": .integer(bytes), "exit_code": .integer(0), "file": .string(file), "id": .string(manifest.id),
-            "manifest_sha256": .text(sha256), "output": .string(output), "report": .string(report),
+            "bytes": .integer(copy.byteCount), "exit_code": .integer(0), "file": .string(file),
+            "id": .string(copy.manifest.id), "manifest_sha256": .text(copy.manifestSHA256),
+            "output": .string(output), "report": .string(report),
             "restored": restored.map(json), "withheld": json(withheld),
         ])
     }

@@ -49,7 +49,7 @@ extension QueueConcern {
             let limit = status.settings.text(.limit)
             return room(
                 status, setting: .limit,
-                found: "the spool holds \(used(status)), the limit is \(limit), so push refuses new captures"
+                "the spool holds \(used(status)), the limit is \(limit), so push refuses new captures"
             )
         case .lowDisk where status.takenByRoot > 0:
             let taken = Quantity.bytes(status.takenByRoot)
@@ -57,18 +57,17 @@ extension QueueConcern {
             return (found, "let root free that much, or keep less for it", "tune2fs -m PERCENT DEVICE")
         case .lowDisk where status.isQuotaFull:
             let found = "a quota has no room for another capture, so push refuses new captures"
-            return room(status, last: ("delete other files, or raise the quota", "quota -s"), found: found)
+            return room(status, last: ("delete other files, or raise the quota", "quota -s"), found)
         case .lowDisk:
             let free = "\(Quantity.bytes(status.freeBytes ?? 0)) are free on the disk"
             let found = status.floorWords.map {
                 "\(free), but \($0) must stay free (free-floor), so push refuses new captures"
             }
-            return room(status, setting: .freeFloor, found: found ?? "only \(free)")
+            return room(status, setting: .freeFloor, found ?? "only \(free)")
         case .lowInodes:
             let found = "the disk has room for only \(Quantity.count(status.freeInodes ?? 0, "further file")) (inodes)"
             // A run makes files too.
-            return room(
-                status, last: ("nothing can be pruned, so delete other files", "df -i"), found: found, sends: false)
+            return room(status, last: ("nothing can be pruned, so delete other files", "df -i"), found, sends: false)
         case .readOnlyDisk:
             if let folder = status.unwritableFolder {
                 let found = "\(folder) cannot be written by this user, so push refuses new captures"
@@ -106,7 +105,7 @@ extension QueueConcern {
         case .overMark:
             let mark = ByteSize.text(status.settings.warnAt)
             return room(
-                status, setting: .warnAt, found: "the spool holds \(used(status)), more than warn-at (\(mark))")
+                status, setting: .warnAt, "the spool holds \(used(status)), more than warn-at (\(mark))")
         case .unassigned:
             let found = "\(captures) \(have) no destination, so nothing sends \(them)"
             return (found, "add a destination", "\(capqueue("dest add")) NAME --kind KIND ...")
@@ -189,15 +188,15 @@ extension QueueConcern {
 
     /// How to make room. Nothing is deleted before it is uploaded, so `prune` is named only where it has something to do.
     private func room(
-        _ status: QueueStatus, setting: QueueSettings.Name, found: String
+        _ status: QueueStatus, setting: QueueSettings.Name, _ found: String
     ) -> (found: String, advice: String, next: String) {
         let advice = "nothing can be pruned, so change \(setting.rawValue)"
-        return room(status, last: (advice, "\(capqueue("config")) \(setting.rawValue) SIZE"), found: found)
+        return room(status, last: (advice, "\(capqueue("config")) \(setting.rawValue) SIZE"), found)
     }
 
     /// - Parameter last: what helps if nothing can be deleted or sent.
     private func room(
-        _ status: QueueStatus, last: (advice: String, next: String), found: String, sends: Bool = true
+        _ status: QueueStatus, last: (advice: String, next: String), _ found: String, sends: Bool = true
     ) -> (found: String, advice: String, next: String) {
         if let releasable = status.releasable {
             let least = releasable.isAll ? "" : "at least "

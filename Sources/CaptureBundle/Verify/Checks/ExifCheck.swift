@@ -19,10 +19,8 @@ struct ExifCheck {
     init(_ report: VerificationReport) {
         guard let photo = report.photo, let exif = photo.exif, let metadata = report.metadata else { return }
         disagreements = [
-            Self.time(exif, metadata), Self.model(exif, metadata),
-            Self.orientation(exif, frame: photo.frame, metadata: metadata),
-            Self.size(exif, frame: photo.frame, metadata: metadata),
-            report.location.flatMap { Self.position(exif, $0) },
+            Self.time(exif, metadata), Self.model(exif, metadata), Self.orientation(exif, photo.frame, with: metadata),
+            Self.size(exif, photo.frame, with: metadata), report.location.flatMap { Self.position(exif, $0) },
         ].compactMap(\.self)
         if exif.position != nil, report.withheld.contains(.location) {
             remarks.append(
@@ -95,7 +93,7 @@ extension ExifCheck {
 
 extension ExifCheck {
     private static func orientation(
-        _ exif: PhotoFacts, frame: JPEGStructure.PhotoSize?, metadata: CaptureMetadata
+        _ exif: PhotoFacts, _ frame: JPEGStructure.PhotoSize?, with metadata: CaptureMetadata
     ) -> BundleError? {
         guard let orientation = exif.orientation, (1...4).contains(orientation), let frame,
             let depth = metadata.depthSize
@@ -111,7 +109,7 @@ extension ExifCheck {
     }
 
     private static func size(
-        _ exif: PhotoFacts, frame: JPEGStructure.PhotoSize?, metadata: CaptureMetadata
+        _ exif: PhotoFacts, _ frame: JPEGStructure.PhotoSize?, with metadata: CaptureMetadata
     ) -> BundleError? {
         guard let said = exif.size else { return nil }
         if let frame, !said.hasSides(frame.width, frame.height) {

@@ -34,7 +34,7 @@ struct ChainTargets {
         switch try find(at: path) {
         case .link where isForLink: return
         case .link(let link, _):
-            throw Self.refusal(of: link, at: path, reason: ", so it is not replaced", cause: .isLink)
+            throw Self.refusal(link, path, reason: ", so it is not replaced", cause: .isLink)
         case .damagedBundle:
             let message = "is a damaged bundle, which may be a link of this key's chain, so it is not replaced"
             throw BundleError(.outputExists, message, file: path, cause: .maybeDamagedLink)
@@ -59,14 +59,13 @@ struct ChainTargets {
         let report = try Verifier.soundness.verify(BundleSource(file: path))
         guard try report.manifestSHA256 == Digest.of(linked.manifestBytes) else {
             throw Self.refusal(
-                of: link, at: path,
+                link, path,
                 reason: " but not the bundle that this command would make: the capture, the options or the salt differ",
                 cause: .linkOfOther)
         }
         guard report.isSound, report.withheld.isEmpty, let counter = report.authenticatorData?.counter else {
             throw Self.refusal(
-                of: link, at: path, reason: " and the bundle of this capture, but damaged or not whole",
-                cause: .damagedLink)
+                link, path, reason: " and the bundle of this capture, but damaged or not whole", cause: .damagedLink)
         }
         return PackedCapture(plan: linked, counter: counter, assertion: assertion)
     }
@@ -116,7 +115,7 @@ struct ChainTargets {
     }
 
     private static func refusal(
-        of link: Manifest.ChainLink, at path: FilePath, reason: String, cause: BundleError.Cause
+        _ link: Manifest.ChainLink, _ path: FilePath, reason: String, cause: BundleError.Cause
     ) -> BundleError {
         BundleError(.outputExists, "is link \(link.seq) of this key's chain\(reason)", file: path, cause: cause)
     }

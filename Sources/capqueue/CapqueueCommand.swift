@@ -45,7 +45,8 @@ struct CapqueueCommand: ParsableCommand {
             CommandGroup(
                 name: "Repair",
                 subcommands: [
-                    CheckCommand.self, BackupCommand.self, RestoreBackupCommand.self, SalvageCommand.self, ExportCommand.self,
+                    CheckCommand.self, BackupCommand.self, RestoreBackupCommand.self, SalvageCommand.self,
+                    ExportCommand.self,
                     MarkUploadedCommand.self,
                 ]),
         ])

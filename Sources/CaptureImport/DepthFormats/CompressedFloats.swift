@@ -67,7 +67,7 @@ package enum CompressedFloats {
                 case .outputFull, .blockEnded: continue
                 case .needsInput where step.consumed > 0 || step.produced > 0: continue
                 case .needsInput: throw DepthFormatFailure("is \(wrapper.words) data that is cut off")
-                case .corrupt where wrapper != .deflate && floats.count == size.byteCount: 
+                case .corrupt where wrapper != .deflate && floats.count == size.byteCount:
                     throw DepthFormatFailure("is damaged \(wrapper.words) data: its checksum is wrong")
                 case .corrupt: throw DepthFormatFailure("is not valid \(wrapper.words) data")
                 }

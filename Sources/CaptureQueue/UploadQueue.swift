@@ -42,7 +42,7 @@ public final class UploadQueue: Sendable {
         } catch {
             throw createIfMissing ? QueueError.withRoom(error, in: folder) : error
         }
-        if createIfMissing && store.readOnly == nil { Reserve(folder: folder).makeIfMissing() }
+        if createIfMissing && store.readOnly == nil { Reserve(folder: folder).createIfMissing() }
     }
 
     /// Whether the folder cannot be written or its disk is full. Then reading works, and all changes throw `io.failed`.

@@ -141,7 +141,7 @@ final class TIFFDecoder {
     /// The other compressions have no check.
     ///
     /// - Parameter limit: The number of bytes of a whole strip or tile.
-    private func holds(
+    private func isPresent(
         _ strile: UInt32, of file: OpaquePointer, _ source: UnsafeMutablePointer<capture_tiff_bytes>, limit: Int
     ) throws(DecodingRefusal) -> Bool {
         let offset = unsafe calls.GetStrileOffset(file, strile)
@@ -205,7 +205,7 @@ final class TIFFDecoder {
                     isTiled
                     ? unsafe calls.ComputeTile(file, UInt32(left), UInt32(top), 0, UInt16(plane)) : UInt32(part)
                 let (columns, lines) = (min(across, width - left), min(down, height - top))
-                guard try unsafe holds(number, of: file, source, limit: count) else {
+                guard try unsafe isPresent(number, of: file, source, limit: count) else {
                     missing += plane == 0 ? columns * lines : 0
                     continue
                 }

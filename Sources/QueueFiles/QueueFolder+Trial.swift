@@ -8,9 +8,9 @@ extension QueueFolder {
     /// call made is removed again.
     ///
     /// - Throws: `queue.open`, `queue.unusable`, `io.failed`.
-    package func makeTried() throws(QueueError) {
-        let made = try makeExamined()
-        guard !exists, try !Spool(folder: self).holdsBundles() else { return }
+    package func createTested() throws(QueueError) {
+        let made = try createChecked()
+        guard !exists, try !Spool(folder: self).hasBundles() else { return }
         do {
             try requireUsable()
         } catch {

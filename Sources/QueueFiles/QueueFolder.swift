@@ -58,7 +58,7 @@ public struct QueueFolder: Hashable, Sendable {
     }
 
     /// Whether a path is this folder or below it, or would be if it were made, also by way of another mount of this folder.
-    package func holds(_ place: FilePath) -> Bool {
+    package func contains(_ place: FilePath) -> Bool {
         var place = place.absolute
         while !FileStatus.exists(place), place.folder != place { place = place.folder }
         place = place.resolved
@@ -72,7 +72,7 @@ public struct QueueFolder: Hashable, Sendable {
 
     /// - Throws: `queue.unusable` for a backup in this folder.
     package func requireOutside(_ backup: FilePath) throws(QueueError) {
-        guard holds(backup) else { return }
+        guard contains(backup) else { return }
         throw QueueError(.unusable, "is in the queue's own folder, expected a folder apart from it", of: backup)
     }
 
@@ -89,7 +89,7 @@ public struct QueueFolder: Hashable, Sendable {
     ///
     /// - Returns: the folders that were made.
     @discardableResult
-    package func makeExamined() throws(QueueError) -> [FilePath] {
+    package func createChecked() throws(QueueError) -> [FilePath] {
         try requireText()
         if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
         return try make()

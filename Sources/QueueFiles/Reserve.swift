@@ -13,7 +13,7 @@ package struct Reserve: Sendable {
     package var exists: Bool { FileStatus.exists(folder.reserve) }
 
     /// Makes the files if there is room. A queue works without them.
-    package func makeIfMissing() {
+    package func createIfMissing() {
         guard let space = try? DiskSpace.at(folder.path), space.free > 2 * Self.size, space.freeInodes ?? .max > 8
         else { return }
         // `tune2fs -m` changes the number.

@@ -116,7 +116,7 @@ package struct Spool: Sendable {
     }
 
     /// Whether there are bundles, or sidecars of references.
-    package func holdsBundles() throws(QueueError) -> Bool {
+    package func hasBundles() throws(QueueError) -> Bool {
         for shard in try shards()
         where try names(inShard: shard).contains(where: { $0.extension == "bundle" || $0.extension == "json" }) {
             return true

@@ -113,7 +113,7 @@ package final class DepthMapReader {
         fault = BundleError(code, message)
     }
 
-    private func gather(_ count: Int, from rest: inout Span<UInt8>) -> Bool {
+    private func collect(_ count: Int, from rest: inout Span<UInt8>) -> Bool {
         let taken = min(count - pending.count, rest.count)
         for index in 0..<taken { pending.append(rest[index]) }
         rest = rest.extracting(droppingFirst: taken)
@@ -121,7 +121,7 @@ package final class DepthMapReader {
     }
 
     private func readHeader(_ rest: inout Span<UInt8>) {
-        guard gather(DepthMapCodec.headerLength, from: &rest) else { return }
+        guard collect(DepthMapCodec.headerLength, from: &rest) else { return }
         guard pending.starts(with: DepthMapCodec.fixedHeader) else {
             return fail(.depthGzip, "does not begin with the gzip header \(Hex.encode(DepthMapCodec.fixedHeader))")
         }
@@ -157,7 +157,7 @@ package final class DepthMapReader {
     }
 
     private func readTrailer(_ rest: inout Span<UInt8>) {
-        guard gather(DepthMapCodec.trailerLength, from: &rest) else { return }
+        guard collect(DepthMapCodec.trailerLength, from: &rest) else { return }
         let words = [0, 4].map { start in
             (0..<4).reduce(UInt32(0)) { $0 | UInt32(pending[start + $1]) << (8 * UInt32($1)) }
         }

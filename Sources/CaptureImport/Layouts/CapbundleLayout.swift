@@ -24,7 +24,7 @@ package enum CapbundleLayout: RawLayout {
     /// Endings of arrays that are not read. A depth map with one is named, with the endings that are.
     private static let others = ["mat", "h5", "hdf5", "csv", "txt", "safetensors", "pt", "f16", "f64", "dat"]
 
-    static func evidence(in tree: RawTree) -> String? { ([photo] + otherPhotos).first(where: tree.holds)?.string }
+    static func evidence(in tree: RawTree) -> String? { ([photo] + otherPhotos).first(where: tree.has)?.string }
 
     static func export(_ tree: RawTree) -> RawExport {
         let names = tree.names().map { FilePath(root: nil, [$0]) }
@@ -42,7 +42,7 @@ package enum CapbundleLayout: RawLayout {
     /// layout does not define a unit.
     private static func depth(_ found: [FilePath], in tree: RawTree) -> RawFrame.DepthFile? {
         guard let path = found.first else {
-            let other = others.map { FilePath("depth.\($0)") }.first(where: tree.holds)
+            let other = others.map { FilePath("depth.\($0)") }.first(where: tree.has)
             return other.map { RawFrame.DepthFile(path: $0) }
         }
         let isPNG = path == "depth.png"

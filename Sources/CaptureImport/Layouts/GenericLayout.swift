@@ -53,7 +53,7 @@ struct GenericLayout {
     /// The path of metadata.json, if it has one of our members. Apps write other files with this name.
     private func metadata(in tree: RawTree) throws(BundleError) -> FilePath? {
         let path = CapbundleLayout.metadata
-        guard tree.holds(path) else { return nil }
+        guard tree.has(path) else { return nil }
         let root = try tree.json(path)
         return root["captured_at"] != nil || root["device_model"] != nil ? path : nil
     }

@@ -9,7 +9,7 @@ struct NerfstudioLayout: RawLayout {
 
     private static let file: FilePath = "transforms.json"
 
-    static func evidence(in tree: RawTree) -> String? { tree.holds(file) ? file.string : nil }
+    static func evidence(in tree: RawTree) -> String? { tree.has(file) ? file.string : nil }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         let root = try ExportObject(tree.json(file, limit: FileLimits.scan), file: tree.label(file))
@@ -29,7 +29,7 @@ struct NerfstudioLayout: RawLayout {
             // instant-ngp and NeRFCapture leave out the ending.
             let full =
                 path.extension == nil
-                ? [".png", ".jpg"].map { FilePath("\(path.string)\($0)") }.first(where: tree.holds) : nil
+                ? [".png", ".jpg"].map { FilePath("\(path.string)\($0)") }.first(where: tree.has) : nil
             paths.append(full ?? path)
         }
         let names = try names(of: paths, root)

@@ -15,14 +15,14 @@ struct PolycamLayout: RawLayout {
     private static let cameraLimit = 64 << 10
 
     static func evidence(in tree: RawTree) -> String? {
-        tree.holds(images) && tree.holds(cameras) ? "\(images), \(cameras)" : nil
+        tree.has(images) && tree.has(cameras) ? "\(images), \(cameras)" : nil
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         let held = [images, cameras, depths, confidences].map { Set(tree.names(in: $0)) }
         let stems = Set(held[0].compactMap { stem($0, ".jpg") }).union(held[2].compactMap { stem($0, ".png") })
         try FrameCount.check(stems.count, in: tree)
-        let scanFiles = tree.holds(mesh) ? [mesh] : []
+        let scanFiles = tree.has(mesh) ? [mesh] : []
         let ordered = stems.map { (name: $0.string, time: Int($0.string) ?? 0) }
             .sorted { ($0.time, $0.name.utf8.count) < ($1.time, $1.name.utf8.count) }
         let first = ordered[0].time

@@ -11,7 +11,7 @@ enum RealityCamLayout: RawLayout {
     private static let metadata: FilePath = "metadata.json"
 
     static func evidence(in tree: RawTree) -> String? {
-        guard let depth = depths.first(where: tree.holds), photos.contains(where: tree.holds), tree.holds(metadata),
+        guard let depth = depths.first(where: tree.has), photos.contains(where: tree.has), tree.has(metadata),
             let root = try? tree.json(metadata, limit: BundleLimits.metadataBytes), root["photo_hash"]?.text != nil
         else { return nil }
         return "metadata.json with photo_hash, \(depth)"
@@ -19,9 +19,9 @@ enum RealityCamLayout: RawLayout {
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
         var frame = RawFrame()
-        frame.photo = photos.first(where: tree.holds)
+        frame.photo = photos.first(where: tree.has)
         frame.photoHash = try tree.json(metadata, limit: BundleLimits.metadataBytes)["photo_hash"]?.text
-        frame.depth = depths.first(where: tree.holds).map { RawFrame.DepthFile(path: $0, scale: .metres) }
+        frame.depth = depths.first(where: tree.has).map { RawFrame.DepthFile(path: $0, scale: .metres) }
         return RawExport(frames: [frame], app: "RealityCam", isSingle: true, metadata: metadata)
     }
 }

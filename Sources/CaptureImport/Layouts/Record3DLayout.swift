@@ -10,7 +10,7 @@ struct Record3DLayout: RawLayout {
     private static let file: FilePath = "metadata.json"
 
     static func evidence(in tree: RawTree) -> String? {
-        guard tree.holds("rgb"), tree.holds("depth"), tree.holds(file) else { return nil }
+        guard tree.has("rgb"), tree.has("depth"), tree.has(file) else { return nil }
         // `export` says what is wrong with a file that cannot be read.
         guard let root = try? tree.json(file, limit: FileLimits.scan) else { return "\(file), rgb, depth" }
         guard root["K"] != nil, root["w"] != nil, root["h"] != nil else { return nil }
@@ -132,7 +132,7 @@ struct R3DLayout: RawLayout {
     static let words = "a recording in Record3D's own format (.r3d)"
 
     static func evidence(in tree: RawTree) -> String? {
-        tree.holds("metadata") && tree.holds("rgbd") ? "metadata, rgbd" : nil
+        tree.has("metadata") && tree.has("rgbd") ? "metadata, rgbd" : nil
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {

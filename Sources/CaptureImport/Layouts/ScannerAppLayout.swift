@@ -12,7 +12,7 @@ struct ScannerAppLayout: RawLayout {
     private static let frameLimit = 64 << 10
 
     static func evidence(in tree: RawTree) -> String? {
-        guard tree.holds(infoFile), let frame = tree.names().first(where: { digits(of: $0) != nil }) else { return nil }
+        guard tree.has(infoFile), let frame = tree.names().first(where: { digits(of: $0) != nil }) else { return nil }
         return "\(infoFile), \(frame)"
     }
 

@@ -7,7 +7,7 @@ struct StrayScannerLayout: RawLayout {
     static let words = "a Stray Scanner scan"
 
     static func evidence(in tree: RawTree) -> String? {
-        tree.holds("odometry.csv") && tree.holds("rgb.mp4") ? "odometry.csv, rgb.mp4" : nil
+        tree.has("odometry.csv") && tree.has("rgb.mp4") ? "odometry.csv, rgb.mp4" : nil
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {

@@ -48,7 +48,7 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     /// What `*` matches in the tree, in bytewise order. If the pattern has no `*` and the file exists, this is one empty
     /// text.
     package func matches(in tree: RawTree) -> [[UInt8]] {
-        guard let star else { return path([]).map(tree.holds) == true ? [[]] : [] }
+        guard let star else { return path([]).map(tree.has) == true ? [[]] : [] }
         var place: FilePath = ""
         for part in folder {
             guard let name = FilePath.Component(part) else { return [] }
@@ -62,7 +62,7 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
                 bytes.reversed().starts(with: star.after.reversed())
             else { return nil }
             let found = Array(bytes[star.before.count..<(bytes.count - star.after.count)])
-            return rest.isEmpty || path(found).map(tree.holds) == true ? found : nil
+            return rest.isEmpty || path(found).map(tree.has) == true ? found : nil
         }
     }
 }

@@ -50,7 +50,7 @@ extension FrameReader {
         _ own: JSONValue?, _ metadata: CaptureMetadata?
     ) throws(BundleError) -> (FilePath, DepthFloats)? {
         var faults = FaultList()
-        let known = faults.attempt { try saidSize(own, metadata?.depthSize) }
+        let known = faults.attempt { try statedSize(own, metadata?.depthSize) }
         let size = known ?? nil
         let depth = faults.attempt { try depthFile(size) }
         guard let depth else { throw faults.joined }
@@ -85,7 +85,7 @@ extension FrameReader {
             throw BundleError(.rawCapture, "has no depth map\(within)", file: photoFile, cause: noDepth)
         }
         if let problem = depth.problem { throw problem }
-        guard tree.holds(depth.path) else {
+        guard tree.has(depth.path) else {
             throw BundleError(
                 .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), cause: noDepth)
         }
@@ -94,11 +94,11 @@ extension FrameReader {
 
     /// nil if other frames have a depth map: then it is missing here.
     private var noDepth: BundleError.Cause? {
-        export.frames.contains { $0.depth.map { tree.holds($0.path) } ?? false } ? nil : .noDepth
+        export.frames.contains { $0.depth.map { tree.has($0.path) } ?? false } ? nil : .noDepth
     }
 
     /// The size for files that do not contain it.
-    private func saidSize(
+    private func statedSize(
         _ own: JSONValue?, _ said: CaptureMetadata.Dimensions?
     ) throws(BundleError) -> DepthSize? {
         func wrong(_ words: String, _ cause: BundleError.Cause? = nil) -> BundleError {

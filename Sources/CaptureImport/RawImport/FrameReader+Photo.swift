@@ -27,7 +27,7 @@ extension FrameReader {
         guard let path = frame.photo else {
             throw export.search?.missingPhoto() ?? BundleError(.rawCapture, "has no photo", file: tree.root)
         }
-        guard tree.holds(path) else { throw wrong(path, "missing; it is the photo of this frame") }
+        guard tree.has(path) else { throw wrong(path, "missing; it is the photo of this frame") }
         if let large = try readLargePhoto(path) { return large }
         let file = label(path)
         var bytes = try tree.read(path, limit: FileLimits.photo)

@@ -104,7 +104,7 @@ package struct FrameReader {
     /// Reads the confidence map, which is packed byte for byte. It is left out if the bundle must not tell the position
     /// and the map could.
     private mutating func readConfidence() throws(BundleError) {
-        guard let path = frame.confidence, !options.withoutDepth, tree.holds(path) else { return }
+        guard let path = frame.confidence, !options.withoutDepth, tree.has(path) else { return }
         let bytes = try tree.read(path, limit: FileLimits.confidence)
         let kind = FileKind(bytes)
         guard kind?.png?.bits == 8, kind?.png?.colour == .greyscale else {

@@ -131,7 +131,7 @@ private struct SingleFile: RawTreeStorage {
 
     func names(in folder: FilePath) -> [FilePath.Component] { folder.isEmpty ? Array(name.components) : [] }
 
-    func holds(_ path: FilePath) -> Bool { path == name }
+    func has(_ path: FilePath) -> Bool { path == name }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
         try FolderStorage(folder: self.path.folder).read(path, limit: limit, label: label)
@@ -155,7 +155,7 @@ extension RawSource {
         // Most captures are such folders, so no other layout is looked for.
         let isUsual =
             tree.isFolder && Self.isWanted(CapbundleLayout.self, options)
-            && CapbundleLayout.usual.allSatisfy(tree.holds)
+            && CapbundleLayout.usual.allSatisfy(tree.has)
         let layouts: [any RawLayout.Type] = isUsual ? [CapbundleLayout.self] : Self.layouts
         let fitting = layouts.compactMap { layout in layout.evidence(in: tree).map { (layout, $0) } }
         guard let (layout, evidence) = fitting.first(where: { Self.isWanted($0.0, options) }) else {

@@ -138,7 +138,7 @@ final class ArchiveStorage: RawTreeStorage {
 
     func names(in folder: FilePath) -> [FilePath.Component] { listing.names(in: folder) }
 
-    func holds(_ path: FilePath) -> Bool { listing.place(of: path) != nil || listing.hasFolder(path) }
+    func has(_ path: FilePath) -> Bool { listing.place(of: path) != nil || listing.hasFolder(path) }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
         guard let place = listing.place(of: path) else {

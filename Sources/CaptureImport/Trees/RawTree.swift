@@ -30,7 +30,7 @@ package struct RawTree: Sendable {
     package func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
 
     /// Whether a file or folder has this path.
-    func holds(_ path: FilePath) -> Bool { storage.holds(path) }
+    func has(_ path: FilePath) -> Bool { storage.has(path) }
 
     /// Reads a whole file.
     ///
@@ -64,7 +64,7 @@ package struct RawTree: Sendable {
 /// The place from which a `RawTree` reads its files.
 protocol RawTreeStorage: Sendable {
     func names(in folder: FilePath) -> [FilePath.Component]
-    func holds(_ path: FilePath) -> Bool
+    func has(_ path: FilePath) -> Bool
     /// Reads a whole file.
     ///
     /// - Parameter label: The path of the file for messages.
@@ -95,7 +95,7 @@ struct FolderStorage: RawTreeStorage {
         path.isEmpty ? top : (try? Folders.names(in: folder.pushing(path))) ?? []
     }
 
-    func holds(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }
+    func has(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
         let file = try open(path, label)

@@ -51,12 +51,12 @@ final class QueueStore: Sendable {
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
     static func open(_ folder: QueueFolder, createIfMissing: Bool, freesReserve: Bool) throws(QueueError) -> QueueStore
     {
-        if createIfMissing { try folder.makeTried() }
+        if createIfMissing { try folder.createTested() }
         try folder.examine()
         try Schema.requireHeader(folder)
         if !folder.exists {
             // If the database is gone but the spool has bundles, this is not a new queue.
-            guard try !Spool(folder: folder).holdsBundles() else {
+            guard try !Spool(folder: folder).hasBundles() else {
                 throw QueueError(
                     .damaged, "the database is missing, but the spool holds bundles", of: folder.database)
             }

@@ -58,7 +58,7 @@ enum Schema {
     static func requireOurs(_ db: Database, in folder: QueueFolder) throws {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table'") ?? 0
         let isOurs = try Int.fetchOne(db, sql: "PRAGMA application_id") == applicationID
-        if tables == 0, try Spool(folder: folder).holdsBundles() {
+        if tables == 0, try Spool(folder: folder).hasBundles() {
             throw QueueError(
                 .damaged, "the database is empty, but the spool holds bundles", of: folder.database)
         }

@@ -197,7 +197,7 @@ extension Inbox {
                 .valueInvalid, "\(path) does not let you delete what others put there, expected a folder of yours",
                 of: name)
         }
-        guard !queue.holds(path), !queue.path.resolved.starts(with: path.resolved) else {
+        guard !queue.contains(path), !queue.path.resolved.starts(with: path.resolved) else {
             throw QueueError(
                 .valueInvalid, "\(path) is in the queue's folder or around it, expected a folder apart from it",
                 of: name)

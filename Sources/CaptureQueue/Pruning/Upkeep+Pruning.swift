@@ -32,7 +32,7 @@ extension UploadQueue.Upkeep {
         }
         if !options.isDryRun {
             try sweep.finish()
-            Reserve(folder: queue.folder).makeIfMissing()
+            Reserve(folder: queue.folder).createIfMissing()
             result.failures = sweep.failures
             try HistoryCondensing(queue: queue).run()
         }

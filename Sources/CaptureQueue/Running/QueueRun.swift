@@ -74,7 +74,7 @@ public final class QueueRun: Sendable {
             TransfersFile.remove(folder)
         }
         try queue.store.requireSpool()
-        Reserve(folder: folder).makeIfMissing()
+        Reserve(folder: folder).createIfMissing()
         try Claims(queue).recover()
         try SessionOutbox(queue: queue).recover()
         // Until now the file was that of the run before.

@@ -58,7 +58,7 @@ extension BackupMark {
         guard known == self else {
             throw QueueError(.unusable, "is the backup of another queue", of: target.path)
         }
-        try target.makeExamined()
+        try target.createChecked()
         try target.examine()
         try target.requireOneMount()
     }

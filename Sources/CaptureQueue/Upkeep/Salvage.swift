@@ -41,7 +41,7 @@ extension UploadQueue {
     ) throws -> SalvageResult {
         try folder.examine()
         try requireNeed(folder, isForced: isForced)
-        guard try folder.exists || Spool(folder: folder).holdsBundles() else { throw folder.missing }
+        guard try folder.exists || Spool(folder: folder).hasBundles() else { throw folder.missing }
         let locks = try [folder.runLock, folder.lock].map { path in
             guard
                 let lock = try onFile(path, { try FileLock.take(path, milliseconds: 60_000) })

@@ -16,7 +16,7 @@ private struct MemoryStorage: RawTreeStorage {
         ).sorted { $0.string < $1.string }
     }
 
-    func holds(_ path: FilePath) -> Bool { files.keys.contains { $0.components.starts(with: path.components) } }
+    func has(_ path: FilePath) -> Bool { files.keys.contains { $0.components.starts(with: path.components) } }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
         guard let bytes = files[path], bytes.count <= limit else {
@@ -153,7 +153,7 @@ enum PatternTarget: FuzzTarget {
             try? GenericLayout(patterns: patterns, options: RawCaptureOptions()).export(tree)
         }
         for path in export?.frames.compactMap(\.photo) ?? [] {
-            expect(tree.holds(path), "the photo \(path) does not exist")
+            expect(tree.has(path), "the photo \(path) does not exist")
         }
     }
 }

@@ -12,7 +12,7 @@ struct ZipUnpacker {
     /// Sends all members except folders. It returns false if the other end of standard output is closed.
     func unpack() throws(DecodingRefusal) -> Bool {
         try directory.forEach { entry throws(DecodingRefusal) in
-            let start = try begin(entry)
+            try begin(entry)
             let slash = UInt8(ascii: "/")
             let name = directory.hasBackslashes ? entry.name.map { $0 == UInt8(ascii: "\\") ? slash : $0 } : entry.name
             if name.last == slash { return true }
@@ -22,8 +22,8 @@ struct ZipUnpacker {
             guard Channel.send([AnswerPart(.archiveFile, name)]) else { return false }
             var writer = Writer(entry)
             switch entry.method {
-            case 0: return try copy(entry, from: start, &writer)
-            case 8: return try inflate(entry, from: start, &writer)
+            case 0: return try copy(entry, &writer)
+            case 8: return try inflate(entry, &writer)
             default:
                 throw DecodingRefusal(
                     .unsupported, "is a zip archive with compression method \(entry.method), expected stored or deflate"
@@ -32,8 +32,8 @@ struct ZipUnpacker {
         }
     }
 
-    /// Checks the header before a file, and returns the position of the file's first byte.
-    private func begin(_ entry: ZipDirectory.Entry) throws(DecodingRefusal) -> Int {
+    /// Checks the header before a file, and goes to the file's first byte.
+    private func begin(_ entry: ZipDirectory.Entry) throws(DecodingRefusal) {
         // Bit 0: encrypted. Bit 13: the headers are encrypted.
         guard entry.flags & 0x2001 == 0 else { throw DecodingRefusal(.unsupported, "is an encrypted zip archive") }
         guard entry.offset <= directory.offset, let header = Channel.read(30, at: entry.offset),
@@ -49,7 +49,6 @@ struct ZipUnpacker {
         guard start + entry.compressed <= directory.offset, Channel.seek(to: start) else {
             throw ZipDirectory.damage("a file reaches into the directory")
         }
-        return start
     }
 
     /// Sends a file's bytes, and compares their number and CRC with the directory.
@@ -73,9 +72,7 @@ struct ZipUnpacker {
         }
     }
 
-    private func copy(
-        _ entry: ZipDirectory.Entry, from start: Int, _ writer: inout Writer
-    ) throws(DecodingRefusal) -> Bool {
+    private func copy(_ entry: ZipDirectory.Entry, _ writer: inout Writer) throws(DecodingRefusal) -> Bool {
         guard entry.compressed == entry.size else { throw ZipDirectory.damage("a stored file has two sizes") }
         var rest = entry.size
         while rest > 0 {
@@ -87,9 +84,7 @@ struct ZipUnpacker {
         return true
     }
 
-    private func inflate(
-        _ entry: ZipDirectory.Entry, from start: Int, _ writer: inout Writer
-    ) throws(DecodingRefusal) -> Bool {
+    private func inflate(_ entry: ZipDirectory.Entry, _ writer: inout Writer) throws(DecodingRefusal) -> Bool {
         let inflater = try ZlibInflater(.none, failure: ZipDirectory.damage("").text)
         var output = [UInt8](repeating: 0, count: PictureLimits.pieceBytes)
         var rest = entry.compressed

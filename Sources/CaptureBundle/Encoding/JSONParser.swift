@@ -14,18 +14,12 @@ package struct JSONParser {
     private var position = 0
     private var nesting = 0
 
-    private init(_ bytes: [UInt8], nestingLimit: Int, keptNesting: Int) {
-        self.bytes = bytes
-        self.nestingLimit = nestingLimit
-        self.keptNesting = keptNesting
-    }
-
     /// - Parameters:
     ///   - nesting: The maximum nesting of objects and arrays; the outermost is level 1.
     ///   - keeping: The deepest level whose contents are kept. Deeper objects and arrays are returned empty, for
     ///     callers that do not need them; duplicate names in them are not detected.
     package static func parse(_ bytes: [UInt8], nesting: Int, keeping: Int = .max) throws(Failure) -> JSONValue {
-        var parser = JSONParser(bytes, nestingLimit: nesting, keptNesting: keeping)
+        var parser = JSONParser(bytes: bytes, nestingLimit: nesting, keptNesting: keeping)
         parser.skipSpace()
         let value = try parser.value()
         parser.skipSpace()

@@ -11,7 +11,7 @@ enum NextSteps {
     static func of(_ block: Block, _ name: String, kind: String?) -> [String] {
         let set = "\(capqueue("dest set")) \(name)"
         let run = "then send the waiting captures with: \(capqueue("run"))"
-        if let change = change(after: block, name, kind: kind) { return ["\(change.advice): \(change.next)", run] }
+        if let change = change(after: block, name) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
         case .endpoint where block.cause == .onlyTLS: return ["change the URL with: \(set) --url https://...", run]
         case .tls where block.cause == .noTLS, .endpoint:
@@ -35,7 +35,7 @@ enum NextSteps {
     }
 
     /// The change of settings that would end a block, with its command; nil if that is not known.
-    static func change(after block: Block, _ name: String, kind: String?) -> (advice: String, next: String)? {
+    static func change(after block: Block, _ name: String) -> (advice: String, next: String)? {
         let set = "\(capqueue("dest set")) \(name)"
         return switch (block.reason, block.cause) {
         case (.endpoint, .noChecksum): ("leave it out with", "\(set) --checksum md5")

@@ -107,7 +107,7 @@ struct RunCommand: ParsableCommand {
             let run = QueueRun(queue, options) { event in
                 screen.show(event)
                 hook?.handle(event)
-                keeper?.handle(event)
+                keeper?.markChanged()
             }
             StopSignals.watch { number in
                 let isAgain = stopped.withLock { first in

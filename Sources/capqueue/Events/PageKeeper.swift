@@ -48,10 +48,8 @@ final class PageKeeper: Sendable {
         warn("is written only when the run ends, because \(RunOptions.noThread)")
     }
 
-    /// Receives an event of the run, which may change the page.
-    func handle(_ event: QueueEvent) {
-        state.withLock { $0.isDirty = true }
-    }
+    /// Remembers that an event of the run may have changed the page.
+    func markChanged() { state.withLock { $0.isDirty = true } }
 
     /// Writes the page for the last time, and waits until it is written.
     ///

@@ -122,7 +122,7 @@ extension QueueConcern {
             let found = "\(stopped) cannot be sent, because \(name) is blocked\(why)"
             // A program may follow `next`, and to give up proofs is a person's decision.
             let isSafe = block?.reason != .unproven
-            if let block, isSafe, let change = NextSteps.change(after: block, name, kind: work?.destination?.kind) {
+            if let block, isSafe, let change = NextSteps.change(after: block, name) {
                 return (found, change.advice, change.next)
             }
             // A block that comes from the settings: `dest test` finds nothing.

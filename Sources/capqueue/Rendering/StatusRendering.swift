@@ -72,17 +72,17 @@ extension QueueStatus {
         facts.add(
             "destinations",
             names.isEmpty ? "none; add one with: \(capqueue("dest add"))" : names.joined(separator: ", "))
-        func isToldLater(_ code: QueueConcern.Code, _ name: String?) -> Bool {
+        func isReportedLater(_ code: QueueConcern.Code, _ name: String?) -> Bool {
             concerns.contains { $0.code == code && $0.destination == name }
         }
         for each in work {
             guard let destination = each.destination else { continue }
             let name = destination.name
             if each.backlog.captures > 0 { facts.add("to \(name)", each.backlogWords) }
-            if destination.isPaused, !isToldLater(.destinationPaused, name) {
+            if destination.isPaused, !isReportedLater(.destinationPaused, name) {
                 facts.add(name, "paused; resume it with: \(capqueue("resume")) --dest \(name)")
             }
-            if let block = destination.block, !isToldLater(.blocked, name) {
+            if let block = destination.block, !isReportedLater(.blocked, name) {
                 facts.add(name, "\(Style.doubtful.output("blocked")) \(block.words)")
             }
         }
@@ -94,7 +94,7 @@ extension QueueStatus {
                 "\(Quantity.count(backlog.captures, "delivery", plural: "deliveries")), \(Quantity.bytes(backlog.bytes))\(time)"
             )
         }
-        if isPaused, !isToldLater(.queuePaused, nil) {
+        if isPaused, !isReportedLater(.queuePaused, nil) {
             facts.add("paused", "nothing is sent; resume with: \(capqueue("resume"))")
         }
     }

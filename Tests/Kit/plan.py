@@ -52,6 +52,7 @@ def everything():
         environment("C2PA"),
         environment("Writers"),
         environment("StampJudges"),
+        environment("Frameworks"),
         environment("Bench"),
         swift_tests("Swift tests"),
         swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
@@ -65,7 +66,7 @@ def everything():
         suite("Service", "Service", build=RELEASE, needs=("release build",)),
         program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
         *(suite(name, name, build=RELEASE, needs=("release build",), python=name)
-          for name in ("Spark", "C2PA", "Writers", "StampJudges")),
+          for name in ("Spark", "C2PA", "Writers", "StampJudges", "Frameworks")),
         suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
               needs=("release build",)),
         suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,

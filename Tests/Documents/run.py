@@ -22,7 +22,7 @@ import tempfile
 
 from Kit.outcomes import PATIENCE, ROOT
 
-PAGES = ["README.md", "Samples/README.md", "Samples/operations.md", "Samples/python/README.md"]
+PAGES = ["README.md", "Samples/README.md", "Samples/operations.md", "Samples/receivers.md", "Samples/python/README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FORMS = [
     (re.compile(r"[0-9a-f]{64}"), "<hash>"),

@@ -16,7 +16,7 @@ STEPS = {  # column, row, what the box shows
     "pack": (1, 0, ["capbundle signs", "one file"]),
     "queue": (2, 0, ["capqueue keeps it", "until it arrived"]),
     "server": (2, 1, ["HTTP, S3, a URL,", "a mounted disk"]),
-    "verify": (1, 1, ["capbundle, openssl", "or a browser"]),
+    "verify": (1, 1, ["by capbundle,", "browser, openssl"]),
     "verdict": (0, 1, ["unchanged? from", "which device?"]),
 }
 ARROWS = [("camera", "pack"), ("pack", "queue"), ("queue", "server"), ("server", "verify"), ("verify", "verdict")]

@@ -9,12 +9,16 @@ blocks are pasted as they are, and a ```text block after one is its output. All 
 order, which contains Samples/ and Spec/ as a clone does. Values that differ on every run (hashes, ids, keys, times,
 ports, free space) are compared by their form; the time of the sample's capture is compared exactly.
 
-The index of findings must have one row for each script.
+A command that begins with `receiver serve` is for a second terminal: it continues until the page ends, on any free port, and
+the commands after it get its URL in place of http://127.0.0.1:8080. Its output is not compared.
+
+The index of findings must have one row for each script, and the drawing of README must be what its script draws.
 """
 import contextlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,13 +27,14 @@ import tempfile
 from Kit.outcomes import PATIENCE, ROOT
 
 PAGES = ["README.md", "Samples/README.md", "Samples/operations.md", "Samples/receivers.md", "Samples/python/README.md"]
+SHOWN_URL = "http://127.0.0.1:8080"  # where the sample receiver listens unless it gets a port
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 FORMS = [
     (re.compile(r"[0-9a-f]{64}"), "<hash>"),
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"), "<id>"),
     (re.compile(r"[A-Za-z0-9+/]{87}="), "<point>"),
     (re.compile(r"(?!2026-03-14T)\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z"), "<time>"),
-    (re.compile(r"[\d,]+(?= bytes free)"), "<bytes>"),
+    (re.compile(r"[\d,]+(?= bytes (?:are )?free)"), "<bytes>"),
     (re.compile(r"(?<=http://127\.0\.0\.1:)\d+"), "<port>"),
     (re.compile(r"(?<=^  encryption    )[a-z -]+$", re.M), "<kind>"),
     (re.compile(r"^capqueue: note: SQLite \d\S+ has a bug .*\n", re.M), ""),  # depends on the version of SQLite
@@ -57,10 +62,18 @@ def steps(page, has_receiver):
                 yield command, output
 
 
+def second_terminal(command, work, env):
+    """Starts a server on a free port; returns it with the URL that it prints once it can be reached."""
+    with open(work / "second-terminal.log", "wb") as log:
+        server = subprocess.Popen(["bash", "-c", f"exec {command} --port 0"], cwd=work, env=env, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True)
+    return server, server.stdout.readline().strip()
+
+
 def run_page(name, tools, more=None, patience=PATIENCE):
     """Runs the lines of a page; their background processes continue until the page ends. A page that brings its own files gets
     `more`, variables for its commands, in place of Samples and Spec."""
-    failures, count, groups = [], 0, []
+    failures, count, groups, url = [], 0, [], SHOWN_URL
     with tempfile.TemporaryDirectory() as folder:
         home = pathlib.Path(folder)
         work = home / "work"
@@ -76,6 +89,14 @@ def run_page(name, tools, more=None, patience=PATIENCE):
             for command, expected in steps((ROOT / name).read_text(), len(tools) == 3):
                 if command.startswith(("make ", "sudo ")):
                     continue
+                if command.startswith("receiver serve "):
+                    server, url = second_terminal(command, work, env)
+                    groups.append(server.pid)
+                    count += 1
+                    if not url:  # it ended
+                        failures.append(f"{name}: $ {command}\n{(work / 'second-terminal.log').read_text()}")
+                    continue
+                command = command.replace(SHOWN_URL, url)
                 process = subprocess.Popen(
                     ["bash", "-c", command], cwd=work, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -101,6 +122,16 @@ def index_faults():
             for name in sorted({*rows, *scripts}) if rows.count(name) != scripts.count(name)]
 
 
+def drawing_faults():
+    """Draws the picture of README again beside a copy of its script, and compares it with the one that is kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(ROOT / "Samples/way/draw.py", folder)
+        subprocess.run([sys.executable, f"{folder}/draw.py"], check=True)
+        drawn = pathlib.Path(folder, "way.svg").read_bytes()
+    kept = (ROOT / "Samples/way/way.svg").read_bytes()
+    return [] if drawn == kept else ["Samples/way/way.svg is not what Samples/way/draw.py draws"]
+
+
 def main():
     if len(sys.argv) not in (3, 4):
         sys.exit("usage: Tests/run.py Documents CAPBUNDLE CAPQUEUE [RECEIVER]")
@@ -116,7 +147,7 @@ def main():
         if count == 0:
             print(f"FAIL {name} shows no command")
             failed += 1
-    for fault in index_faults():
+    for fault in index_faults() + drawing_faults():
         print(f"FAIL {fault}")
         failed += 1
     print(f"{passed} passed, {failed} failed")

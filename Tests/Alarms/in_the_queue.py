@@ -1,7 +1,7 @@
 """Captures that are in the queue, and that nobody sends."""
 from Alarms.lines import Causes, HOUR
 from Kit.outcomes import expect
-from Kit.servers.nginx import free_port
+from Kit.servers.nginx import port_of_nobody
 
 line = Causes()
 
@@ -89,7 +89,7 @@ def behind(scene):
 class Nowhere:
     """A server that nobody started."""
 
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{port_of_nobody()}"
 
 
 TESTS = line.tests

@@ -94,6 +94,16 @@ def free_port(address="127.0.0.1"):
         return probe.getsockname()[1]
 
 
+NOBODY = []
+
+
+def port_of_nobody():
+    """A port at which connections are refused as long as this process runs: it is bound, and nobody listens there."""
+    NOBODY.append(socket.socket())
+    NOBODY[-1].bind(("127.0.0.1", 0))
+    return NOBODY[-1].getsockname()[1]
+
+
 def has_ipv6():
     try:
         return bool(free_port("::1"))

@@ -5,7 +5,7 @@ import time
 from Kit.outcomes import expect, long
 from Kit.sending import AT_ONCE, wait_until
 from Kit.servers.fault_proxy import FaultProxy
-from Kit.servers.nginx import free_port
+from Kit.servers.nginx import port_of_nobody
 from Kit.servers.scripted import Reply, Scripted
 from Sending.scenes import ENDED
 from Sending.wires import Wire
@@ -48,9 +48,9 @@ def completed_at_once(rig):
 
 def nobody_there(bench):
     """With a refused connection, an unknown name or an address without a route every run is offline."""
-    places = {"refused": (f"http://127.0.0.1:{free_port()}",), "unknown": ("http://captures.invalid:8080",),
-              "tls": (f"https://127.0.0.1:{free_port()}",),
-              "proxy": ("http://127.0.0.1:8080", "--proxy", f"http://127.0.0.1:{free_port()}")}
+    places = {"refused": (f"http://127.0.0.1:{port_of_nobody()}",), "unknown": ("http://captures.invalid:8080",),
+              "tls": (f"https://127.0.0.1:{port_of_nobody()}",),
+              "proxy": ("http://127.0.0.1:8080", "--proxy", f"http://127.0.0.1:{port_of_nobody()}")}
     rig = bench.rig()
     rig.env["RES_OPTIONS"] = "timeout:1 attempts:1"  # makes the resolver give up soon
     for name, (url, *options) in places.items():
@@ -125,7 +125,7 @@ def fetched_url(bench):
     """If no server listens at a URL that was fetched late, the waits grow as usual, and no attempt is used."""
     rig = bench.rig()
     asked = rig.folder / "asked"
-    rig.dest("web", "put", "--url-command", f"echo >> {asked}; echo http://127.0.0.1:{free_port()}/x")
+    rig.dest("web", "put", "--url-command", f"echo >> {asked}; echo http://127.0.0.1:{port_of_nobody()}/x")
     rig.push(bench.stock[0])
     with rig.start("run", "--watch") as running:
         time.sleep(12)

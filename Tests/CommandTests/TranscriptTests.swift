@@ -36,8 +36,11 @@ struct TranscriptTests {
         let text = played.joined(separator: "\n")
         if Self.isRecording {
             try text.write(to: file, atomically: true, encoding: .utf8)
-        } else {
-            #expect(text == recorded)
+        } else if text != recorded {
+            let lines = [text, recorded].map { $0.split(separator: "\n", omittingEmptySubsequences: false) }
+            let same = zip(lines[0], lines[1]).prefix { $0 == $1 }.count
+            let found = lines.map { $0.dropFirst(same).first ?? "the end" }
+            #expect(found[0] == found[1], "line \(same + 1)")
         }
     }
 

@@ -18,9 +18,9 @@ class Test:
 
 LINE = re.compile(r"^(ok|FAIL|skip) +(.*?)(?: \((\d+\.\d) s\))?$", re.M)
 CLOSING = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", re.M)
-SWIFT = re.compile(r"^\S+ Test (?!run with |case )(.+?) (passed|failed|skipped)(?: after (\d+\.\d+) seconds)?(?:: \"(.*)\"|[ .].*)?$", re.M)
+SWIFT = re.compile(r"^\S+ Test (?!run with |case )(.+?)(?: with \d+ test cases?)? (passed|failed|skipped)(?: after (\d+\.\d+) seconds)?(?:: \"(.*)\"|[ .].*)?$", re.M)
 SWIFT_END = re.compile(r"Test run with [1-9]\d* tests? .*(passed|failed) after")
-ISSUE = re.compile(r"^\S+ Test (.+?) recorded an issue.*? at (\S+: .*)$", re.M)
+ISSUE = re.compile(r"^\S+ Test (.+?) recorded an issue(?: with \d+ arguments?)?(.*?) at (\S+: .*)$", re.M)
 LATER = "a test of make test-all"
 
 
@@ -56,8 +56,8 @@ def _split(title):
 def swift(text, code):
     """Reads the lines of Swift Testing. A run without a closing line has failed."""
     issues = {}
-    for title, issue in ISSUE.findall(text):
-        issues.setdefault(title, []).append(issue)
+    for title, arguments, issue in ISSUE.findall(text):
+        issues.setdefault(title, []).append(f"{arguments} {issue}".strip())
     found = []
     for title, word, seconds, reason in SWIFT.findall(text):
         word = {"passed": "ok", "failed": "FAIL", "skipped": "later" if reason == LATER else "skip"}[word]

@@ -9,6 +9,8 @@ from Kit.stages import Stage
 
 PASSES = ["sh", "-c", "echo 'ok   one: two (0.1 s)'; echo '1 passed, 0 failed, 0 skipped'"]
 SWIFT = "echo '✔ Test one() passed after 0.5 seconds.'"
+SWIFT_CASES = ("echo '✘ Test goes(_:) recorded an issue with 1 argument name → \"a.txt\" at A.swift:4:1: it broke';"
+               "echo '✘ Test goes(_:) with 4 test cases failed after 0.5 seconds with 1 issue.'")
 SWIFT_END = "echo '✔ Test run with 1 test in 1 suite passed after 0.6 seconds.'"
 
 
@@ -67,6 +69,8 @@ def early_ends(folder):
                               ("broken", "echo 'FAIL one: two: three (0.1 s)'; exit 1", outputs.lines)):
         code, said, _ = played(folder, shell(name, line, reads=reads))
         expect(code == 1 and "closing line" in said, f"{name}: {said}")
+    _, said, _ = played(folder, shell("cases", f"{SWIFT_CASES}; {SWIFT_END}", reads=outputs.swift))
+    expect('goes(_:): name → "a.txt" A.swift:4:1: it broke' in said, said)
     code, said, _ = played(folder, shell("whole", f"{SWIFT}; {SWIFT_END}", reads=outputs.swift))
     expect(code == 0 and "1 passed, 0 failed\n" in said, said)
 

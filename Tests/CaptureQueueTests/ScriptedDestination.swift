@@ -1,9 +1,10 @@
 import CaptureBundle
 import CaptureNative
-import CaptureQueue
 import QueueModel
 import QueueTransports
 import Synchronization
+
+@testable import CaptureQueue
 
 /// A destination whose answers a test chooses. With a clock that the test sets, weeks pass in milliseconds.
 final class ScriptedDestination: UploadTransport {
@@ -55,8 +56,7 @@ final class ScriptedDestination: UploadTransport {
 /// One worker of a run, which the test drives without threads.
 final class SimulatedRun {
     let destination: ScriptedDestination
-    let sending: SendingState
-    private let record: Destination
+    let owner: RunOwner
     private let manual: ManualClock
     private let worker: DestinationWorker
     private let log = EventList()
@@ -67,12 +67,11 @@ final class SimulatedRun {
     ) throws {
         self.manual = manual
         destination = ScriptedDestination(manual)
-        record = try queue.destinations.find(name)
+        let record = try queue.destinations.find(name)
         let log = log
-        sending = SendingState(clock: { manual.now }, onEvent: { log.add($0) })
-        _ = sending.adopt(record)
-        worker = DestinationWorker(
-            queue, record, transport ?? destination, sending, ResultWriter(inlineFor: queue, sending))
+        owner = RunOwner(clock: { manual.now }, onEvent: { log.add($0) })
+        _ = owner.withTime { $0.adopted(record, at: $1) }
+        worker = DestinationWorker(inlineFor: queue, record, transport ?? destination, owner: owner)
     }
 
     var events: [QueueEvent] { log.all }

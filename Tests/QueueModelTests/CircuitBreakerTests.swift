@@ -4,7 +4,7 @@ import QueueModel
 import Testing
 
 /// When the queue leaves a destination alone, and what its answers mean for a capture (Spec/queue.md section 6).
-struct DestinationStateTests {
+struct CircuitBreakerTests {
     private static let start = 1_700_000_000_000
     private static let landed = SendOutcome.completed(receipt: "", remoteID: nil, remoteURL: nil)
     private static let failed = SendOutcome.failed(code: "http.500", message: "no")
@@ -17,26 +17,26 @@ struct DestinationStateTests {
     /// Begins one attempt and ends it at once; nil if none may begin.
     @discardableResult
     private func `try`(
-        _ outcome: SendOutcome, _ capture: Int, _ state: inout DestinationState,
-        _ refusal: DestinationState.Refusal = .ofDestination, at now: Int = start
-    ) -> DestinationState.Verdict? {
+        _ outcome: SendOutcome, _ capture: Int, _ state: inout CircuitBreaker,
+        _ refusal: CircuitBreaker.Refusal = .ofDestination, at now: Int = start
+    ) -> CircuitBreaker.Verdict? {
         state.begin(at: now).map { state.ended($0, outcome, capture: capture, refusal, at: now) }
     }
 
-    private func begun(_ state: inout DestinationState, at now: Int = start) throws -> DestinationState.Ticket {
+    private func begun(_ state: inout CircuitBreaker, at now: Int = start) throws -> CircuitBreaker.Ticket {
         let ticket = state.begin(at: now)
         return try #require(ticket)
     }
 
     /// Takes the values that must be saved, and checks that they are returned only once.
-    private func saved(_ state: inout DestinationState) throws -> DestinationState.Saved {
+    private func saved(_ state: inout CircuitBreaker) throws -> CircuitBreaker.Saved {
         let (saved, again) = (state.takeUnsaved(), state.takeUnsaved())
         #expect(again == nil)
         return try #require(saved)
     }
 
-    private func after(_ outcome: SendOutcome, of captures: [Int]) -> DestinationState {
-        var state = DestinationState()
+    private func after(_ outcome: SendOutcome, of captures: [Int]) -> CircuitBreaker {
+        var state = CircuitBreaker()
         for capture in captures { `try`(outcome, capture, &state) }
         return state
     }
@@ -46,7 +46,7 @@ struct DestinationStateTests {
     @Test func waitsLongerWithEachSlowDownUntilOneLands() throws {
         var block = Block(.wait, "SlowDown")
         block.isOfRate = true
-        var (state, now) = (DestinationState(), Self.start)
+        var (state, now) = (CircuitBreaker(), Self.start)
         for seconds in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
             `try`(.blocked(block), 1, &state, at: now)
             #expect(state.permission(at: now) == .wait(until: now + seconds * 1000))
@@ -76,7 +76,7 @@ struct DestinationStateTests {
     }
 
     @Test func doesNotBlockWhileOthersLand() {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         for capture in 0..<1000 {
             `try`(capture % 5 == 4 ? Self.landed : Self.failed, capture, &state)
             #expect(state.block == nil)
@@ -151,7 +151,7 @@ struct DestinationStateTests {
     private static let hour = 3_600_000
 
     /// The pauses in seconds between trials, each of which ends at once.
-    private func pauses(_ state: inout DestinationState, _ count: Int, hasBody: Bool) -> [Int] {
+    private func pauses(_ state: inout CircuitBreaker, _ count: Int, hasBody: Bool) -> [Int] {
         var now = Self.start
         return (0..<count).map { _ in
             if let ticket = state.begin(at: now) {
@@ -164,18 +164,18 @@ struct DestinationStateTests {
     }
 
     @Test func waitsInAnOutageFromTheFirstTryAndAnHourAfterAnHour() {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         let found = pauses(&state, 19, hasBody: false)
         #expect(found == [15, 30, 60, 120, 240] + Array(repeating: 300, count: 11) + [3600, 3600, 3600])
         // 15 + 30 + 60 + 120 + 240 seconds, and 11 times 300, are more than an hour: then only a person can end it.
         #expect(state.block?.reason == .failing && state.block?.needsUser == true)
-        var young = DestinationState()
+        var young = CircuitBreaker()
         _ = pauses(&young, 15, hasBody: false)
         #expect(young.block?.needsUser == false)
     }
 
     @Test func sendsFiveBodiesAnHourIntoAnOutage() {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         // The fifth body was sent 225 seconds after the first; an hour after that the next may follow.
         #expect(pauses(&state, 6, hasBody: true) == [15, 30, 60, 120, 3600 - 225, 3600])
     }
@@ -184,15 +184,15 @@ struct DestinationStateTests {
         var state = after(Self.outage, of: [1])
         let saved = try saved(&state)
         #expect(saved.outage?.code == "edge.502" && saved.outage == saved.outage.flatMap { Outage(text: $0.text) })
-        var next = DestinationState(saved, at: Self.start + 1000)
+        var next = CircuitBreaker(saved, at: Self.start + 1000)
         #expect(next.permission(at: Self.start + 1000) == .go && next.outage == saved.outage)
         // The outage has lasted for an hour, although most of it passed between the runs.
         `try`(Self.outage, 1, &next, at: Self.start + Self.hour)
         #expect(next.block?.needsUser == true)
         // Five bodies were sent: a new run waits, too.
-        var tired = DestinationState()
+        var tired = CircuitBreaker()
         _ = pauses(&tired, 5, hasBody: true)
-        let late = DestinationState(try self.saved(&tired), at: Self.start + 600_000)
+        let late = CircuitBreaker(try self.saved(&tired), at: Self.start + 600_000)
         #expect(late.permission(at: Self.start + 600_000) == .wait(until: Self.start + Self.hour))
     }
 
@@ -216,17 +216,17 @@ struct DestinationStateTests {
     }
 
     @Test func blocksNothingForAnOutageThatIsTheCapturesOwn() {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         `try`(Self.outage, 1, &state, .ofCapture)
         #expect(state.block == nil && state.outage == nil)
     }
 
     /// The clock is set back by a year in an outage.
     @Test func waitsNoLongerThanAnHourAfterAClockThatWasAhead() throws {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         _ = pauses(&state, 5, hasBody: true)
         let now = Self.start - 365 * 24 * Self.hour
-        var next = DestinationState(.init(outage: try saved(&state).outage), at: now)
+        var next = CircuitBreaker(.init(outage: try saved(&state).outage), at: now)
         `try`(Self.outage, 1, &next, at: now)
         #expect(next.permission(at: now) == .wait(until: now + 15_000))
     }
@@ -263,7 +263,7 @@ struct DestinationStateTests {
 
     @Test func obeysRefusalsOfFewCapturesAndThoseBetweenWhichOthersLand() {
         #expect(after(Self.refused, of: [1, 2, 1, 2, 1, 2]).block == nil)
-        var state = DestinationState()
+        var state = CircuitBreaker()
         for capture in 0..<100 {
             let verdict = `try`(capture % 5 == 4 ? Self.landed : Self.refused, capture, &state)
             #expect(verdict?.isParked == false)
@@ -273,27 +273,27 @@ struct DestinationStateTests {
     @Test func knowsInTheNextRunWhatWasRefusedInTheLast() throws {
         var state = after(Self.refused, of: [1, 2])
         for capture in 3...5 {
-            state = DestinationState(try saved(&state), at: Self.start)
+            state = CircuitBreaker(try saved(&state), at: Self.start)
             `try`(Self.refused, capture, &state)
         }
         let saved = try saved(&state)
         #expect(saved.block?.reason == .refusing)
         // A new run does not try any sooner.
-        state = DestinationState(saved, at: Self.start + 1000)
+        state = CircuitBreaker(saved, at: Self.start + 1000)
         #expect(state.permission(at: Self.start + 1000) == .wait(until: Self.start + 300_000))
     }
 
     @Test func triesAtOnceInANewRunWhatOnlyTheUserCanMend() {
         let block = Block(.credentials, "401", pause: .seconds(300), until: CaptureTime(clamping: Self.start + 300_000))
-        #expect(DestinationState(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
+        #expect(CircuitBreaker(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
     }
 
     // MARK: - Refusals that may be the capture's own
 
     @Test func blocksOnceAnotherCaptureIsRefusedInPlaceOfTheFirst() {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         let first = `try`(Self.forbidden, 1, &state, .unclear)
-        #expect(first == DestinationState.Verdict() && state.block == nil && state.takeUnsaved() == nil)
+        #expect(first == CircuitBreaker.Verdict() && state.block == nil && state.takeUnsaved() == nil)
         // A failure tells nothing about it.
         `try`(Self.failed, 2, &state)
         let second = `try`(Self.forbidden, 3, &state, .unclear)
@@ -307,7 +307,7 @@ struct DestinationStateTests {
     @Test(arguments: [landed, .accepted(remoteID: nil, remoteURL: nil)]) func doesNotBlockWhileOthersLandInTheirPlace(
         _ outcome: SendOutcome
     ) {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         for capture in 0..<1000 {
             `try`(capture % 2 == 0 ? Self.forbidden : outcome, capture, &state, .unclear)
             #expect(state.block == nil)
@@ -319,21 +319,21 @@ struct DestinationStateTests {
     }
 
     @Test func learnsNothingFromARefusalThatIsTheCapturesOwn() {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         for _ in 0..<10 { `try`(Self.forbidden, 1, &state, .ofCapture) }
         #expect(state.block == nil)
         for capture in [2, 3] { `try`(Self.forbidden, capture, &state, .unclear) }
         let until = Self.start + 300_000
         let own = `try`(Self.forbidden, 1, &state, .ofCapture, at: until)
         // The next trial is another capture's, at once.
-        #expect(own == DestinationState.Verdict() && state.block != nil && state.permission(at: until) == .go)
+        #expect(own == CircuitBreaker.Verdict() && state.block != nil && state.permission(at: until) == .go)
         var refusing = after(Self.refused, of: [1, 2, 3, 4, 5])
         let parked = `try`(Self.forbidden, 6, &refusing, .ofCapture, at: until)
         #expect(parked?.isParked == true)
     }
 
     @Test func doubtsARefusalInAPoll() throws {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         for isBlocked in [false, true] {
             let ticket = try begun(&state)
             _ = state.polled(ticket, Self.forbidden, capture: 1, .unclear, at: Self.start)
@@ -345,7 +345,7 @@ struct DestinationStateTests {
 
     @Test func isNotUnblockedByATransferThatBeganBefore() throws {
         for outcome in [Self.landed, Self.refused, Self.failed, .conflict(message: "other"), Self.offline] {
-            var state = DestinationState()
+            var state = CircuitBreaker()
             let old = try begun(&state)
             `try`(Self.later, 1, &state)
             let verdict = state.ended(old, outcome, capture: 2, at: Self.start + 3000)
@@ -356,7 +356,7 @@ struct DestinationStateTests {
 
     /// A server that takes all captures and refuses them when it is asked.
     @Test func countsRefusalsInPollsAlthoughTheServerTookTheCaptures() throws {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         for capture in 1...5 {
             `try`(.accepted(remoteID: nil, remoteURL: nil), capture, &state)
             let ticket = try begun(&state)
@@ -372,7 +372,7 @@ struct DestinationStateTests {
     }
 
     @Test func takesTheLongerWaitOfTwoTransfers() throws {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         let old = try begun(&state)
         `try`(Self.later, 1, &state)
         let longer = SendOutcome.blocked(Block(.wait, "much later", pause: .seconds(3600)))
@@ -381,7 +381,7 @@ struct DestinationStateTests {
     }
 
     @Test func isNotBlockedByATransferOfTheOldSettings() throws {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         let old = try begun(&state)
         _ = state.adopt(isPaused: false, lifts: 1)
         _ = state.ended(old, .blocked(Block(.credentials, "401")), capture: 1, at: Self.start)
@@ -389,7 +389,7 @@ struct DestinationStateTests {
     }
 
     @Test func countsConnectionsForTheDestinationAndNotForEachTransfer() throws {
-        var state = DestinationState()
+        var state = CircuitBreaker()
         let tickets = try (0..<8).map { _ in try begun(&state) }
         for (number, ticket) in tickets.enumerated() {
             _ = state.ended(ticket, Self.offline, capture: number, at: Self.start)
@@ -419,8 +419,8 @@ struct DestinationStateTests {
         _ seed: UInt64
     ) {
         var generator = SeededGenerator(seed: seed)
-        var (state, now) = (DestinationState(), Self.start)
-        var open: [DestinationState.Ticket] = []
+        var (state, now) = (CircuitBreaker(), Self.start)
+        var open: [CircuitBreaker.Ticket] = []
         let outcomes = [
             Self.landed, Self.failed, Self.broken, Self.refused, Self.offline, .conflict(message: "other"),
             .parked(cause: "stopped", isInDoubt: false), .blocked(Block(.full, "no room")), Self.forbidden, Self.outage,
@@ -438,7 +438,7 @@ struct DestinationStateTests {
             guard !open.isEmpty, Bool.random(using: &generator) else { continue }
             let ticket = open.remove(at: Int.random(in: 0..<open.count, using: &generator))
             let outcome = outcomes[Int.random(in: 0..<outcomes.count, using: &generator)]
-            let refusals = [DestinationState.Refusal.ofDestination, .unclear, .ofCapture]
+            let refusals = [CircuitBreaker.Refusal.ofDestination, .unclear, .ofCapture]
             let refusal = refusals[Int.random(in: 0..<3, using: &generator)]
             _ = state.ended(ticket, outcome, capture: Int.random(in: 0..<4, using: &generator), refusal, at: now)
         }

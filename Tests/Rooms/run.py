@@ -106,9 +106,21 @@ def named_files():
     expect(len(names) > 40 and not missing, f"of {len(names)} files these are missing: {missing}")
 
 
+def events_of_a_run():
+    """The table of Spec/queue.md section 13.1 names the events that RunState has, and RunState is a value."""
+    table = (ROOT / "Spec/queue.md").read_text().partition("### 13.1")[2].partition("\n## ")[0]
+    listed = re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `")))
+    texts = [NOISE.sub(" ", file.read_text()) for file in sorted((ROOT / "Sources/QueueModel/Running").glob("RunState*.swift"))]
+    events = re.findall(r"^    package mutating func (\w+)", "\n".join(texts), re.M)
+    expect(len(events) > 20 and sorted(listed) == sorted(events), f"listed differently: {sorted(set(listed) ^ set(events))}")
+    used = set(re.findall(r"^(?:\w+ )?import (\w+)", "\n".join(texts), re.M))
+    expect(used == {"CaptureBundle"}, f"imports {sorted(used)}")
+
+
 def main():
     lines = Lines()
     lines.run("the way of a byte: its files are there", named_files)
+    lines.run("the events of a run: Spec lists them", events_of_a_run)
     folders = [folder for folder in sorted((ROOT / "Sources").iterdir()) if any(folder.rglob("*.swift"))]
     targets = [Target(folder) for folder in [*folders, ROOT / "Samples/Receiver/Sources/receiver"]]
     for target in targets:

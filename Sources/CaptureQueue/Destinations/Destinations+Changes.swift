@@ -171,7 +171,7 @@ extension UploadQueue.Destinations {
     /// Stores the state of a destination, for `status` and for the next run.
     ///
     /// - Parameter saved: nil if nothing has changed.
-    func save(_ saved: DestinationState.Saved?, of destination: Destination) throws {
+    func save(_ saved: CircuitBreaker.Saved?, of destination: Destination) throws {
         guard let saved else { return }
         try queue.store.write { try $0.save(saved, ofDestination: destination.number) }
     }

@@ -21,7 +21,7 @@ extension Destination {
                         one, _ in one
                     }),
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needTime("added_at"),
-                saved: try DestinationState.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
+                saved: try CircuitBreaker.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
                 digests: DigestTraits(
                     refusesWrong: try row.integer("refuses_wrong").map { $0 == 1 },
@@ -38,7 +38,7 @@ extension Destination {
     }
 }
 
-extension DestinationState.Saved {
+extension CircuitBreaker.Saved {
     init(row: Row) throws {
         self.init(
             failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"),
@@ -63,7 +63,7 @@ extension DestinationState.Saved {
 }
 
 extension Database {
-    func save(_ saved: DestinationState.Saved, ofDestination number: Int) throws {
+    func save(_ saved: CircuitBreaker.Saved, ofDestination number: Int) throws {
         let (block, streaks) = (saved.block, [saved.failures, saved.refusals, saved.unproven])
         let lists = streaks.map { $0.map(String.init).joined(separator: ",") }
         try run(

@@ -1,36 +1,34 @@
 import QueueModel
 import QueueTransports
 
-/// Reports what happens to the deliveries of one destination.
-struct DestinationEvents: Sendable {
-    let destination: Destination
-    let sending: SendingState
-
+/// Reports what happens to the deliveries of a destination.
+extension RunOwner {
     func tell(
-        _ name: QueueEvent.Name, _ capture: CaptureRecord, at now: Int, _ add: (inout QueueEvent) -> Void = { _ in }
+        _ name: QueueEvent.Name, _ capture: CaptureRecord, _ destination: Destination, at now: Int,
+        _ add: (inout QueueEvent) -> Void = { _ in }
     ) {
-        var event = QueueEvent(name, at: now, destination: sending.name(destination))
+        var event = QueueEvent(name, at: now, destination: self.name(destination))
         event.id = capture.id
         event.sha256 = capture.sha256
         event.bytes = capture.byteCount
         event.session = capture.session
         add(&event)
-        sending.tell(event)
+        tell(event)
     }
 
-    func tell(_ change: DestinationState.Change?, _ takenBack: [CaptureRecord] = []) {
+    func tell(_ change: CircuitBreaker.Change?, _ destination: Destination, _ takenBack: [CaptureRecord] = []) {
         switch change {
         case .blocked(let block):
-            sending.tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
+            tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
                 (event.code, event.cause, event.until) = (block.reason.rawValue, block.cause, block.until)
             }
         case .ready:
-            sending.tell(.ready, destination)
-            sending.moved()
+            tell(.ready, destination)
+            moved()
         case nil: break
         }
         for capture in takenBack {
-            tell(.pending, capture, at: sending.now) { event in
+            tell(.pending, capture, destination, at: now) { event in
                 (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
             }
         }

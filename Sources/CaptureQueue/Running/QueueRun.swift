@@ -2,7 +2,6 @@ import CaptureBundle
 import CaptureNative
 import QueueFiles
 public import QueueModel
-import Synchronization
 
 /// Sends the deliveries of a queue (Spec/queue.md section 13). Each transfer has a thread, and one more supervises
 /// them.
@@ -12,23 +11,10 @@ import Synchronization
 /// let result = try run.perform()
 /// ```
 public final class QueueRun: Sendable {
-    private struct State {
-        var stop = StopRequest.none
-        var sending: SendingState?
-        var bell: Doorbell?
-        var result = RunResult()
-        /// Deliveries that failed for good in this run and were not taken back.
-        var failed: Set<[UInt8]> = []
-        var fault: (any Error)?
-    }
-
     private let queue: UploadQueue
     private let options: RunOptions
-    private let state = Mutex(State())
-    private let onEvent: @Sendable (QueueEvent) -> Void
+    private let owner: RunOwner
     private let started = MonotonicClock.seconds
-    /// The time of the last event.
-    private let last = Mutex(CaptureTime(clamping: 0))
 
     /// - Parameter onEvent: called from several threads, but never from two at the same time.
     public init(
@@ -36,25 +22,25 @@ public final class QueueRun: Sendable {
     ) {
         self.queue = queue
         self.options = options
-        self.onEvent = onEvent
+        let clock = queue.clock
+        owner = RunOwner(
+            clock: { clock.sinceBoot() }, bytesPerSecond: options.bytesPerSecond, onEvent: onEvent)
     }
 
     /// Asks the run to end. Transfers under way get a grace period, unless `atOnce` is set or this is the second call.
     public func stop(atOnce: Bool = false) {
-        state.withLock { state in
-            state.stop = atOnce || state.stop != .none ? .atOnce : .graceful
-            state.bell?.ring()
-        }
+        owner.with { $0.stopAsked(atOnce: atOnce) }
+        owner.ring()
     }
 
     /// Whether the run was asked to end, or its `longest` time is over.
-    public var isStopped: Bool { stopRequest != .none || secondsLeft.map { $0 <= 0 } ?? false }
+    public var isStopped: Bool { owner.with(\.stop) != .none || secondsLeft.map { $0 <= 0 } ?? false }
 
     /// How much is left of `longest`; nil without a limit.
     var secondsLeft: Double? { options.longest.map { started + $0 / .seconds(1) - MonotonicClock.seconds } }
 
     /// The transfers under way.
-    public var transfers: [TransferProgress] { state.withLock(\.sending)?.transfers ?? [] }
+    public var transfers: [TransferProgress] { owner.transfers }
 
     /// Runs until its mode is satisfied or it is stopped.
     ///
@@ -69,7 +55,7 @@ public final class QueueRun: Sendable {
         defer { queue.store.setRunner(isEnding: nil) }
         let bell = try onFile(folder.bell) { try Doorbell(folder.bell) }
         defer {
-            state.withLock { $0.bell = nil }
+            owner.hang(nil)
             bell.remove()
             TransfersFile.remove(folder)
         }
@@ -87,20 +73,19 @@ public final class QueueRun: Sendable {
             try db.limitWaits(now, from: now.wall)
             return now
         }
-        let sending = SendingState(
-            clock: clock(from: first), lead: first.stamp - first.wall,
-            dueBefore: options.mode == .once ? first.wall : nil, bytesPerSecond: options.bytesPerSecond, onEvent: count,
-            onMove: { bell.ring() })
-        state.withLock { ($0.bell, $0.sending) = (bell, sending) }
-        defer { state.withLock { $0.sending = nil } }
-        sending.tell(QueueEvent(.started, at: first.wall))
-        let writer = try ResultWriter(queue, sending, BegunClaims(in: folder))
+        owner.begin(
+            .init(
+                ahead: first.wall - (first.memory.looked?.sinceBoot ?? queue.clock.sinceBoot()),
+                lead: first.stamp - first.wall, dueBefore: options.mode == .once ? first.wall : nil))
+        owner.hang(bell)
+        owner.tell(QueueEvent(.started, at: first.wall))
+        let writer = try ResultWriter(queue, owner, BegunClaims(in: folder))
         guard writer.start() else {
             throw QueueError(.inputOutput, RunOptions.noThread, of: folder.path)
         }
         defer { writer.end() }
-        try RunSupervisor(queue, options, sending, bell, inbox, self, writer).supervise()
-        return try finish(sending)
+        try RunSupervisor(queue, options, owner, bell, inbox, self, writer).supervise()
+        return try finish()
     }
 
     /// Takes what lies in the inbox before the run decides what is due.
@@ -111,57 +96,15 @@ public final class QueueRun: Sendable {
         return inbox
     }
 
-    private func finish(_ sending: SendingState) throws -> RunResult {
-        let (result, fault) = state.withLock { state in
-            state.result.failed = state.failed.count
-            return (state.result, state.fault)
-        }
-        sending.tell(.ended) { ($0.completedCount, $0.failedCount) = (result.completed, result.failed) }
+    private func finish() throws -> RunResult {
+        let (result, fault) = owner.with { ($0.result, $0.fault) }
+        owner.tell(.ended) { ($0.completedCount, $0.failedCount) = (result.completed, result.failed) }
         if let fault { throw fault }
         return result
     }
 
-    var stopRequest: StopRequest { state.withLock(\.stop) }
-    var isFailed: Bool { state.withLock { $0.fault != nil } }
     /// Whether nothing new may begin.
-    var isEnding: Bool { isStopped || isFailed }
-
-    /// Ends the run because the queue cannot be read or written. The first such error is kept.
-    func fail(_ error: any Error) {
-        state.withLock { state in
-            if state.fault == nil { state.fault = error }
-            state.bell?.ring()
-        }
-    }
-
-    private func count(_ event: QueueEvent) {
-        state.withLock { state in
-            switch event.name {
-            case .completed: state.result.completed += 1
-            case .permanentlyFailed, .conflict, .quarantined: state.failed.insert(Self.delivery(event))
-            case .pending: state.failed.remove(Self.delivery(event))
-            default: break
-            }
-        }
-        // One at a time, with times that never go back.
-        last.withLock { last in
-            last = max(event.at, last)
-            var event = event
-            event.at = last
-            onEvent(event)
-        }
-    }
-
-    private static func delivery(_ event: QueueEvent) -> [UInt8] {
-        Array("\(event.id ?? "") \(event.destination ?? "")".utf8)
-    }
-
-    /// Makes a clock in Unix milliseconds that begins at `start` and ignores later changes of the wall clock.
-    private func clock(from start: QueueClock.Reading) -> @Sendable () -> Int {
-        let clock = queue.clock
-        let begun = start.memory.looked?.sinceBoot ?? clock.sinceBoot()
-        return { start.wall + clock.sinceBoot() - begun }
-    }
+    var isEnding: Bool { isStopped || owner.with(\.isFailed) }
 }
 
 extension UploadQueue {
@@ -175,5 +118,3 @@ extension UploadQueue {
         try QueueRun(self, options, onEvent: onEvent).perform()
     }
 }
-
-enum StopRequest { case none, graceful, atOnce }

@@ -7,7 +7,7 @@ import QueueTransports
 final class RunSupervisor {
     private let queue: UploadQueue
     private let options: RunOptions
-    private let sending: SendingState
+    private let owner: RunOwner
     private let bell: Doorbell
     private let inbox: Inbox
     private let run: QueueRun
@@ -30,12 +30,12 @@ final class RunSupervisor {
     private static let quiet = 0.3
 
     init(
-        _ queue: UploadQueue, _ options: RunOptions, _ sending: SendingState, _ bell: Doorbell, _ inbox: Inbox,
+        _ queue: UploadQueue, _ options: RunOptions, _ owner: RunOwner, _ bell: Doorbell, _ inbox: Inbox,
         _ run: QueueRun, _ writer: ResultWriter
     ) {
         self.queue = queue
         self.options = options
-        self.sending = sending
+        self.owner = owner
         self.bell = bell
         self.inbox = inbox
         self.run = run
@@ -47,13 +47,13 @@ final class RunSupervisor {
     func supervise() throws {
         defer { end() }
         if !bell.hearsOthers {
-            sending.tell(.warning, nil, "inotify cannot be used (fs.inotify.max_user_instances): looking each second")
+            owner.tell(.warning, nil, "inotify cannot be used (fs.inotify.max_user_instances): looking each second")
         }
         try refresh()
         while !run.isEnding, try !isDone() {
             try tellQuota()
             seeToInbox()
-            progress.write(sending)
+            progress.write(owner.transfers)
             let rang = wait()
             try queue.store.requireSameFile()
             seeToNetwork()
@@ -87,22 +87,22 @@ final class RunSupervisor {
     private func seeToNetwork() {
         guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
         networkAt = nil
-        for number in sending.networkChanged() { byDestination[number]?.wake() }
+        for number in owner.withTime({ $0.networkChanged(at: $1) }) { byDestination[number]?.wake() }
     }
 
     /// Shortens stored times after the wall clock jumped. The run itself goes on by the boot clock.
     private func seeToClock() throws {
-        let offset = queue.clock.wall() - sending.now
+        let offset = queue.clock.wall() - owner.now
         let jump = abs(offset - clockOffset)
         guard jump > 1000 else { return }
-        if jump > 60_000 { sending.clockWasSet() }
+        if jump > 60_000 { owner.withTime { $0.clockWasSet(at: $1) } }
         clockOffset = offset
         try limitWaits()
         for threads in byDestination.values { threads.wake() }
     }
 
     private func limitWaits() throws {
-        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: sending.now) }
+        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: owner.now) }
     }
 
     // MARK: - What users changed
@@ -110,13 +110,12 @@ final class RunSupervisor {
     private func refresh() throws {
         try inbox.refresh()
         let paused = try queue.destinations.pausedWord()
-        if sending.isPaused != (paused != nil) {
-            sending.isPaused = paused != nil
-            sending.tell(paused == nil ? .resumed : .paused)
+        if owner.with({ $0.pauseIs(paused != nil) }) {
+            owner.tell(paused == nil ? .resumed : .paused)
             for threads in byDestination.values { threads.wake() }
             writer.wake()
         }
-        if paused == "now" { sending.stopTransfers("paused by the user") }
+        if paused == "now" { owner.stopTransfers("paused by the user") }
         let destinations = try queue.destinations.list().filter {
             // Keep a destination that was renamed during the run.
             options.destination == nil || $0.name == options.destination || byDestination[$0.number] != nil
@@ -124,7 +123,7 @@ final class RunSupervisor {
         for (number, threads) in byDestination where !destinations.contains(where: threads.isStill) {
             // The destination was removed or changed. Transfers under way end with the old settings.
             threads.end()
-            writer.retire(threads.destination)
+            writer.wake()
             leaving.append(threads)
             byDestination[number] = nil
         }
@@ -140,53 +139,53 @@ final class RunSupervisor {
         if isChanged, abs(clockOffset) > 1000 { try limitWaits() }
         // What this process pushes from the inbox is not a change of another one.
         let hasNews = inbox.takeNews() || isChanged
-        if hasNews { sending.addNews() }
-        if sending.takeMoved() || hasNews {
+        if hasNews { owner.with { $0.newsCame() } }
+        if owner.with({ $0.takeMoved() }) || hasNews {
             for threads in byDestination.values { threads.wake() }
         }
     }
 
     private func stopLost() throws {
-        let claims = sending.claims
+        let claims = owner.with(\.sent)
         guard !claims.isEmpty else { return }
         let lost = try Set(Claims(queue).lost(claims).map(\.delivery.number))
         guard !lost.isEmpty else { return }
-        sending.stopTransfers("the user changed the delivery") { claim, _ in
-            claim.map { lost.contains($0.delivery.number) } ?? false
+        owner.stopTransfers("the user changed the delivery") { transfer in
+            transfer.claim.map { lost.contains($0.delivery.number) } ?? false
         }
     }
 
     private func adopt(_ destination: Destination, _ threads: SendingThreads) throws {
-        let wasPaused = sending.standing(destination).isPaused
-        let change = sending.adopt(destination)
-        if change == .ready { sending.tell(.ready, destination) }
-        try queue.destinations.save(sending.change(destination) { $0.takeUnsaved() }, of: destination)
+        let wasPaused = owner.breaker(of: destination).isPaused
+        let change = owner.withTime { $0.adopted(destination, at: $1) }
+        if change == .ready { owner.tell(.ready, destination) }
+        try queue.destinations.save(owner.change(destination) { $0.takeUnsaved() }, of: destination)
         if change != nil || wasPaused != destination.isPaused { threads.wake() }
         guard wasPaused != destination.isPaused else { return }
         writer.wake()
-        sending.tell(destination.isPaused ? .paused : .resumed, destination)
+        owner.tell(destination.isPaused ? .paused : .resumed, destination)
         if destination.isPausedAtOnce {
-            sending.stopTransfers("paused by the user") { _, number in number == destination.number }
+            owner.stopTransfers("paused by the user") { $0.destination == destination.number }
         }
     }
 
     /// Starts the threads of these destinations, in turn.
     private func start(_ destinations: [Destination]) {
-        let (queue, sending, shares, bell, run, writer) = (queue, sending, shares, bell, run, writer)
+        let (queue, owner, shares, writer) = (queue, owner, shares, writer)
         for destination in destinations {
-            if sending.adopt(destination) == .ready { sending.tell(.ready, destination) }
-            byDestination[destination.number] = SendingThreads(destination, sending) { bell.ring() }
+            if owner.withTime({ $0.adopted(destination, at: $1) }) == .ready { owner.tell(.ready, destination) }
+            byDestination[destination.number] = SendingThreads(destination, owner)
         }
         let fresh = destinations.compactMap { byDestination[$0.number] }
         for number in 0..<(destinations.map(\.pace.concurrency).max() ?? 0) {
             for threads in fresh where number < threads.destination.pace.concurrency {
                 let destination = threads.destination
                 let isStarted = threads.start(
-                    number,
-                    makeWorker: {
-                        let transport = shares.make(destination) { sending.tell(.warning, destination, $0) }
-                        return DestinationWorker(queue, destination, transport, sending, writer)
-                    }, fail: { error in run.fail(error) })
+                    number
+                ) { lane in
+                    let transport = shares.make(destination) { owner.tell(.warning, destination, $0) }
+                    return DestinationWorker(queue, destination, transport, writer, lane: lane, owner: owner)
+                }
                 if !isStarted { return useFewerThreads() }
             }
         }
@@ -194,16 +193,16 @@ final class RunSupervisor {
 
     /// Goes on with half of the threads: commands and look-ups of names need some too.
     private func useFewerThreads() {
-        let most = (byDestination.values.map(\.count).max() ?? 0) / 2
+        let most = (byDestination.values.map(\.steps.count).max() ?? 0) / 2
         for (number, threads) in byDestination {
             // The end of another's threads rings the bell, and then this one starts.
             if threads.isOver { byDestination[number] = nil }
-            guard most > 0, threads.count > most else { continue }
+            guard most > 0, threads.steps.count > most else { continue }
             threads.limit(to: most)
             let few = "only \(most) of \(threads.destination.pace.concurrency) transfers at a time"
-            sending.tell(.warning, threads.destination, "\(few), because \(RunOptions.noThread)")
+            owner.tell(.warning, threads.destination, "\(few), because \(RunOptions.noThread)")
         }
-        if most == 0 { run.fail(QueueError(.inputOutput, RunOptions.noThread, of: queue.folder.path)) }
+        if most == 0 { owner.fail(QueueError(.inputOutput, RunOptions.noThread, of: queue.folder.path)) }
     }
 
     /// Reports a spool above its mark, at the start and then once an hour.
@@ -213,7 +212,7 @@ final class RunSupervisor {
         let status = try queue.status()
         guard status.isOverMark else { return }
         let mark = ByteSize.text(status.settings.warnAt)
-        sending.tell(.quota, nil, "the spool holds \(status.usedBytes) bytes, more than warn-at (\(mark))") { event in
+        owner.tell(.quota, nil, "the spool holds \(status.usedBytes) bytes, more than warn-at (\(mark))") { event in
             event.bytes = status.usedBytes
         }
     }
@@ -227,7 +226,7 @@ final class RunSupervisor {
     }
 
     private func tellInbox() {
-        for text in inbox.takeTexts() { sending.tell(.warning, nil, text) }
+        for text in inbox.takeTexts() { owner.tell(.warning, nil, text) }
     }
 
     // MARK: - The end
@@ -235,13 +234,13 @@ final class RunSupervisor {
     private func isDone() throws -> Bool {
         if options.mode == .watch { return false }
         guard !byDestination.values.contains(where: \.isWorking), leaving.allSatisfy(\.isOver) else { return false }
-        if sending.isPaused { return true }
+        if owner.with(\.isPaused) { return true }
         var isToldAll = true
         for threads in byDestination.values where !threads.isOver {
-            let standing = sending.standing(threads.destination)
+            let standing = owner.breaker(of: threads.destination)
             guard !standing.isPaused, standing.block == nil else { continue }
             // All destinations must be notified of a session that has just become due, whichever thread finished it.
-            if try SessionOutbox(queue: queue).isDue(for: threads.destination, at: sending.now) {
+            if try SessionOutbox(queue: queue).isDue(for: threads.destination, at: owner.now) {
                 isToldAll = false
                 threads.wake()
             }
@@ -253,31 +252,31 @@ final class RunSupervisor {
     }
 
     private func hasNothingToWaitFor(_ threads: SendingThreads) throws -> Bool {
-        let standing = sending.standing(threads.destination)
+        let standing = owner.breaker(of: threads.destination)
         if threads.isOver || standing.isPaused || standing.block?.needsUser ?? false { return true }
         // Those that ended because the system has too few threads wait for nothing.
-        let isWaiting = threads.states.allSatisfy { if case .waiting? = $0 { true } else { $0 == nil } }
+        let isWaiting = threads.steps.allSatisfy { if case .waiting = $0 { true } else { false } }
         guard isWaiting, try !Claims(queue).hasWork(for: threads.destination) else { return false }
         return try !SessionOutbox(queue: queue).isWorthWaiting(for: threads.destination)
     }
 
     /// Begins nothing new, and gives transfers under way their grace period.
     private func end() {
-        sending.stop()
+        owner.with { $0.ends() }
         let (cause, code) =
-            run.stopRequest == .none && run.isStopped ? options.cutShort : ("the run was stopped", nil)
+            owner.with(\.stop) == .none && run.isStopped ? options.cutShort : ("the run was stopped", nil)
         let all = Array(byDestination.values) + leaving
         for threads in all { threads.end() }
         writer.wake()
-        let deadline = MonotonicClock.seconds + (run.isFailed ? 0 : options.grace / .seconds(1))
+        let deadline = MonotonicClock.seconds + (owner.with(\.isFailed) ? 0 : options.grace / .seconds(1))
         var isStopped = false
         while inbox.isTaking || all.contains(where: { !$0.isOver }) {
-            sending.stopWaiting("the run was stopped")
-            if !isStopped, run.stopRequest == .atOnce || MonotonicClock.seconds >= deadline {
-                sending.stopTransfers(cause, code: code)
+            owner.stopWaiting("the run was stopped")
+            if !isStopped, owner.with(\.stop) == .atOnce || MonotonicClock.seconds >= deadline {
+                owner.stopTransfers(cause, code: code)
                 isStopped = true
             }
-            progress.write(sending)
+            progress.write(owner.transfers)
             _ = FileHandle.wait(for: bell.handles, milliseconds: 100)
             bell.drain()
         }

@@ -1,107 +1,80 @@
 import CaptureNative
 import QueueModel
 import QueueTransports
-import Synchronization
 
-/// The threads that send to one destination.
+/// The threads that send to one destination: a pool of lanes (RunState+Lanes).
 final class SendingThreads: Sendable {
-    private struct Shared {
-        /// What each thread does; nil for one that has ended, or does not run yet.
-        var states: [DestinationWorker.Step?]
-        /// How many threads go on.
-        var most: Int
-        var wakes = 0
-        var isEnding = false
-    }
-
     let destination: Destination
-    private let sending: SendingState
-    private let shared: Mutex<Shared>
+    private let pool: Int
+    private let owner: RunOwner
     private let signal = Signal()
-    private let onChange: @Sendable () -> Void
 
-    /// - Parameter onChange: called whenever one of the threads starts to work or runs out of work.
-    init(
-        _ destination: Destination, _ sending: SendingState, onChange: @escaping @Sendable () -> Void
-    ) {
+    init(_ destination: Destination, _ owner: RunOwner) {
         self.destination = destination
-        self.sending = sending
-        self.onChange = onChange
-        let count = destination.pace.concurrency
-        shared = Mutex(Shared(states: Array(repeating: nil, count: count), most: count))
+        self.owner = owner
+        pool = owner.with { $0.poolStarts(destination, concurrency: destination.pace.concurrency) }
     }
 
     /// Starts the thread with this number.
     ///
-    /// - Parameter makeWorker: called on the thread.
+    /// - Parameter makeWorker: called on the thread, with the number of its lane.
     /// - Returns: false if the system cannot start it.
-    func start(
-        _ number: Int, makeWorker: @escaping @Sendable () throws -> DestinationWorker,
-        fail: @escaping @Sendable (any Error) -> Void
-    ) -> Bool {
-        put(.worked, number)
+    func start(_ number: Int, makeWorker: @escaping @Sendable (Int) throws -> DestinationWorker) -> Bool {
+        let lane = owner.with { $0.laneStarts(pool, number) }
         let isStarted = Thread.start {
             do {
-                try self.work(number, makeWorker())
+                try self.work(lane, makeWorker(lane))
             } catch {
-                fail(error)
+                self.owner.fail(error)
             }
-            self.put(nil, number)
+            self.leave(lane)
         }
-        if !isStarted { put(nil, number) }
+        if !isStarted { leave(lane) }
         return isStarted
     }
 
-    private func work(_ number: Int, _ worker: DestinationWorker) throws {
+    private func leave(_ lane: Int) {
+        owner.with { $0.laneEnded(lane) }
+        owner.ring()
+    }
+
+    private func work(_ lane: Int, _ worker: DestinationWorker) throws {
         defer { worker.end() }
-        func mayGoOn() -> Bool { shared.withLock { !$0.isEnding && number < $0.most } }
-        while mayGoOn() {
-            let wakes = shared.withLock(\.wakes)
+        while owner.with({ $0.stepBegins(lane) }) {
             let step = try worker.step()
-            put(step, number)
+            put(step, lane)
             switch step {
             case .worked: continue
             case .waiting(let until), .blocked(let until):
                 // Check at least once a minute, because a change may not ring the bell.
-                let left = until.map { min(max(0, $0 - sending.now), 60_000) } ?? 60_000
-                _ = signal.wait(milliseconds: left) { () -> Bool? in
-                    !mayGoOn() || shared.withLock { $0.wakes != wakes } ? true : nil
-                }
-                put(.worked, number)
+                let left = until.map { min(max(0, $0 - owner.now), 60_000) } ?? 60_000
+                _ = signal.wait(milliseconds: left) { owner.with { $0.mayRest(lane) ? nil : true } }
+                put(.worked, lane)
             }
         }
     }
 
-    private func put(_ state: DestinationWorker.Step?, _ number: Int) {
-        let before = shared.withLock { shared in
-            defer { shared.states[number] = state }
-            return shared.states[number]
-        }
-        if before != state { onChange() }
+    private func put(_ step: RunState.Step, _ lane: Int) {
+        if owner.with({ $0.laneDoes(step, lane) }) { owner.ring() }
     }
 
     /// Makes the threads check again for work.
-    func wake() {
-        shared.withLock { $0.wakes += 1 }
-        signal.raise()
-    }
+    func wake() { change { $0.poolIsWoken($1) } }
 
     /// Lets only this many threads go on. The others end after what they do now.
-    func limit(to most: Int) {
-        shared.withLock { $0.most = most }
+    func limit(to most: Int) { change { $0.poolIsLimited($1, to: most) } }
+
+    func end() { change { $0.poolEnds($1) } }
+
+    private func change(_ event: (inout RunState, Int) -> Void) {
+        owner.with { event(&$0, pool) }
         signal.raise()
     }
 
-    func end() {
-        shared.withLock { $0.isEnding = true }
-        signal.raise()
-    }
-
-    var states: [DestinationWorker.Step?] { shared.withLock(\.states) }
-    /// How many threads run.
-    var count: Int { states.count { $0 != nil } }
-    var isWorking: Bool { states.contains(.worked) }
-    var isOver: Bool { states.allSatisfy { $0 == nil } }
+    /// What each thread does that runs.
+    var steps: [RunState.Step] { owner.with { $0.lanes(of: pool).map(\.step) } }
+    var isWorking: Bool { steps.contains(.worked) }
+    var isOver: Bool { steps.isEmpty }
 
     /// Whether the destination still has the settings with which the threads were started.
     func isStill(_ other: Destination) -> Bool {

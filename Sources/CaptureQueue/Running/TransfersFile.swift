@@ -12,10 +12,10 @@ package struct TransfersFile {
 
     init(_ folder: QueueFolder) { self.folder = folder }
 
-    mutating func write(_ sending: SendingState) {
+    mutating func write(_ transfers: [TransferProgress]) {
         let now = MonotonicClock.seconds
         if let writtenAt, now - writtenAt < 1 { return }
-        let transfers = sending.transfers.map { transfer in
+        let transfers = transfers.map { transfer in
             JSONValue.members([
                 "id": .string(transfer.id), "destination": .string(transfer.destination),
                 "sent": .integer(transfer.sent), "bytes": .integer(transfer.bytes),

@@ -75,7 +75,7 @@ extension Claims {
     /// - Parameter due: Unix milliseconds; what is due later is not tried in its place.
     func refusal(
         of delivery: DeliveryRecord, _ outcome: SendOutcome, at destination: Destination, due: Int
-    ) throws -> DestinationState.Refusal {
+    ) throws -> CircuitBreaker.Refusal {
         guard case .blocked(let block) = outcome, block.isPerhapsOfCapture || block.code != nil
         else { return .ofDestination }
         return try queue.store.read { db in

@@ -221,8 +221,8 @@ extension Database {
                 SELECT 1 FROM deliveries WHERE destination = ?1 AND state IN ('pending', 'failed')
                 UNION ALL SELECT 1 FROM deliveries WHERE destination = ?1 AND state = 'processing' AND id <> ?2
                 LIMIT ?3)
-            """, [destination.number, delivery.number, DestinationState.leastCaptures])
-        return (others ?? 0) + 1 >= DestinationState.leastCaptures
+            """, [destination.number, delivery.number, CircuitBreaker.leastCaptures])
+        return (others ?? 0) + 1 >= CircuitBreaker.leastCaptures
     }
 
     /// The milliseconds that have elapsed since the push, or since the user last asked to send the delivery again.
@@ -263,25 +263,4 @@ struct AttemptResult {
     var absent: FilePath?
     /// Captures that were refused for good and now wait again, because the destination refuses everything.
     var takenBack: [CaptureRecord] = []
-}
-
-/// The circumstances under which the result of an attempt is stored.
-///
-/// A run reads them when it has the turn to write, because its threads get their turns in any order.
-struct AttemptContext {
-    var retry = RetryPolicy.standard
-    /// When it began, as a stamp; nil if it began when it was claimed.
-    var startedAt: Int?
-    var bytesSent: Int?
-    var stopCode: String?
-    /// The time of a run; nil for the clocks of the queue.
-    var time: RunTime?
-    /// The consequences of the try for the destination.
-    var verdict = DestinationState.Verdict()
-    /// What it says if the server refused.
-    var refusal = DestinationState.Refusal.ofDestination
-    /// Whether the refusal no longer counts.
-    var isTakenBack = false
-    /// The state of the destination that must be stored; nil if it has not changed.
-    var unsaved: DestinationState.Saved?
 }

@@ -7,17 +7,7 @@ package import QueueModel
 import QueueTransports
 import SystemPackage
 
-/// A delivery that this run may send. Only the holder of the claim can store the result.
-package struct Claim: Hashable, Sendable {
-    package let capture: CaptureRecord
-    let delivery: DeliveryRecord
-    let destination: Destination
-    /// 128 bits that only the holder of the claim knows: the number of the run, and a random value.
-    let token: [UInt8]
-    let attempt: Int
-    /// The place that was taken for the bytes when they were claimed; nil if it is known only when they are sent.
-    let place: PutPlaces.Taken?
-
+extension Claim {
     /// The delivery as it is now; nil if the user changed it.
     func held(_ db: Database) throws -> DeliveryRecord? {
         try DeliveryRecord.all(

@@ -6,18 +6,11 @@ import QueueTransports
 
 /// Records where `put` sends bytes, so that a place proves one capture (Spec/upload.md section 4.3).
 struct PutPlaces: Sendable {
-    /// A place, the hash of the bytes for it, and whether they may be sent there.
-    struct Taken: Hashable {
-        let place: Digest
-        let sha256: Digest
-        let turn: PlaceTurn
-    }
-
     let queue: UploadQueue
     let delivery: DeliveryRecord
     let token: [UInt8]
     /// What was taken with the claim.
-    var known: Taken?
+    var known: TakenPlace?
 
     func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn {
         if let known, known.place == place, known.sha256 == sha256, case .ours = known.turn { return known.turn }
@@ -28,8 +21,8 @@ struct PutPlaces: Sendable {
         }
     }
 
-    func take(_ place: Digest, _ sha256: Digest, _ db: Database) throws -> Taken {
-        Taken(place: place, sha256: sha256, turn: try turn(place, sha256, db))
+    func take(_ place: Digest, _ sha256: Digest, _ db: Database) throws -> TakenPlace {
+        TakenPlace(place: place, sha256: sha256, turn: try turn(place, sha256, db))
     }
 
     private func turn(_ place: Digest, _ sha256: Digest, _ db: Database) throws -> PlaceTurn {

@@ -14,7 +14,7 @@ extension SendJob {
     ///   - layout: the layout of the upload body, if it is known.
     init(
         _ capture: CaptureRecord, _ delivery: DeliveryRecord, token: [UInt8], now: Int, held: Digest? = nil,
-        place: PutPlaces.Taken? = nil, layout: BodyLayout? = nil, _ queue: UploadQueue
+        place: TakenPlace? = nil, layout: BodyLayout? = nil, _ queue: UploadQueue
     ) {
         let file =
             capture.holding == .reference

@@ -3,7 +3,7 @@ import CaptureBundle
 /// Decides whether something may be sent to a destination, given how the tries so far ended (Spec/queue.md section 6).
 ///
 /// It has no clock: each call gets the time in Unix milliseconds. All transfers to a destination share one value.
-package struct DestinationState: Hashable, Sendable {
+package struct CircuitBreaker: Hashable, Sendable {
     package enum Permission: Hashable, Sendable {
         case go
         /// Connect without a request first, because the server could not be reached.
@@ -332,7 +332,7 @@ package struct DestinationState: Hashable, Sendable {
     }
 }
 
-extension DestinationState {
+extension CircuitBreaker {
     /// The part of the state that is stored between runs.
     package struct Saved: Hashable, Sendable {
         package var block: Block?

@@ -22,7 +22,7 @@ public struct Destination: Hashable, Sendable {
     /// The reason for which nothing is sent there now; nil if nothing blocks it.
     public var block: Block? { saved.block }
     /// The state of the destination as the database has it.
-    package let saved: DestinationState.Saved
+    package let saved: CircuitBreaker.Saved
     public let isPaused: Bool
     /// Whether the user paused it and asked to stop the transfers under way.
     package let isPausedAtOnce: Bool
@@ -37,7 +37,7 @@ public struct Destination: Hashable, Sendable {
 
     package init(
         name: String, settings: DestinationSettings, isDefault: Bool, addedAt: CaptureTime,
-        saved: DestinationState.Saved, isPaused: Bool, isPausedAtOnce: Bool, digests: DigestTraits = DigestTraits(),
+        saved: CircuitBreaker.Saved, isPaused: Bool, isPausedAtOnce: Bool, digests: DigestTraits = DigestTraits(),
         isRetired: Bool = false,
         formerNames: [String] = [], lifts: Int, number: Int
     ) {

@@ -1,0 +1,267 @@
+package import CaptureBundle
+
+/// The threads of a run. A lane is one thread of a destination. While it sends, its next delivery is claimed in one transaction
+/// with all results that wait (Spec/queue.md section 6). So lanes do not wait for the disk, and one sync serves all of them.
+extension RunState {
+    /// The lanes of one destination with the same settings.
+    package struct Pool {
+        package let destination: Destination
+        /// How many lanes it should have.
+        package let concurrency: Int
+        /// How many lanes go on.
+        package var most: Int
+        /// Whether its lanes end: the run does, or the settings of the destination have changed.
+        package var isEnding = false
+    }
+
+    /// What a lane does.
+    package enum Step: Hashable, Sendable {
+        /// It did something, and there may be more.
+        case worked
+        /// There is nothing to do before this time; nil: before something happens.
+        case waiting(until: Int?)
+        /// Something is in the way until this time; nil: until something happens.
+        case blocked(until: Int?)
+    }
+
+    package struct Lane {
+        package let pool: Int
+        /// Its number in the pool.
+        package let number: Int
+        package var step = Step.worked
+        /// Whether it has to look again, since it began its last step.
+        package var isWoken = false
+        /// The session of the delivery that is being sent, or was taken for that. The next member can be claimed when this one
+        /// is settled.
+        package var session: String?
+        package var isSending = false
+        /// Whether the last delivery had no bytes. Then others may wait for the same folder, and so may what was claimed ahead.
+        package var lacksBytes = false
+        package var next: Ahead?
+        /// How often the lane asked for something, and how often it was served.
+        package var asked = 0
+        package var served = 0
+        package var fault: (any Error)?
+        package var isLeaving = false
+        /// Which of its two slots in `BegunClaims` the next claim gets.
+        package var slot = 0
+
+        /// Whether it has nothing to send and was told so.
+        package var isIdle: Bool { !isSending && next == nil && asked == served }
+    }
+
+    /// A delivery that was claimed ahead.
+    package struct Ahead {
+        package let claim: Claim
+        /// The number of the news that the claim knew.
+        package let news: Int
+        /// The layout of the upload body, once it is known.
+        package var layout: BodyLayout?
+
+        package init(claim: Claim, news: Int) { (self.claim, self.news) = (claim, news) }
+    }
+
+    /// A try that has ended.
+    package struct Ended {
+        package let claim: Claim
+        package let outcome: SendOutcome
+        package var context: AttemptContext
+        /// Unix milliseconds by the clock of the run.
+        package let at: Int
+        package let seconds: Double
+
+        package init(claim: Claim, outcome: SendOutcome, context: AttemptContext, at: Int, seconds: Double) {
+            (self.claim, self.outcome, self.context, self.at, self.seconds) = (claim, outcome, context, at, seconds)
+        }
+    }
+
+    /// What is stored in one transaction.
+    package struct Batch {
+        package var ended: [Ended] = []
+        /// Claims that are given back.
+        package var returned: [Claim] = []
+        /// The lanes that get a claim.
+        package var claiming: [(lane: Int, destination: Destination)] = []
+        /// The lanes, with how often each has asked.
+        fileprivate var asked: [Int: Int] = [:]
+        fileprivate var news = 0
+
+        package var isEmpty: Bool { ended.isEmpty && returned.isEmpty && claiming.isEmpty }
+    }
+
+    /// The thread that stores.
+    package struct Writer {
+        package var isAsked = false
+        package var isEnding = false
+        package var isOver = false
+
+        /// Whether it has something to do; false if it ends, nil if it waits.
+        package var goesOn: Bool? { isAsked ? true : isEnding ? false : nil }
+    }
+
+    // MARK: - Pools
+
+    /// - Returns: the number of the new pool.
+    package mutating func poolStarts(_ destination: Destination, concurrency: Int) -> Int {
+        lastPool += 1
+        pools[lastPool] = Pool(destination: destination, concurrency: concurrency, most: concurrency)
+        return lastPool
+    }
+
+    /// Its lanes end after what they do now, and nothing more is claimed for them.
+    package mutating func poolEnds(_ pool: Int) {
+        pools[pool]?.isEnding = true
+        forgetIfOver(pool)
+    }
+
+    /// Only this many lanes of a pool go on.
+    package mutating func poolIsLimited(_ pool: Int, to most: Int) { pools[pool]?.most = most }
+
+    /// The lanes of a pool look again for work.
+    package mutating func poolIsWoken(_ pool: Int) {
+        for (number, lane) in lanes where lane.pool == pool { lanes[number]?.isWoken = true }
+    }
+
+    package func lanes(of pool: Int) -> [Lane] { lanes.values.filter { $0.pool == pool } }
+
+    // MARK: - Lanes
+
+    /// - Returns: the number of the new lane: a small one, since it has a place in `BegunClaims`.
+    package mutating func laneStarts(_ pool: Int, _ number: Int) -> Int {
+        let lane = (0...).first { lanes[$0] == nil } ?? 0
+        lanes[lane] = Lane(pool: pool, number: number)
+        return lane
+    }
+
+    /// Whether a lane looks for work.
+    package func goesOn(_ lane: Int) -> Bool {
+        guard let lane = lanes[lane], let pool = pools[lane.pool] else { return false }
+        return !lane.isLeaving && !pool.isEnding && lane.number < pool.most
+    }
+
+    /// - Returns: whether the lane goes on.
+    package mutating func stepBegins(_ lane: Int) -> Bool {
+        lanes[lane]?.isWoken = false
+        return goesOn(lane)
+    }
+
+    /// Whether a lane without work has no reason to look again.
+    package func mayRest(_ lane: Int) -> Bool { goesOn(lane) && lanes[lane]?.isWoken == false }
+
+    /// - Returns: whether that is a change.
+    package mutating func laneDoes(_ step: Step, _ lane: Int) -> Bool {
+        defer { lanes[lane]?.step = step }
+        return lanes[lane]?.step != step
+    }
+
+    /// Nothing more is claimed for a lane.
+    package mutating func laneLeaves(_ lane: Int) { lanes[lane]?.isLeaving = true }
+
+    package mutating func laneEnded(_ lane: Int) {
+        if let pool = lanes.removeValue(forKey: lane)?.pool { forgetIfOver(pool) }
+    }
+
+    private mutating func forgetIfOver(_ pool: Int) {
+        if pools[pool]?.isEnding == true, lanes(of: pool).isEmpty { pools[pool] = nil }
+    }
+
+    // MARK: - Deliveries
+
+    /// A lane wants what was claimed for it. If nothing was, it may take what was claimed for a lane that still sends.
+    ///
+    /// - Returns: nil if the lane has to wait until its results are stored; the error for which they could not be.
+    package mutating func nextAsked(_ lane: Int) -> Result<Ahead?, any Error>? {
+        guard let known = lanes[lane] else { return .success(nil) }
+        if let fault = known.fault { return .failure(fault) }
+        guard known.next != nil && !known.lacksBytes || known.served == known.asked else { return nil }
+        let giver =
+            known.next != nil
+            ? lane
+            : lanes.first { $1.isSending && !$1.lacksBytes && $1.pool == known.pool && $1.next != nil }?.key ?? lane
+        let ahead = lanes[giver]?.next
+        lanes[giver]?.next = nil
+        lanes[lane]?.session = ahead?.claim.capture.session
+        return .success(ahead)
+    }
+
+    /// A claim begins to be sent. A lane that sends no member of a session has its next delivery claimed meanwhile.
+    ///
+    /// - Returns: the slot of the claim in `BegunClaims`.
+    package mutating func sendingBegins(_ claim: Claim, _ lane: Int) -> Int {
+        lanes[lane]?.session = claim.capture.session
+        lanes[lane]?.isSending = true
+        if claim.capture.session == nil { asks(lane) }
+        let slot = lanes[lane]?.slot ?? 0
+        lanes[lane]?.slot = 1 - slot
+        return 2 * lane + slot
+    }
+
+    package mutating func sendingEnded(_ result: Ended, _ lane: Int) {
+        lanes[lane]?.isSending = false
+        lanes[lane]?.session = nil
+        if case .damaged = result.outcome { lanes[lane]?.lacksBytes = true }
+        ended.append(result)
+        asks(lane)
+    }
+
+    private mutating func asks(_ lane: Int) {
+        lanes[lane]?.asked += 1
+        writer.isAsked = true
+    }
+
+    /// What lanes may send has changed: the writer looks again, and gives back what was claimed ahead for those that may not.
+    package mutating func writerIsWoken() { writer.isAsked = true }
+
+    package mutating func writerEnds() { writer.isEnding = true }
+
+    package mutating func writerEnded() { writer.isOver = true }
+
+    /// The writer begins to store.
+    ///
+    /// - Parameter hasRoom: whether the disk has room for one more result.
+    /// - Returns: all results that wait, the claims of lanes that may not send, and the lanes that get one.
+    package mutating func storingBegins(hasRoom: Bool, at now: Int) -> Batch {
+        var batch = Batch(ended: ended, asked: lanes.mapValues(\.asked), news: news)
+        (ended, writer.isAsked) = ([], false)
+        for (number, lane) in lanes.sorted(by: { $0.key < $1.key }) {
+            guard let pool = pools[lane.pool] else { continue }
+            let maySend = goesOn(number) && permission(pool.destination, at: now) == .go
+            lanes[number]?.lacksBytes = false
+            if let next = lane.next, !maySend || lane.lacksBytes {
+                batch.returned.append(next.claim)
+                lanes[number]?.next = nil
+            }
+            // A lane that has nothing to send claims for itself, so nothing is claimed ahead before all are busy.
+            let busy = lanes.values.count { $0.pool == lane.pool && !$0.isIdle }
+            guard maySend, hasRoom, busy >= pool.concurrency, lane.next == nil,
+                lane.asked > lane.served, lane.session == nil
+            else { continue }
+            batch.claiming.append((number, pool.destination))
+        }
+        underWay = batch.ended.map(\.claim) + batch.returned
+        return batch
+    }
+
+    /// What was asked before is stored, or could not be.
+    ///
+    /// - Parameter claimed: the new claims by lane.
+    package mutating func storingEnded(_ batch: Batch, _ claimed: Result<[Int: Claim], any Error>) {
+        underWay = []
+        for (number, asked) in batch.asked {
+            lanes[number]?.served = asked
+            switch claimed {
+            case .failure(let error): lanes[number]?.fault = error
+            case .success(let claimed):
+                if let claim = claimed[number] { lanes[number]?.next = Ahead(claim: claim, news: batch.news) }
+            }
+        }
+    }
+
+    /// The layout of the upload body of a claim ahead is known.
+    package mutating func layoutMade(_ layout: BodyLayout, of claim: Claim, _ lane: Int) {
+        if lanes[lane]?.next?.claim == claim { lanes[lane]?.next?.layout = layout }
+    }
+
+    /// The claims that no lane sends: those ahead, and those whose results are not stored yet.
+    package var waiting: [Claim] { lanes.values.compactMap(\.next?.claim) + ended.map(\.claim) + underWay }
+}

@@ -1,0 +1,184 @@
+import CaptureBundle
+import CaptureTestSupport
+import QueueModel
+import QueueTransports
+import Testing
+
+@testable import CaptureQueue
+
+/// The state of a run as a value: events in any order, without threads. The claims are real ones of a queue.
+struct RunStateTests {
+    private let destination: Destination
+    private let claims: [Claim]
+
+    init() throws { (destination, claims) = try Self.made.get() }
+
+    /// Twelve captures, of which three are of a session. They are made once, because that takes longer than the tests.
+    private static let made = Result {
+        let room = try QueueRoom()
+        try room.queue.destinations.change("disk") { try $0.set(["concurrency": "3"]) }
+        let destination = try room.queue.destinations.find("disk")
+        for number in 0..<12 { _ = try room.push("\(number)") { $0.session = number % 4 == 0 ? "monday" : nil } }
+        var claims: [Claim] = []
+        while let claim = try Claims(room.queue).next(for: destination) {
+            claims.append(claim)
+            // The next member of a session can only be claimed when this one is settled.
+            let settled = try room.queue.store.write {
+                try Claims(room.queue).settle(claim, .rejected(code: "x", message: "x"), AttemptContext(), $0)
+            }
+            #expect(settled != nil)
+        }
+        #expect(claims.count == 12)
+        return (destination, claims)
+    }
+
+    private func ended(_ claim: Claim) -> RunState.Ended {
+        RunState.Ended(
+            claim: claim, outcome: .failed(code: "http.500", message: "no"), context: AttemptContext(), at: 0,
+            seconds: 0)
+    }
+
+    /// Three busy lanes, each with nothing claimed ahead yet.
+    private func busy() -> (state: RunState, pool: Int, lanes: [Int]) {
+        var state = RunState()
+        _ = state.adopted(destination, at: 0)
+        let pool = state.poolStarts(destination, concurrency: 3)
+        let lanes = (0..<3).map { state.laneStarts(pool, $0) }
+        for lane in lanes { _ = state.sendingBegins(plain[lane], lane) }
+        return (state, pool, lanes)
+    }
+
+    private var plain: [Claim] { claims.filter { $0.capture.session == nil } }
+
+    @Test func claimsAheadOnceAllLanesAreBusy() {
+        var state = RunState()
+        _ = state.adopted(destination, at: 0)
+        let pool = state.poolStarts(destination, concurrency: 3)
+        let lanes = (0..<3).map { state.laneStarts(pool, $0) }
+        for lane in lanes.dropLast() { _ = state.sendingBegins(plain[lane], lane) }
+        let before = state.storingBegins(hasRoom: true, at: 0).claiming
+        state = busy().state
+        let withoutRoom = state.storingBegins(hasRoom: false, at: 0).claiming
+        state = busy().state
+        let claiming = state.storingBegins(hasRoom: true, at: 0).claiming
+        #expect(before.isEmpty && withoutRoom.isEmpty && claiming.map(\.lane) == lanes)
+    }
+
+    @Test func givesBackWhatWasClaimedForLanesThatMayNotSend() {
+        var (state, pool, lanes) = busy()
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        state.storingEnded(batch, .success(Dictionary(uniqueKeysWithValues: lanes.map { ($0, plain[3 + $0]) })))
+        #expect(Set(state.waiting) == Set(plain[3..<6]))
+        var paused = state
+        let isNew = paused.pauseIs(true)
+        #expect(isNew)
+        let whilePaused = paused.storingBegins(hasRoom: true, at: 0).returned
+        let ticket = paused.begins(destination, at: 0)
+        #expect(Set(whilePaused) == Set(plain[3..<6]) && ticket == nil)
+        var changed = state
+        changed.poolEnds(pool)
+        let afterChange = changed.storingBegins(hasRoom: true, at: 0).returned
+        #expect(afterChange.count == 3)
+        state.poolIsLimited(pool, to: 1)
+        let ofFewer = state.storingBegins(hasRoom: true, at: 0).returned
+        #expect(Set(ofFewer) == Set(plain[4..<6]))
+    }
+
+    @Test func letsAFreeLaneTakeWhatWasClaimedForABusyOne() throws {
+        var (state, _, lanes) = busy()
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        state.storingEnded(batch, .success([lanes[0]: plain[3]]))
+        state.sendingEnded(ended(plain[1]), lanes[1])
+        // Its own result is not stored yet.
+        let early = state.nextAsked(lanes[1])
+        #expect(early == nil)
+        state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
+        let (taken, nothing) = (try state.nextAsked(lanes[1])?.get(), try state.nextAsked(lanes[1])?.get())
+        #expect(taken?.claim == plain[3] && nothing == nil)
+    }
+
+    @Test func claimsNothingAheadForAMemberOfASession() throws {
+        var (state, _, lanes) = busy()
+        state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
+        state.sendingEnded(ended(plain[2]), lanes[2])
+        state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
+        let member = try #require(claims.first { $0.capture.session != nil })
+        _ = state.sendingBegins(member, lanes[2])
+        state.writerIsWoken()
+        let claiming = state.storingBegins(hasRoom: true, at: 0).claiming
+        #expect(!claiming.map(\.lane).contains(lanes[2]))
+    }
+
+    @Test func stopsAtOnceWhenAskedTwiceAndKeepsTheFirstFault() {
+        var state = RunState()
+        state.stopAsked(atOnce: false)
+        #expect(state.stop == .graceful)
+        state.stopAsked(atOnce: false)
+        #expect(state.stop == .atOnce)
+        state.failed(QueueError(.busy, "first", of: "a"))
+        state.failed(QueueError(.busy, "second", of: "a"))
+        #expect((state.fault as? QueueError)?.message == "first")
+    }
+
+    /// Whatever happens in whatever order: a claim is in one place, nothing begins after the end, and at the end every claim
+    /// was handed in or given back.
+    @Test(arguments: UInt64(1)...20) func losesNoClaim(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        func chance(_ outOf: Int) -> Bool { Int.random(in: 0..<outOf, using: &generator) == 0 }
+        var (state, pool, free) = (RunState(), 0, claims)
+        _ = state.adopted(destination, at: 0)
+        pool = state.poolStarts(destination, concurrency: 3)
+        var sending: [Int: Claim?] = [:]
+        for number in 0..<3 { sending[state.laneStarts(pool, number)] = .some(nil) }
+        var (open, isOver) = (nil as RunState.Batch?, false)
+        func check(_ state: RunState, _ free: [Claim]) {
+            let all = (state.waiting + sending.values.compactMap(\.self) + free).map(\.token)
+            #expect(all.count == claims.count && Set(all).count == all.count)
+        }
+        for step in 0..<200 {
+            if step == 150 {
+                state.ends()
+                state.poolEnds(pool)
+                isOver = true
+            }
+            let lane = Int.random(in: 0..<3, using: &generator)
+            if let batch = open, chance(2) {
+                // The transaction ends: what was handed in or given back is free again, and lanes get what they asked for.
+                var claimed: [Int: Claim] = [:]
+                for (lane, _) in batch.claiming where !free.isEmpty && !chance(5) { claimed[lane] = free.removeFirst() }
+                state.storingEnded(batch, .success(claimed))
+                free += batch.ended.map(\.claim) + batch.returned
+                open = nil
+            } else if open == nil, state.writer.isAsked || chance(4) {
+                let batch = state.storingBegins(hasRoom: !chance(6), at: 0)
+                #expect(!isOver || batch.claiming.isEmpty)
+                open = batch
+            } else if let claim = sending[lane] ?? nil {
+                if chance(2) { continue }
+                state.sendingEnded(ended(claim), lane)
+                sending[lane] = .some(nil)
+            } else if let next = state.nextAsked(lane) {
+                let ahead = try next.get()?.claim
+                guard let claim = ahead ?? (free.isEmpty || isOver ? nil : free.removeFirst()) else { continue }
+                if state.begins(destination, at: 0) == nil {
+                    free.append(claim)
+                } else {
+                    #expect(!isOver)
+                    _ = state.sendingBegins(claim, lane)
+                    sending[lane] = claim
+                }
+            }
+            if chance(20), !isOver { _ = state.pauseIs(chance(2)) }
+            check(state, free)
+        }
+        if let open {
+            state.storingEnded(open, .success([:]))
+            free += open.ended.map(\.claim) + open.returned
+        }
+        for (lane, claim) in sending { if let claim { state.sendingEnded(ended(claim), lane) } }
+        sending = [:]
+        let last = state.storingBegins(hasRoom: true, at: 0)
+        state.storingEnded(last, .success([:]))
+        #expect(state.waiting.isEmpty && free.count + last.ended.count + last.returned.count == claims.count)
+    }
+}

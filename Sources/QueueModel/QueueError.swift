@@ -28,7 +28,7 @@ public struct QueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file, capture, session or destination that the error is about, as the user named it.
     public private(set) var subject: String?
     /// What `prune` could delete to make room, if that was looked up and there is something.
-    public package(set) var releasable: Releasable?
+    public package(set) var prunable: Prunable?
 
     public init(
         _ code: Code, _ message: String, of subject: String? = nil, cause: Cause? = nil, values: [String] = []

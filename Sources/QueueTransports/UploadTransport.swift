@@ -29,7 +29,7 @@ package protocol UploadTransport: AnyObject {
     /// Notifies the destination that a session has ended. Returns the status line of the answer.
     ///
     /// - Throws: what `SendOutcome.of` makes words of.
-    func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String
+    func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String
     /// Tests the destination without changing anything there.
     func test(_ control: SendControl) -> DestinationTest
 }
@@ -92,7 +92,7 @@ extension UploadTransport {
         .unclear(code: "poll", message: "this kind of destination decides at once")
     }
 
-    package func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String {
+    package func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String {
         throw SendOutcome.ours("this kind of destination has no sessions")
     }
 }

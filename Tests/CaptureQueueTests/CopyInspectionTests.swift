@@ -65,7 +65,7 @@ struct CopyInspectionTests {
         try send("one", "two")
         try doubtAll()
         try send("three")
-        let found = try room.queue.store.read { try Eviction(queue: room.queue).releasable(bytes: 1, looks: 1, $0) }
+        let found = try room.queue.store.read { try Eviction(queue: room.queue).prunable(bytes: 1, looks: 1, $0) }
         #expect(found?.captures == 1)
     }
 }

@@ -120,6 +120,16 @@ struct RunStateTests {
         #expect((state.fault as? QueueError)?.message == "first")
     }
 
+    @Test func sendsAgainWhenItIsPerformedAgain() throws {
+        let room = try QueueRoom()
+        let run = QueueRun(room.queue, RunOptions()) { _ in }
+        for (count, name) in ["a", "b"].enumerated() {
+            let id = try room.push(name)
+            #expect(try run.perform().completed == count + 1)
+            #expect(try room.state(id) == .completed)
+        }
+    }
+
     /// Whatever happens in whatever order: a claim is in one place, nothing begins after the end, and at the end every claim
     /// was handed in or given back.
     @Test(arguments: UInt64(1)...20) func losesNoClaim(_ seed: UInt64) throws {

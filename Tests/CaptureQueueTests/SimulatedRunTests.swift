@@ -251,7 +251,7 @@ struct SimulatedRunTests {
         manual.jump(-Self.day)
         let later = try SimulatedRun(queue, "server", manual)
         later.destination.answer = { _, _ in ScriptedDestination.landed }
-        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: manual.now) }
+        try queue.store.write { try $0.limitWaits(queue.clock.observe($0), from: manual.now) }
         // It tries again five minutes later, the longest delay of the table.
         try later.pass(300_000)
         #expect(try delivery(id).state != .completed)

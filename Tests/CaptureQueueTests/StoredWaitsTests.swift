@@ -29,7 +29,7 @@ struct StoredWaitsTests {
 
     /// Returns how far `column` of a table is ahead after a run has read it.
     private func left(_ column: String, of table: String) throws -> Int? {
-        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: manual.now) }
+        try queue.store.write { try $0.limitWaits(queue.clock.observe($0), from: manual.now) }
         return try number("SELECT \(column) FROM \(table)").map { $0 - manual.now }
     }
 

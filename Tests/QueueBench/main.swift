@@ -19,7 +19,7 @@ func addRow(_ number: Int, _ queue: UploadQueue) throws {
         bundleID: String(decoding: hash.description.utf8.prefix(36), as: UTF8.self), identity: hash, sha256: hash,
         manifestSHA256: hash, byteCount: 1_600_000, capturedAt: time, device: hash, verdict: .verified, photo: hash)
     try queue.store.write { db in
-        let reading = try queue.clock.look(db)
+        let reading = try queue.clock.observe(db)
         let row = CaptureRow(
             id: try db.freeID(facts.bundleID), facts: facts, pushedAt: reading.stamp, session: nil, priority: 0,
             holding: .reference, reference: "/nowhere/\(hash)")

@@ -14,28 +14,28 @@ struct QueueClockTests {
 
     /// The queue saw this machine first at `start`, an hour after the machine was started.
     private var memory: QueueClock.Memory {
-        QueueClock.judge(times(Self.start, 3_600_000), .init(lastSeen: 0)).memory
+        QueueClock.evaluate(times(Self.start, 3_600_000), .init(lastSeen: 0)).memory
     }
 
     @Test func believesAClockThatGoesOn() {
-        let reading = QueueClock.judge(times(Self.start + Self.day, 3_600_000 + Self.day), memory)
+        let reading = QueueClock.evaluate(times(Self.start + Self.day, 3_600_000 + Self.day), memory)
         #expect(reading.believed == Self.start + Self.day)
-        #expect(reading.stamp == reading.believed)
+        #expect(reading.recordTime == reading.believed)
         #expect(reading.doubt == nil)
     }
 
     @Test func doesNotBelieveAJumpForwardOnTheSameBoot() {
-        let reading = QueueClock.judge(times(Self.start + 365 * Self.day, 3_600_000 + Self.day), memory)
+        let reading = QueueClock.evaluate(times(Self.start + 365 * Self.day, 3_600_000 + Self.day), memory)
         #expect(reading.believed == Self.start + Self.day)
-        #expect(reading.stamp == Self.start + 365 * Self.day)
+        #expect(reading.recordTime == Self.start + 365 * Self.day)
         #expect(reading.memory.lastSeen == Self.start + Self.day)
         #expect(reading.doubt == .milliseconds(364 * Self.day))
     }
 
     @Test func stampsNothingEarlierThanWhatWasSeenWhenTheClockIsSetBack() {
-        let later = QueueClock.judge(times(Self.start + 5 * Self.day, 3_600_000 + 5 * Self.day), memory).memory
-        let reading = QueueClock.judge(times(Self.start - Self.day, 3_600_000 + 6 * Self.day), later)
-        #expect(reading.stamp == Self.start + 6 * Self.day)
+        let later = QueueClock.evaluate(times(Self.start + 5 * Self.day, 3_600_000 + 5 * Self.day), memory).memory
+        let reading = QueueClock.evaluate(times(Self.start - Self.day, 3_600_000 + 6 * Self.day), later)
+        #expect(reading.recordTime == Self.start + 6 * Self.day)
         #expect(reading.believed == Self.start - Self.day)
         #expect(reading.doubt != nil)
     }
@@ -47,18 +47,18 @@ struct QueueClockTests {
             (Self.day, 3_600_000 + 1000, "one", 1000), (-Self.day, 3_600_000 + 3000, "one", 3000),
             (0, 3_600_000, "one", 3000), (Self.day, 500, "two", 3500), (0, 700, "two", 3700),
         ] {
-            memory = QueueClock.judge(times(Self.start + wall, sinceBoot, boot: boot), memory).memory
+            memory = QueueClock.evaluate(times(Self.start + wall, sinceBoot, boot: boot), memory).memory
             #expect(memory.elapsed == elapsed)
         }
     }
 
     @Test func waitsForAClockBelowTheLastTimeSeenOnAnotherBoot() {
-        let reading = QueueClock.judge(times(0, 1000, boot: "two"), memory)
+        let reading = QueueClock.evaluate(times(0, 1000, boot: "two"), memory)
         #expect(reading.memory.anchor == nil)
         #expect(reading.believed == 0)
-        #expect(reading.stamp == Self.start)
+        #expect(reading.recordTime == Self.start)
         // Once the network has set the clock, its time is the reference for this boot.
-        let set = QueueClock.judge(times(Self.start + Self.day, 60_000, boot: "two"), reading.memory)
+        let set = QueueClock.evaluate(times(Self.start + Self.day, 60_000, boot: "two"), reading.memory)
         #expect(set.believed == Self.start + Self.day)
         #expect(set.memory.anchor?.boot == "two")
     }
@@ -69,16 +69,16 @@ struct QueueClockTests {
         for _ in 0..<2000 {
             let wall = Int.random(in: 0...(4 * Self.start), using: &generator)
             let boot = Bool.random(using: &generator) ? "one" : "two"
-            let reading = QueueClock.judge(
+            let reading = QueueClock.evaluate(
                 times(wall, Int.random(in: 0...Self.day, using: &generator), boot: boot), memory)
-            #expect(reading.believed <= reading.wall && reading.wall <= reading.stamp)
-            #expect(reading.memory.lastSeen >= memory.lastSeen && reading.stamp >= memory.lastSeen)
+            #expect(reading.believed <= reading.wall && reading.wall <= reading.recordTime)
+            #expect(reading.memory.lastSeen >= memory.lastSeen && reading.recordTime >= memory.lastSeen)
             memory = reading.memory
         }
     }
 
     @Test func worksWhereTheSystemDoesNotNameItsBoots() {
-        let reading = QueueClock.judge(times(Self.start, 0, boot: ""), .init(lastSeen: 0))
+        let reading = QueueClock.evaluate(times(Self.start, 0, boot: ""), .init(lastSeen: 0))
         #expect(reading.believed == Self.start && reading.memory.anchor == nil)
     }
 }

@@ -36,7 +36,7 @@ extension UploadQueue.Destinations {
             try db.requireFree(destination: name)
             try db.run(
                 "INSERT INTO destinations (name, kind, settings, is_default, added_at) VALUES (?, ?, ?, ?, ?)",
-                [name, settings.kind, text, isFirst ? 1 : 0, try queue.clock.stamp(db)])
+                [name, settings.kind, text, isFirst ? 1 : 0, try queue.clock.recordTime(db)])
             if isFirst { try db.bindDeliveries(to: Int(db.lastInsertedRowID)) }
         }
     }

@@ -35,7 +35,7 @@ extension UploadQueue.Destinations {
         from number: Int, to target: Int?, named name: String, _ db: Database
     ) throws -> RetiredDestination {
         var result = RetiredDestination()
-        let now = try queue.clock.look(db)
+        let now = try queue.clock.observe(db)
         result.failed =
             try db.integer(
                 """
@@ -69,7 +69,7 @@ extension UploadQueue.Destinations {
         _ delivery: DeliveryRecord, to target: Int, named name: String, at reading: QueueClock.Reading, _ db: Database
     ) throws -> Bool {
         let cause = "moved to \(name)"
-        let now = reading.stamp
+        let now = reading.recordTime
         let condition = "WHERE capture = ? AND destination = ?"
         if let there = try DeliveryRecord.all(db, condition, [delivery.capture, target]).first {
             _ = try db.apply(

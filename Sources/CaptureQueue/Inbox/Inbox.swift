@@ -69,7 +69,7 @@ final class Inbox: Sendable {
     }
 
     /// Takes what there is on a thread of its own, which calls `onEnd`. It does nothing while that thread works.
-    func look(onEnd: @escaping @Sendable () -> Void) {
+    func scan(onEnd: @escaping @Sendable () -> Void) {
         guard !isTaking, !waiting().isEmpty else { return }
         state.withLock { $0.isTaking = true }
         let isStarted = Thread.start {
@@ -105,7 +105,7 @@ final class Inbox: Sendable {
         switch result {
         case .success(let pushed):
             if let fault = pushed.trustFault, pushed.verdict != .unknownDevice {
-                tell("\(file): stored, but it is not acceptable: \(fault.message)")
+                report("\(file): stored, but it is not acceptable: \(fault.message)")
             }
             // Without a note, it is another file that came under this name meanwhile.
             guard let left, !pushed.notes.isEmpty else { return }
@@ -123,10 +123,10 @@ final class Inbox: Sendable {
         let isKnown =
             state.withLock { $0.refused.updateValue(Refused(status: status, again: again), forKey: file) }?
             .status == status
-        if !isKnown { tell("left in the inbox: \(text)") }
+        if !isKnown { report("left in the inbox: \(text)") }
     }
 
-    private func tell(_ text: String) { state.withLock { $0.texts.append(text) } }
+    private func report(_ text: String) { state.withLock { $0.texts.append(text) } }
 
     /// The files to try now, in bytewise order of their names.
     private func waiting() -> [FilePath] {
@@ -138,7 +138,7 @@ final class Inbox: Sendable {
                 defer { state.fault = fault }
                 return state.fault == fault
             }
-            if !isKnown { tell("\(folder): the inbox cannot be read: \(fault)") }
+            if !isKnown { report("\(folder): the inbox cannot be read: \(fault)") }
             return []
         }
         let now = MonotonicClock.seconds

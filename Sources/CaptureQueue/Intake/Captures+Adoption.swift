@@ -106,7 +106,7 @@ extension UploadQueue.Captures {
     package func holds(_ identity: Digest) throws -> Bool {
         guard let record = try queue.store.read({ try CaptureRecord.one($0, identity: identity) }) else { return false }
         return switch record.holding {
-        case .spool, .reference: StoredBytesCheck(spool: queue.spool).judge(record, reads: false).fault == nil
+        case .spool, .reference: StoredBytesCheck(spool: queue.spool).check(record, reads: false).fault == nil
         // A capture that the user cancelled and released stays released.
         case .removing, .removed: true
         case .quarantined, .missing: false

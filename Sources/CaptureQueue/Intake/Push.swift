@@ -70,7 +70,7 @@ struct Push: Sendable {
         let notBefore = DeliveryStart(now, notBefore: options.notBefore, delay: options.delay).notBefore
         var sidecar = Sidecar(
             id: id, facts: arrival.facts,
-            pushedAt: record?.pushedAt ?? CaptureTime(clamping: now.stamp),
+            pushedAt: record?.pushedAt ?? CaptureTime(clamping: now.recordTime),
             priority: options.priority, notBefore: notBefore.map { CaptureTime(clamping: $0) },
             session: options.session,
             destinations: options.destinations.isEmpty ? [fallback].compactMap(\.self) : options.destinations,

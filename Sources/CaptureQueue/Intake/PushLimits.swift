@@ -30,7 +30,7 @@ final class PushLimits: Sendable {
     private let settings: QueueSettings
     private let promised: Mutex<Promised>
     /// What can be deleted. It is looked up for the first refusal of a push.
-    private let releasable = Mutex<Releasable??>(nil)
+    private let prunable = Mutex<Prunable??>(nil)
     /// What was deleted to make room and not reported yet. One thread at a time deletes.
     private let evicted = Mutex((captures: 0, bytes: 0))
 
@@ -175,7 +175,7 @@ final class PushLimits: Sendable {
         let error = QueueError(
             .quota, "the spool would hold \(total) bytes\(which), the limit is \(limit)", of: name,
             values: damaged > 0 ? ["\(queue.folder.quarantine)"] : [])
-        return try error.with(releasable(bytes: total - limit, db), settings)
+        return try error.with(prunable(bytes: total - limit, db), settings)
     }
 
     /// Returns the error for this many more bytes on the disk; nil if `free-floor` allows them.
@@ -184,13 +184,13 @@ final class PushLimits: Sendable {
         guard let floor = room.floor, room.free - size < floor else { return nil }
         let error = QueueError(
             .freeDisk, "\(room.free) bytes are free on the disk, but \(floor) must stay free (free-floor)", of: name)
-        return try error.with(releasable(bytes: floor - room.free + size, db), settings)
+        return try error.with(prunable(bytes: floor - room.free + size, db), settings)
     }
 
-    private func releasable(bytes: Int, _ db: Database) throws -> Releasable? {
-        try releasable.withLock { known in
+    private func prunable(bytes: Int, _ db: Database) throws -> Prunable? {
+        try prunable.withLock { known in
             if let known { return known }
-            let found = try Eviction(queue: queue).releasable(bytes: bytes, db)
+            let found = try Eviction(queue: queue).prunable(bytes: bytes, db)
             known = .some(found)
             return found
         }
@@ -199,9 +199,9 @@ final class PushLimits: Sendable {
 
 extension QueueError {
     /// The same error with what could be deleted, and whether a setting would let push delete it.
-    fileprivate func with(_ found: Releasable?, _ settings: QueueSettings) -> QueueError {
+    fileprivate func with(_ found: Prunable?, _ settings: QueueSettings) -> QueueError {
         var error = self
-        error.releasable = found
+        error.prunable = found
         if found?.isEnough ?? false, !settings.evictsUploaded { error.cause = .evictable }
         return error
     }

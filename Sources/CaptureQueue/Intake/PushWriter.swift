@@ -22,8 +22,8 @@ struct PushWriter {
         self.db = db
         queue = push.queue
         options = push.options
-        let reading = try queue.clock.look(db)
-        let now = reading.stamp
+        let reading = try queue.clock.observe(db)
+        let now = reading.recordTime
         (self.reading, self.now) = (reading, now)
         start = DeliveryStart(reading, notBefore: options.notBefore, delay: options.delay)
         if let name = options.session, options.reopensSession,

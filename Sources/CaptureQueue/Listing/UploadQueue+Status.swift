@@ -22,13 +22,13 @@ extension UploadQueue {
             (status.usedBytes, status.nextBytes) = (try db.usedBytes(spool), try db.lastBytes())
             status.quarantine = .init(bytes: try db.quarantinedBytes(spool), folder: folder.quarantine)
             addDisk(to: &status)
-            status.releasable = try releasable(status, db)
-            let evictable = status.settings.evictsUploaded ? status.releasable?.bytes ?? 0 : 0
+            status.prunable = try prunable(status, db)
+            let evictable = status.settings.evictsUploaded ? status.prunable?.bytes ?? 0 : 0
             status.room = try? status.settings.room(at: folder, next: status.nextBytes, evictable: evictable)
             status.isSpoolAbsent = try (db.integer("SELECT files FROM usage") ?? 0) > 0 && spool.shards().isEmpty
             status.partsOnly = try Self.partsOnly(db)
             status.sessions = try Self.sessionCounts(db)
-            // Ages go by the wall clock: the time for stamps can be far ahead after a clock was wrong.
+            // Ages go by the wall clock: the time for records can be far ahead after a clock was wrong.
             status.work = try DestinationWork.all(db, at: reading.wall)
             status.traffic = try Traffic.all(db)
             status.isPaused = try db.text("SELECT paused FROM control") != nil
@@ -57,7 +57,7 @@ extension UploadQueue {
 
     /// What can be deleted if room is short, after another capture of `next` bytes. Of many captures only the oldest are
     /// looked at, so that a long-used queue takes no longer.
-    private func releasable(_ status: QueueStatus, _ db: Database) throws -> Releasable? {
+    private func prunable(_ status: QueueStatus, _ db: Database) throws -> Prunable? {
         let (used, next, settings) = (status.usedBytes, status.nextBytes, status.settings)
         let room = try? settings.room(at: folder, next: next)
         let isLow = room?.isLow ?? false
@@ -67,7 +67,7 @@ extension UploadQueue {
             status.isQuotaFull ? next + Reserve.size : 0,
             // How many files that frees does not follow from the bytes: all that can go.
             status.isLowOnInodes ? 1 << 50 : 0)
-        return short > 0 ? try Eviction(queue: self).releasable(bytes: short, looks: 100, db) : nil
+        return short > 0 ? try Eviction(queue: self).prunable(bytes: short, looks: 100, db) : nil
     }
 
     private static func partsOnly(_ db: Database) throws -> QueueStatus.Total {
@@ -100,7 +100,7 @@ extension UploadQueue.Sessions {
     @discardableResult
     public func end(_ name: String, isIncomplete: Bool = false) throws -> Session {
         try queue.store.write { db in
-            let now = try queue.clock.stamp(db)
+            let now = try queue.clock.recordTime(db)
             try db.run(
                 """
                 UPDATE sessions SET end_number = end_number + (ended_at IS NULL), ended_at = coalesce(ended_at, ?),

@@ -12,7 +12,7 @@ struct Eviction {
     ///
     /// - Parameter looks: how many captures are looked at before an age is proposed.
     /// - Returns: what a prune of that age deletes, also if that is less; nil if nothing was uploaded.
-    func releasable(bytes wanted: Int, looks: Int = Self.looks, _ db: Database) throws -> Releasable? {
+    func prunable(bytes wanted: Int, looks: Int = Self.looks, _ db: Database) throws -> Prunable? {
         var sweep = PruneSweep(queue, .uploaded(isDryRun: true))
         var place = PruneSweep.Place(stage: .delivered)
         let found = try sweep.candidates(&place, limit: looks, db) ?? []
@@ -28,7 +28,7 @@ struct Eviction {
         let isDue = now - last.since >= retention.milliseconds
         let limit = now - (isDue ? retention : rounded).milliseconds
         let deleted = found.filter { $0.since <= limit }
-        return Releasable(
+        return Prunable(
             age: isDue ? nil : rounded, captures: deleted.count, bytes: deleted.reduce(0) { $0 + $1.bytes },
             isAll: found.count < looks, isEnough: enough != nil || found.count == looks)
     }

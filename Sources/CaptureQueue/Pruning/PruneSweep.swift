@@ -63,7 +63,7 @@ struct PruneSweep {
                 // The transaction runs again when the disk was full.
                 place = start
                 guard let found = try candidates(&place, limit: limit, db) else { return nil }
-                _ = try queue.clock.stamp(db)
+                _ = try queue.clock.recordTime(db)
                 for item in found {
                     try db.run("UPDATE captures SET holding = 'removing' WHERE seq = ?", [item.sequence])
                 }
@@ -251,7 +251,7 @@ struct PruneSweep {
                 // Write in steps, because SQLite keeps the changes of a transaction in memory until it ends.
                 for start in stride(from: 0, to: done.count, by: 1000) {
                     try turn.write { db in
-                        let now = try queue.clock.stamp(db)
+                        let now = try queue.clock.recordTime(db)
                         for sequence in done[start..<min(start + 1000, done.count)] {
                             try db.run(
                                 "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?",

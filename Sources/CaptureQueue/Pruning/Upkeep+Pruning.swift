@@ -17,7 +17,7 @@ extension UploadQueue.Upkeep {
         var sweep = PruneSweep(queue, options)
         var result = PruneResult()
         // The clock readings are stored first, even if there is nothing to delete: the next prune compares with them.
-        if !options.isDryRun { _ = try queue.store.write { try queue.clock.stamp($0) } }
+        if !options.isDryRun { _ = try queue.store.write { try queue.clock.recordTime($0) } }
         result.clockDoubt = try queue.store.read { try queue.clock.read($0).doubt }
         if !options.isDryRun { try sweep.finishEarlier() }
         var after = PruneSweep.Place(stage: options.only == nil ? .delivered : .named)

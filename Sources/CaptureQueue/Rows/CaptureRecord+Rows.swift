@@ -174,7 +174,7 @@ extension Database {
     /// Lets deliveries wait again whose bytes were gone. The `not_before` of the push still applies.
     func restore(_ deliveries: [DeliveryRecord], at now: QueueClock.Reading, cause: String) throws {
         for delivery in deliveries where delivery.state == .quarantined {
-            _ = try apply(.restore, to: delivery, at: now.stamp, .init(cause: cause, due: due(of: delivery, now)))
+            _ = try apply(.restore, to: delivery, at: now.recordTime, .init(cause: cause, due: due(of: delivery, now)))
         }
     }
 

@@ -97,7 +97,7 @@ extension QueueClock {
     }
 
     /// Reads the clocks, and stores what the queue remembers of them, to the second.
-    func look(_ db: Database) throws -> Reading {
+    func observe(_ db: Database) throws -> Reading {
         let before = try Self.memory(db)
         let reading = read(before)
         let after = reading.memory
@@ -109,8 +109,8 @@ extension QueueClock {
         return reading
     }
 
-    /// Returns the time for stamps in Unix milliseconds.
-    func stamp(_ db: Database) throws -> Int { try look(db).stamp }
+    /// Returns the time for records in Unix milliseconds.
+    func recordTime(_ db: Database) throws -> Int { try observe(db).recordTime }
 
     static func remember(_ memory: Memory, _ db: Database) throws {
         try db.run(

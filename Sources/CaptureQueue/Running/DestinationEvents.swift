@@ -3,7 +3,7 @@ import QueueTransports
 
 /// Reports what happens to the deliveries of a destination.
 extension RunOwner {
-    func tell(
+    func report(
         _ name: QueueEvent.Name, _ capture: CaptureRecord, _ destination: Destination, at now: Int,
         _ add: (inout QueueEvent) -> Void = { _ in }
     ) {
@@ -13,22 +13,22 @@ extension RunOwner {
         event.bytes = capture.byteCount
         event.session = capture.session
         add(&event)
-        tell(event)
+        report(event)
     }
 
-    func tell(_ change: CircuitBreaker.Change?, _ destination: Destination, _ takenBack: [CaptureRecord] = []) {
+    func report(_ change: CircuitBreaker.Change?, _ destination: Destination, _ takenBack: [CaptureRecord] = []) {
         switch change {
         case .blocked(let block):
-            tell(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
+            report(block.reason == .offline ? .offline : .blocked, destination, block.message) { event in
                 (event.code, event.cause, event.until) = (block.reason.rawValue, block.cause, block.until)
             }
         case .ready:
-            tell(.ready, destination)
+            report(.ready, destination)
             moved()
         case nil: break
         }
         for capture in takenBack {
-            tell(.pending, capture, destination, at: now) { event in
+            report(.pending, capture, destination, at: now) { event in
                 (event.state, event.message) = (.pending, "waits again: the destination refuses everything")
             }
         }

@@ -65,7 +65,7 @@ final class DestinationWorker {
         // Check for polls and notifications about once a second, also between consecutive transfers.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
             lookedAround = MonotonicClock.seconds
-            let hasAsked = try owner.alone(with: destination) { try poll(now) || tellSession(now) }
+            let hasAsked = try owner.alone(with: destination) { try poll(now) || reportSession(now) }
             if hasAsked == true { return .worked }
             isOtherAsking = hasAsked == nil
         }
@@ -156,8 +156,8 @@ final class DestinationWorker {
         let claim = ahead.claim
         try owner.transferring(claim, destination) { control in
             try writer.begins(claim, lane)
-            owner.tell(.attempt, claim.capture, destination, at: now) { $0.attempt = claim.attempt }
-            var context = AttemptContext(retry: retry, startedAt: owner.time.stamp)
+            owner.report(.attempt, claim.capture, destination, at: now) { $0.attempt = claim.attempt }
+            var context = AttemptContext(retry: retry, startedAt: owner.time.recordTime)
             let started = MonotonicClock.seconds
             var job = SendJob(claim, now: now, layout: ahead.layout, queue)
             job.outage = owner.breaker(of: destination).outage?.code
@@ -180,7 +180,7 @@ final class DestinationWorker {
     /// Stores the state of the destination and reports the change.
     private func note(_ change: CircuitBreaker.Change?) throws {
         try queue.destinations.save(owner.change(destination) { $0.takeUnsaved() }, of: destination)
-        owner.tell(change, destination)
+        owner.report(change, destination)
     }
 
     // MARK: - Polls and sessions
@@ -202,9 +202,9 @@ final class DestinationWorker {
             try decisions.settle(
                 delivery, at: destination, outcome, writer.context(context, of: capture, at: destination), turn)
         }
-        owner.tell(verdict.change, destination, takenBack)
+        owner.report(verdict.change, destination, takenBack)
         if let state, state != .processing {
-            owner.tell(QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, destination, at: owner.now) {
+            owner.report(QueueEvent.Name(rawValue: state.rawValue) ?? .pending, capture, destination, at: owner.now) {
                 event in
                 event.describe(outcome)
                 event.state = state
@@ -220,10 +220,10 @@ final class DestinationWorker {
         }
     }
 
-    private func tellSession(_ now: Int) throws -> Bool {
+    private func reportSession(_ now: Int) throws -> Bool {
         guard let marker = try outbox.claim(for: destination, at: now) else { return false }
         let result = owner.transferring(nil, destination) { control in
-            Result { try transport.tell(marker, control) }.mapError { SendOutcome.of($0, control) }
+            Result { try transport.notify(marker, control) }.mapError { SendOutcome.of($0, control) }
         }
         try queue.store.turn { turn in
             try outbox.settle(marker, result, retry: retry, time: owner.time, turn)
@@ -234,7 +234,7 @@ final class DestinationWorker {
             case .failure(let end):
                 (.warning, "the destination did not accept the end of session \(marker.session): \(end.trouble ?? "")")
             }
-        owner.tell(name, destination, message) { $0.session = marker.session }
+        owner.report(name, destination, message) { $0.session = marker.session }
         return true
     }
 }

@@ -68,7 +68,7 @@ public final class QueueRun: Sendable {
         let inbox = try takeInbox()
         let returned = try queue.store.returned()
         let first = try queue.store.write { db in
-            let now = try queue.clock.look(db)
+            let now = try queue.clock.observe(db)
             try db.comeBack(returned, at: now.wall)
             try db.limitWaits(now, from: now.wall)
             return now
@@ -76,9 +76,9 @@ public final class QueueRun: Sendable {
         owner.begin(
             .init(
                 ahead: first.wall - (first.memory.looked?.sinceBoot ?? queue.clock.sinceBoot()),
-                lead: first.stamp - first.wall, dueBefore: options.mode == .once ? first.wall : nil))
+                lead: first.recordTime - first.wall, dueBefore: options.mode == .once ? first.wall : nil))
         owner.hang(bell)
-        owner.tell(QueueEvent(.started, at: first.wall))
+        owner.report(QueueEvent(.started, at: first.wall))
         let writer = try ResultWriter(queue, owner, BegunClaims(in: folder))
         guard writer.start() else {
             throw QueueError(.inputOutput, RunOptions.noThread, of: folder.path)
@@ -98,7 +98,7 @@ public final class QueueRun: Sendable {
 
     private func finish() throws -> RunResult {
         let (result, fault) = owner.with { ($0.result, $0.fault) }
-        owner.tell(.ended) { ($0.completedCount, $0.failedCount) = (result.completed, result.failed) }
+        owner.report(.ended) { ($0.completedCount, $0.failedCount) = (result.completed, result.failed) }
         if let fault { throw fault }
         return result
     }

@@ -98,11 +98,11 @@ final class ResultWriter: Sendable {
     /// - Parameter settled: nil if the claim was lost.
     private func report(_ ended: RunState.Ended, _ settled: AttemptResult?) {
         let (claim, change) = (ended.claim, ended.context.verdict.change)
-        guard let settled else { return owner.tell(change, claim.destination) }
+        guard let settled else { return owner.report(change, claim.destination) }
         if claim.capture.session != nil { owner.moved() }
-        owner.tell(change, claim.destination, settled.takenBack)
+        owner.report(change, claim.destination, settled.takenBack)
         let name = QueueEvent.Name(rawValue: settled.state.rawValue) ?? .pending
-        owner.tell(name, claim.capture, claim.destination, at: ended.at) { event in
+        owner.report(name, claim.capture, claim.destination, at: ended.at) { event in
             event.attempt = claim.attempt
             event.describe(ended.outcome)
             if let root = settled.absent { (event.code, event.message) = (Absence.code, Absence.message(root)) }
@@ -144,7 +144,7 @@ final class ResultWriter: Sendable {
                     try aside[number] ?? claims.settle(ended.claim, ended.outcome, contexts[number], db))
             }
             for (lane, destination) in batch.claiming {
-                let time = try queue.clock.look(db).time(in: owner.time)
+                let time = try queue.clock.observe(db).time(in: owner.time)
                 stored.claimed[lane] = try claims.next(for: destination, dueBefore: owner.dueBefore, at: time, db)
             }
             return stored

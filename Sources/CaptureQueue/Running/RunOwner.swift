@@ -64,18 +64,23 @@ final class RunOwner: Sendable {
 
     // MARK: - Time and reports
 
-    func begin(_ start: Start) { held.withLock { $0.start = start } }
+    func begin(_ start: Start) {
+        held.withLock { held in
+            held.start = start
+            held.state.starts()
+        }
+    }
 
     /// Unix milliseconds.
     var now: Int { withTime { $1 } }
     var time: RunTime {
         let (wall, lead) = (now, held.withLock(\.start.lead))
-        return RunTime(wall: wall, stamp: wall + lead)
+        return RunTime(wall: wall, recordTime: wall + lead)
     }
     var dueBefore: Int? { held.withLock(\.start.dueBefore) }
 
     /// Reports an event: one at a time, with times that never go back.
-    func tell(_ event: QueueEvent) {
+    func report(_ event: QueueEvent) {
         with { $0.reported(event) }
         last.withLock { last in
             last = max(event.at, last)
@@ -86,13 +91,13 @@ final class RunOwner: Sendable {
     }
 
     /// Reports what happens now, to one destination or to all.
-    func tell(
+    func report(
         _ name: QueueEvent.Name, _ destination: Destination? = nil, _ message: String? = nil,
         _ add: (inout QueueEvent) -> Void = { _ in }
     ) {
         var event = QueueEvent(name, at: now, destination: destination.map(self.name), message: message)
         add(&event)
-        tell(event)
+        report(event)
     }
 
     func name(_ destination: Destination) -> String {

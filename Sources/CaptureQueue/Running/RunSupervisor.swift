@@ -47,17 +47,17 @@ final class RunSupervisor {
     func supervise() throws {
         defer { end() }
         if !bell.hearsOthers {
-            owner.tell(.warning, nil, "inotify cannot be used (fs.inotify.max_user_instances): looking each second")
+            owner.report(.warning, nil, "inotify cannot be used (fs.inotify.max_user_instances): looking each second")
         }
         try refresh()
         while !run.isEnding, try !isDone() {
-            try tellQuota()
-            seeToInbox()
+            try reportQuota()
+            checkInbox()
             progress.write(owner.transfers)
             let rang = wait()
             try queue.store.requireSameFile()
-            seeToNetwork()
-            try seeToClock()
+            checkNetwork()
+            try checkClock()
             if rang { try refresh() }
         }
     }
@@ -84,14 +84,14 @@ final class RunSupervisor {
     }
 
     /// Connects to offline destinations after the network was quiet.
-    private func seeToNetwork() {
+    private func checkNetwork() {
         guard let since = networkAt, MonotonicClock.seconds - since >= Self.quiet else { return }
         networkAt = nil
         for number in owner.withTime({ $0.networkChanged(at: $1) }) { byDestination[number]?.wake() }
     }
 
     /// Shortens stored times after the wall clock jumped. The run itself goes on by the boot clock.
-    private func seeToClock() throws {
+    private func checkClock() throws {
         let offset = queue.clock.wall() - owner.now
         let jump = abs(offset - clockOffset)
         guard jump > 1000 else { return }
@@ -102,7 +102,7 @@ final class RunSupervisor {
     }
 
     private func limitWaits() throws {
-        try queue.store.write { try $0.limitWaits(queue.clock.look($0), from: owner.now) }
+        try queue.store.write { try $0.limitWaits(queue.clock.observe($0), from: owner.now) }
     }
 
     // MARK: - What users changed
@@ -111,7 +111,7 @@ final class RunSupervisor {
         try inbox.refresh()
         let paused = try queue.destinations.pausedWord()
         if owner.with({ $0.pauseIs(paused != nil) }) {
-            owner.tell(paused == nil ? .resumed : .paused)
+            owner.report(paused == nil ? .resumed : .paused)
             for threads in byDestination.values { threads.wake() }
             writer.wake()
         }
@@ -158,12 +158,12 @@ final class RunSupervisor {
     private func adopt(_ destination: Destination, _ threads: SendingThreads) throws {
         let wasPaused = owner.breaker(of: destination).isPaused
         let change = owner.withTime { $0.adopted(destination, at: $1) }
-        if change == .ready { owner.tell(.ready, destination) }
+        if change == .ready { owner.report(.ready, destination) }
         try queue.destinations.save(owner.change(destination) { $0.takeUnsaved() }, of: destination)
         if change != nil || wasPaused != destination.isPaused { threads.wake() }
         guard wasPaused != destination.isPaused else { return }
         writer.wake()
-        owner.tell(destination.isPaused ? .paused : .resumed, destination)
+        owner.report(destination.isPaused ? .paused : .resumed, destination)
         if destination.isPausedAtOnce {
             owner.stopTransfers("paused by the user") { $0.destination == destination.number }
         }
@@ -173,7 +173,7 @@ final class RunSupervisor {
     private func start(_ destinations: [Destination]) {
         let (queue, owner, shares, writer) = (queue, owner, shares, writer)
         for destination in destinations {
-            if owner.withTime({ $0.adopted(destination, at: $1) }) == .ready { owner.tell(.ready, destination) }
+            if owner.withTime({ $0.adopted(destination, at: $1) }) == .ready { owner.report(.ready, destination) }
             byDestination[destination.number] = SendingThreads(destination, owner)
         }
         let fresh = destinations.compactMap { byDestination[$0.number] }
@@ -183,7 +183,7 @@ final class RunSupervisor {
                 let isStarted = threads.start(
                     number
                 ) { lane in
-                    let transport = shares.make(destination) { owner.tell(.warning, destination, $0) }
+                    let transport = shares.make(destination) { owner.report(.warning, destination, $0) }
                     return DestinationWorker(queue, destination, transport, writer, lane: lane, owner: owner)
                 }
                 if !isStarted { return useFewerThreads() }
@@ -200,33 +200,33 @@ final class RunSupervisor {
             guard most > 0, threads.steps.count > most else { continue }
             threads.limit(to: most)
             let few = "only \(most) of \(threads.destination.pace.concurrency) transfers at a time"
-            owner.tell(.warning, threads.destination, "\(few), because \(RunOptions.noThread)")
+            owner.report(.warning, threads.destination, "\(few), because \(RunOptions.noThread)")
         }
         if most == 0 { owner.fail(QueueError(.inputOutput, RunOptions.noThread, of: queue.folder.path)) }
     }
 
     /// Reports a spool above its mark, at the start and then once an hour.
-    private func tellQuota() throws {
+    private func reportQuota() throws {
         if let quotaAt, MonotonicClock.seconds - quotaAt < 3600 { return }
         quotaAt = MonotonicClock.seconds
         let status = try queue.status()
         guard status.isOverMark else { return }
         let mark = ByteSize.text(status.settings.warnAt)
-        owner.tell(.quota, nil, "the spool holds \(status.usedBytes) bytes, more than warn-at (\(mark))") { event in
+        owner.report(.quota, nil, "the spool holds \(status.usedBytes) bytes, more than warn-at (\(mark))") { event in
             event.bytes = status.usedBytes
         }
     }
 
     /// Takes what came into the inbox since the start, unless the run only sends what is due at its start.
-    private func seeToInbox() {
-        tellInbox()
+    private func checkInbox() {
+        reportInbox()
         guard options.mode != .once else { return }
         let bell = bell
-        inbox.look { bell.ring() }
+        inbox.scan { bell.ring() }
     }
 
-    private func tellInbox() {
-        for text in inbox.takeTexts() { owner.tell(.warning, nil, text) }
+    private func reportInbox() {
+        for text in inbox.takeTexts() { owner.report(.warning, nil, text) }
     }
 
     // MARK: - The end
@@ -280,6 +280,6 @@ final class RunSupervisor {
             _ = FileHandle.wait(for: bell.handles, milliseconds: 100)
             bell.drain()
         }
-        tellInbox()
+        reportInbox()
     }
 }

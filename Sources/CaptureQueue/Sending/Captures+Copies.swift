@@ -62,7 +62,7 @@ extension UploadQueue.Captures {
             let transport = try TransportShares(queue.signers).make(queue.destinations.find(name)) { _ in }
             let copy = try onFile(TemporaryFile.folder) { try TemporaryFile.open() }
             let job = SendJob(
-                sent, delivery, token: [], now: try queue.store.read { try queue.clock.read($0).stamp }, queue)
+                sent, delivery, token: [], now: try queue.store.read { try queue.clock.read($0).recordTime }, queue)
             if let trouble = transport.fetch(job, into: copy, control) {
                 troubles.append("\(name): \(trouble)")
                 continue

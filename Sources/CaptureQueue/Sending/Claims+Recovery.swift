@@ -19,8 +19,8 @@ extension Claims {
         guard first != nil else { return 0 }
         let lastRun = BegunClaims.LastRun(in: queue.folder)
         return try queue.store.write { db in
-            let reading = try queue.clock.look(db)
-            let now = reading.stamp
+            let reading = try queue.clock.observe(db)
+            let now = reading.recordTime
             let policies = try Dictionary(uniqueKeysWithValues: Destination.all(db).map { ($0.name, $0.pace.retry) })
             var count = 0
             for row in try db.rows("SELECT \(DeliveryRecord.columns), token FROM \(claimed)") {

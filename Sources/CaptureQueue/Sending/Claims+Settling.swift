@@ -12,10 +12,10 @@ extension Claims {
     func settle(
         _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, _ db: Database
     ) throws -> AttemptResult? {
-        let reading = try queue.clock.look(db)
+        let reading = try queue.clock.observe(db)
         let now = reading.time(in: settling.time)
         let held = try claim.held(db)
-        try Self.close(claim, outcome, settling, isLate: held == nil, at: now.stamp, db)
+        try Self.close(claim, outcome, settling, isLate: held == nil, at: now.recordTime, db)
         let takenBack = try db.settle(settling, at: claim.destination, now)
         guard let delivery = held else {
             try claim.settleDoubt(outcome.leavesDoubt != nil, db)
@@ -25,7 +25,7 @@ extension Claims {
         if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
             change.failure = (RunOptions.cutShortCode, cause)
         }
-        guard try db.apply(event, to: delivery, at: now.stamp, change) else { return nil }
+        guard try db.apply(event, to: delivery, at: now.recordTime, change) else { return nil }
         let state = DeliveryStateMachine.next(delivery.state, event) ?? delivery.state
         return AttemptResult(state: state, dueAt: state == .failed ? change.due : nil, takenBack: takenBack)
     }
@@ -34,7 +34,7 @@ extension Claims {
     func giveBack(_ claim: Claim) throws { try queue.store.write { try giveBack(claim, $0) } }
 
     func giveBack(_ claim: Claim, cause: String = "not begun", _ db: Database) throws {
-        let now = try queue.clock.stamp(db)
+        let now = try queue.clock.recordTime(db)
         let outcome = SendOutcome.parked(cause: cause, isInDoubt: false)
         try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
         if let delivery = try claim.held(db) {
@@ -54,7 +54,7 @@ extension Claims {
             try claim.held(db).flatMap { _ in try CaptureRecord.one(db, sequence: claim.capture.sequence) }
         }
         guard let record, record.holding.hasBytes else { return nil }
-        let fault = StoredBytesCheck(spool: queue.spool).judge(record, reads: true).fault
+        let fault = StoredBytesCheck(spool: queue.spool).check(record, reads: true).fault
         if case .absent(let root) = fault { return try postpone(claim, root, time, turn) }
         guard case .wrong(let kind, _) = fault else {
             // The SHA-256 of the bytes is right, so the tag is wrong.
@@ -66,7 +66,7 @@ extension Claims {
             throw error
         }
         try turn.write { db in
-            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.stamp(db), db)
+            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.recordTime(db), db)
         }
         _ = try queue.setAside(record, kind, message, sender: claim.delivery, turn)
         return AttemptResult(state: .quarantined, dueAt: nil)
@@ -78,7 +78,7 @@ extension Claims {
     ) throws -> AttemptResult {
         try turn.write { db in
             try giveBack(claim, cause: Absence.message(root), db)
-            let due = try queue.clock.look(db).time(in: time).wall + Absence.pause
+            let due = try queue.clock.observe(db).time(in: time).wall + Absence.pause
             try db.postpone(below: root, until: due)
             return AttemptResult(state: .pending, dueAt: due, absent: root)
         }
@@ -121,7 +121,7 @@ extension Claims {
         switch outcome {
         case .completed(let receipt, let id, let url):
             return (
-                .complete, .init(cause: "a receipt", completion: (now.stamp, receipt), remoteID: id, remoteURL: url)
+                .complete, .init(cause: "a receipt", completion: (now.recordTime, receipt), remoteID: id, remoteURL: url)
             )
         case .accepted(let id, let url):
             return (.accept, .init(due: now.wall + 1000, remoteID: id, remoteURL: url, polls: 0))
@@ -189,7 +189,7 @@ extension Database {
                 for: isOwn ? outcome.counted : outcome, delivery, after: lived(delivery, reading), at: now,
                 settling.retry)
         change.isInDoubt = outcome.leavesDoubt
-        change.triedAt = now.stamp
+        change.triedAt = now.recordTime
         if case .rejected = outcome { change.idempotencyKey = .forgotten }
         return (event, change)
     }
@@ -246,7 +246,7 @@ extension Database {
         }
         let failure = delivery.errorMessage.map { (delivery.errorCode ?? "", $0) }
         let isBack = try apply(
-            .retry, to: delivery, at: now.stamp,
+            .retry, to: delivery, at: now.recordTime,
             .init(
                 cause: "the destination refuses everything", due: now.wall,
                 attempts: max(0, delivery.attempts - 1), failure: failure))

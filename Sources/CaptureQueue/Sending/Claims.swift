@@ -43,7 +43,7 @@ package struct Claims {
         for destination: Destination, dueBefore before: Int? = nil, time: RunTime? = nil
     ) throws -> Claim? {
         try queue.store.write { db in
-            try next(for: destination, dueBefore: before, at: queue.clock.look(db).time(in: time), db)
+            try next(for: destination, dueBefore: before, at: queue.clock.observe(db).time(in: time), db)
         }
     }
 
@@ -67,7 +67,7 @@ package struct Claims {
 
     func next(for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database) throws -> Claim? {
         while let number = try Self.first(for: destination, due: min(before ?? now.wall, now.wall), db) {
-            if let claim = try take(number, destination, at: now.stamp, db) { return claim }
+            if let claim = try take(number, destination, at: now.recordTime, db) { return claim }
         }
         return nil
     }

@@ -26,7 +26,7 @@ struct ServerDecisions {
         _ turn: QueueStore.WriterTurn
     ) throws -> (state: DeliveryState?, takenBack: [CaptureRecord]) {
         try turn.write { db in
-            let reading = try queue.clock.look(db)
+            let reading = try queue.clock.observe(db)
             let now = reading.time(in: settling.time)
             let takenBack = try db.settle(settling, at: destination, now)
             guard let delivery = try DeliveryRecord.one(db, delivery.number), delivery.state == .processing else {
@@ -43,7 +43,7 @@ struct ServerDecisions {
                 var (event, change) = try db.change(for: outcome, delivery, at: destination, settling, reading)
                 // The server has lost the capture, so it must not treat the next upload as a repetition.
                 if case .unclear = outcome { change.idempotencyKey = .forgotten }
-                let isApplied = try db.apply(event, to: delivery, at: now.stamp, change)
+                let isApplied = try db.apply(event, to: delivery, at: now.recordTime, change)
                 return (isApplied ? DeliveryStateMachine.next(delivery.state, event) : nil, takenBack)
             }
         }

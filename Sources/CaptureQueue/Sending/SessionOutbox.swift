@@ -110,14 +110,14 @@ struct SessionOutbox {
         _ turn: QueueStore.WriterTurn
     ) throws {
         try turn.write { db in
-            let now = try queue.clock.look(db).time(in: time)
+            let now = try queue.clock.observe(db).time(in: time)
             switch result {
             case .success(let answer):
                 try db.run(
                     """
                     UPDATE markers SET sent_at = ?, answer = ?, error = NULL, attempts = attempts + 1, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
-                    """, [now.stamp, answer, marker.sessionNumber, marker.destination, marker.key])
+                    """, [now.recordTime, answer, marker.sessionNumber, marker.destination, marker.key])
                 // Meanwhile the session may have been reopened and ended again, or another member may have landed.
                 try db.run(
                     """

@@ -53,10 +53,10 @@ extension UploadQueue.Upkeep {
     private func lose(_ delivery: DeliveryRecord, because text: String) throws -> Bool {
         try queue.store.write { db in
             guard let delivery = try DeliveryRecord.one(db, delivery.number) else { return false }
-            let now = try queue.clock.look(db)
+            let now = try queue.clock.observe(db)
             // With the old key, a server could answer again that it has the capture.
             return try db.apply(
-                .lose, to: delivery, at: now.stamp,
+                .lose, to: delivery, at: now.recordTime,
                 .init(cause: text, due: now.wall, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
         }
     }

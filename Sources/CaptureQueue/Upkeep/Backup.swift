@@ -146,7 +146,7 @@ struct Backup {
 
     /// Changes the copy so that it is right whenever it is used: what was not delivered may have been delivered since.
     private func settle(_ db: Database) throws {
-        let now = try queue.clock.stamp(db)
+        let now = try queue.clock.recordTime(db)
         try db.run("UPDATE captures SET holding = 'removed', removed_at = ? WHERE holding = 'removing'", [now])
         try db.run("UPDATE attempts SET ended_at = ?, outcome = 'lost' WHERE ended_at IS NULL", [now])
         let claimed = "deliveries WHERE token IS NOT NULL AND state = 'uploading'"

@@ -59,7 +59,7 @@ extension UploadQueue.Captures {
     }
 
     private func now(_ options: ChangeOptions, _ db: Database) throws -> QueueClock.Reading {
-        try options.isDryRun ? queue.clock.read(db) : queue.clock.look(db)
+        try options.isDryRun ? queue.clock.read(db) : queue.clock.observe(db)
     }
 
     /// Returns the deliveries whose state allows the change.
@@ -85,7 +85,7 @@ extension UploadQueue.Captures {
             if change.sends { details.due = try db.due(of: delivery, now) }
             // The retry table starts again. The delivery stays behind those that were not tried.
             if change == .retry { details.attempts = 0 }
-            _ = try db.apply(change.event, to: delivery, at: now.stamp, details)
+            _ = try db.apply(change.event, to: delivery, at: now.recordTime, details)
         }
         return true
     }
@@ -121,7 +121,7 @@ extension UploadQueue.Captures {
                     of: record.id)
             }
             let delivery = try Self.delivery(of: record, to: destination, db)
-            let now = try queue.clock.stamp(db)
+            let now = try queue.clock.recordTime(db)
             guard
                 try db.apply(
                     .record, to: delivery, at: now,

@@ -16,7 +16,7 @@ extension UploadQueue.Upkeep {
         try withoutActuallyEscaping(deliver) { deliver in
             var check = QueueCheck(queue, options, deliver)
             try check.examineDatabase()
-            if let folder = queue.folder.folderApart { try check.tell(.mount, folder, QueueFolder.apartWords) }
+            if let folder = queue.folder.folderApart { try check.report(.mount, folder, QueueFolder.apartWords) }
             try check.examineIncoming()
             if try check.isSpoolAbsent() { return check.result }
             try check.examineRows()
@@ -73,9 +73,9 @@ struct QueueCheck {
         for left in try queue.spool.sweepIncoming(isDryRun: options.isDryRun) {
             let path = queue.folder.incoming.appending(left.name)
             if let twin = left.twin {
-                try tell(.leftover, path, Self.shares(with: twin))
+                try report(.leftover, path, Self.shares(with: twin))
             } else {
-                try tell(.leftover, path, "left by a push that was killed", isRepaired: !options.isDryRun)
+                try report(.leftover, path, "left by a push that was killed", isRepaired: !options.isDryRun)
             }
         }
         if !options.isDryRun { try queue.store.turn { _ in try SettingsCopy(queue: queue).refresh() } }
@@ -85,8 +85,8 @@ struct QueueCheck {
         let isGone = try queue.store.turnOrRead(isDryRun: options.isDryRun) {
             options.isDryRun || SettingsCopy.sweep(queue.folder)
         }
-        guard isGone else { return try tell(.leftover, leftover, Self.shares(with: queue.folder.settingsCopy)) }
-        try tell(
+        guard isGone else { return try report(.leftover, leftover, Self.shares(with: queue.folder.settingsCopy)) }
+        try report(
             .leftover, leftover, "left by a change of settings that was killed", isRepaired: !options.isDryRun)
     }
 
@@ -103,7 +103,7 @@ struct QueueCheck {
             let check = StoredBytesCheck(spool: queue.spool)
             try OrderedWork.run(
                 threads: options.readShare > 0 ? Thread.processors : 1, next: { work.withLock { $0.next() } },
-                work: { pair in (pair.0, check.judge(pair.0, reads: pair.1 || Self.awaitsFile(pair.0))) },
+                work: { pair in (pair.0, check.check(pair.0, reads: pair.1 || Self.awaitsFile(pair.0))) },
                 deliver: { (item: (CaptureRecord, StoredBytesCheck.Verdict)) throws(any Error) -> Bool in
                     try take(item.0, item.1)
                     return true
@@ -118,23 +118,23 @@ struct QueueCheck {
         case nil: try lookAgain(record)
         case .absent(let root):
             if !options.isDryRun {
-                try queue.store.write { try $0.postpone(below: root, until: queue.clock.look($0).wall + Absence.pause) }
+                try queue.store.write { try $0.postpone(below: root, until: queue.clock.observe($0).wall + Absence.pause) }
             }
             guard record.state != .completed, record.state != .cancelled else { break }
-            try tell(.absent, record, Absence.message(root))
-        case .unreadable(let error): try tell(.unreadable, record, error.message)
+            try report(.absent, record, Absence.message(root))
+        case .unreadable(let error): try report(.unreadable, record, error.message)
         case .wrong(let kind, let message): try settle(record, kind, message)
         }
         if try !restore(record), let kind = Self.openDamage(record) {
-            try tell(kind, record, "the damage was found earlier; push the bundle again")
+            try report(kind, record, "the damage was found earlier; push the bundle again")
         }
         if record.holding == .removing {
-            try tell(
+            try report(
                 .interrupted, record, "its deletion was interrupted", at: queue.folder.bundlePath(record.sha256))
         }
         if verdict.lacksSidecar && verdict.fault == nil {
             if isRepairing { try queue.writeSidecar(of: record) }
-            try tell(
+            try report(
                 .sidecar, record, "its sidecar is missing; salvage would need it",
                 at: queue.folder.sidecarPath(record.sha256), isRepaired: isRepairing)
         }
@@ -155,18 +155,18 @@ struct QueueCheck {
         func isStill(_ now: CaptureRecord?) -> Bool { now?.holding == record.holding && now?.sha256 == record.sha256 }
         if options.isDryRun {
             guard isStill(try queue.captures.read(record)) else { return }
-            return try tell(kind, record, message)
+            return try report(kind, record, message)
         }
         let aside = try queue.store.turn { turn -> FilePath?? in
             guard let now = try queue.captures.read(record), isStill(now) else { return nil }
             // A push may have stored the bytes again while we waited for the turn.
             let reads = options.readShare > 0 || Self.awaitsFile(now)
-            let fault = StoredBytesCheck(spool: queue.spool).judge(now, reads: reads).fault
+            let fault = StoredBytesCheck(spool: queue.spool).check(now, reads: reads).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
             return .some(try queue.setAside(now, kind, message, turn))
         }
         guard let aside else { return }
-        try tell(kind, record, message + (aside.map { "; set aside as \($0)" } ?? ""))
+        try report(kind, record, message + (aside.map { "; set aside as \($0)" } ?? ""))
     }
 
     // MARK: - Files
@@ -182,13 +182,13 @@ struct QueueCheck {
         let path = queue.folder.spool.appending(shard).appending(name)
         guard let sha256 = Digest(hex: name.stem), QueueFolder.shard(sha256) == shard,
             name == QueueFolder.bundleName(sha256) || name == QueueFolder.sidecarName(sha256)
-        else { return try tell(.stray, path, "the queue does not use this name") }
+        else { return try report(.stray, path, "the queue does not use this name") }
         let isBundle = name == QueueFolder.bundleName(sha256)
         if try isNamed(sha256, isBundle: isBundle) { return }
         let stray = StrayFile(queue: queue, sha256: sha256)
         guard isBundle else {
             guard !FileStatus.exists(queue.folder.bundlePath(sha256)) else { return }
-            return try tell(
+            return try report(
                 .stray, path, "a sidecar without a bundle", isRepaired: isRepairing && stray.removeSidecar())
         }
         let isStray = try queue.store.turnOrRead(isDryRun: options.isDryRun) { try !isNamed(sha256, isBundle: true) }
@@ -202,7 +202,7 @@ struct QueueCheck {
         case .damaged?: (message, isRepaired) = ("damaged, or not a bundle; moved to quarantine/", false)
         case .restored?, .copy?, nil: break
         }
-        try tell(.stray, path, message, isRepaired: isRepaired)
+        try report(.stray, path, message, isRepaired: isRepaired)
     }
 
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
@@ -216,15 +216,15 @@ struct QueueCheck {
     // MARK: - Findings
 
     /// - Parameter path: nil for the bytes of the capture.
-    mutating func tell(
+    mutating func report(
         _ kind: CheckFinding.Kind, _ record: CaptureRecord, _ message: String, at path: FilePath? = nil,
         isRepaired: Bool = false
     ) throws {
         let bytes = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
-        try tell(kind, path ?? bytes, message, of: record.id, isRepaired: isRepaired)
+        try report(kind, path ?? bytes, message, of: record.id, isRepaired: isRepaired)
     }
 
-    mutating func tell(
+    mutating func report(
         _ kind: CheckFinding.Kind, _ path: FilePath, _ message: String, of id: String? = nil, isRepaired: Bool = false
     ) throws {
         if !isRepaired { result.open[kind, default: 0] += 1 }
@@ -241,7 +241,7 @@ extension QueueCheck {
             return false
         } catch let error as QueueError where error.code == .spoolMissing {
             if isRepairing { return false }
-            try tell(.absent, queue.folder.spool, error.message)
+            try report(.absent, queue.folder.spool, error.message)
             return true
         }
     }
@@ -255,8 +255,8 @@ extension QueueCheck {
     /// Makes deliveries due that waited for a file which is there again.
     mutating func lookAgain(_ record: CaptureRecord) throws {
         guard !options.isDryRun, Self.awaitsFile(record) else { return }
-        try queue.store.write { db in try db.comeBack(record, at: queue.clock.look(db)) }
-        try tell(.absent, record, "the file is there again", isRepaired: true)
+        try queue.store.write { db in try db.comeBack(record, at: queue.clock.observe(db)) }
+        try report(.absent, record, "the file is there again", isRepaired: true)
     }
 
     /// Takes a file back that is there again; returns whether it did. It sets aside what a killed check left in place.
@@ -272,14 +272,14 @@ extension QueueCheck {
             guard isWhole else { return false }
             if record.reference == nil { try queue.spool.settle([record.sha256]) }
             try turn.write { db in
-                let now = try queue.clock.look(db)
+                let now = try queue.clock.observe(db)
                 try db.setHolding(record.reference == nil ? .spool : .reference, ofCapture: record.sequence)
                 try db.restore(record.deliveries, at: now, cause: "the file is there again")
             }
             return true
         }
         let kind: CheckFinding.Kind = record.reference == nil ? .missing : .source
-        if isBack { try tell(kind, record, "the file is there again", isRepaired: true) }
+        if isBack { try report(kind, record, "the file is there again", isRepaired: true) }
         return isBack
     }
 }

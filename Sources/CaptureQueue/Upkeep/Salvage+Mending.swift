@@ -13,9 +13,9 @@ extension Salvage {
     /// earlier time, and what waits by them may have been sent or cancelled since.
     ///
     /// - Returns: nil if the copy cannot be used. Then the database has not changed.
-    func mend() throws -> SalvageResult? {
+    func repair() throws -> SalvageResult? {
         try removeLeftovers()
-        guard let listed = try mendedCopy(), try isSpool(listed) else { return nil }
+        guard let listed = try repairedCopy(), try isSpool(listed) else { return nil }
         var result = SalvageResult()
         result.isMended = true
         result.oldDatabase = try replaceDatabase()
@@ -30,7 +30,7 @@ extension Salvage {
 
     /// - Returns: what the copy lists; nil if it is not sound.
     /// - Throws: an error that says nothing about the database, such as that of a full disk.
-    private func mendedCopy() throws -> [Digest: Listed]? {
+    private func repairedCopy() throws -> [Digest: Listed]? {
         do {
             try Schema.requireHeader(folder)
             let old = try QueueStore.connect(folder.database)

@@ -51,7 +51,7 @@ extension UploadQueue {
         defer { locks.forEach { $0.unlock() } }
         return try QueueStore.converting(folder) {
             let salvage = Salvage(folder: folder, releases: releases, clock: clock)
-            if !isForced, folder.exists, let result = try salvage.mend() { return result }
+            if !isForced, folder.exists, let result = try salvage.repair() { return result }
             return try salvage.run(deliver)
         }
     }
@@ -120,7 +120,7 @@ struct Salvage {
         let spool = spool
         try OrderedWork.run(
             threads: Thread.processors, next: { work.withLock { $0.next() } },
-            work: { Self.look(at: $0, spool) },
+            work: { Self.inspect(at: $0, spool) },
             deliver: { (found: Found) throws(any Error) -> Bool in
                 switch found.holding {
                 case .quarantined?:
@@ -159,7 +159,7 @@ struct Salvage {
         return found.sorted { $0.turn < $1.turn }
     }
 
-    private static func look(at found: Found, _ spool: Spool) -> Found {
+    private static func inspect(at found: Found, _ spool: Spool) -> Found {
         var (seen, bytesRead) = (found, 0)
         seen.facts = found.sidecar?.facts
         do {
@@ -196,8 +196,8 @@ struct Salvage {
             // The same capture under another signature. Whole bytes count, those in the spool before a reference.
             let isBetter = holding == .spool || known.holding != .reference || !found.isAbsent
             if holding.hasBytes && known.holding != .spool && isBetter {
-                let now = try clock.look(db)
-                try db.setBytes(facts, reference: reference, ofCapture: known.sequence, at: now.stamp)
+                let now = try clock.observe(db)
+                try db.setBytes(facts, reference: reference, ofCapture: known.sequence, at: now.recordTime)
                 try db.restore(known.deliveries, at: now, cause: "found in the spool")
             }
             return nil
@@ -205,7 +205,7 @@ struct Salvage {
         let id = try db.freeID(facts.bundleID, like: found.sidecar?.id)
         try db.insertFound(
             facts, found.sidecar, id: id, holding: holding, reference: reference,
-            state: !releases ? .held : holding.hasBytes ? .pending : .quarantined, at: clock.look(db))
+            state: !releases ? .held : holding.hasBytes ? .pending : .quarantined, at: clock.observe(db))
         return id
     }
 

@@ -23,7 +23,7 @@ struct StoredBytesCheck: Sendable {
     let spool: Spool
 
     /// - Parameter reads: whether the bytes are hashed; otherwise only their size is compared.
-    func judge(_ record: CaptureRecord, reads: Bool) -> Verdict {
+    func check(_ record: CaptureRecord, reads: Bool) -> Verdict {
         var verdict = Verdict()
         guard record.holding.hasBytes else { return verdict }
         verdict.lacksSidecar = !FileStatus.exists(spool.folder.sidecarPath(record.sha256))

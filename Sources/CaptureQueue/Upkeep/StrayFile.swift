@@ -38,10 +38,10 @@ struct StrayFile {
             }
             try queue.spool.settle([sha256])
             let adoption = try turn.write { db -> Adoption in
-                let now = try queue.clock.look(db)
+                let now = try queue.clock.observe(db)
                 if let known = try CaptureRecord.one(db, identity: facts.identity) {
                     // The row had lost its bytes.
-                    try db.setBytes(facts, ofCapture: known.sequence, at: now.stamp)
+                    try db.setBytes(facts, ofCapture: known.sequence, at: now.recordTime)
                     try db.restore(known.deliveries, at: now, cause: "found in the spool")
                     return .restored
                 }
@@ -109,15 +109,15 @@ extension Database {
         let session = try sidecar?.session.flatMap { name in
             // An ended session stays so: its end waits for this member. An invalid name is no reason to drop the bundle.
             try integer("SELECT id FROM sessions WHERE name = ?", [name])
-                ?? (try? self.session(name, reopens: true, at: now.stamp))
+                ?? (try? self.session(name, reopens: true, at: now.recordTime))
         }
         let named = try self.destinations(of: sidecar)
         let number = try insertCapture(
             CaptureRow(
-                id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now.stamp, session: session,
+                id: id, facts: facts, pushedAt: sidecar?.pushedAt.milliseconds ?? now.recordTime, session: session,
                 priority: sidecar?.priority ?? 0, holding: holding, reference: reference, order: sidecar?.order),
             destinations: named.isEmpty ? destinations : named,
-            start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.stamp, state: state, cause: cause,
+            start: DeliveryStart(now, notBefore: sidecar?.notBefore), at: now.recordTime, state: state, cause: cause,
             tag: tag, body: body)
         try run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [number])
         return number
@@ -158,7 +158,7 @@ extension UploadQueue {
         _ turn: QueueStore.WriterTurn
     ) throws -> FilePath? {
         try turn.write { db in
-            let now = try clock.stamp(db)
+            let now = try clock.recordTime(db)
             try db.setHolding(kind == .damaged ? .quarantined : .missing, ofCapture: record.sequence)
             for delivery in record.deliveries {
                 // The table of states decides: completed, held and cancelled deliveries keep their state.

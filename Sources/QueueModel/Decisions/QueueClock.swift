@@ -2,7 +2,7 @@ public import CaptureBundle
 import CaptureNative
 
 /// Decides how far the wall clock can be trusted, so that a wrong clock delays deletion and never hastens it
-/// (Spec/queue.md section 8). `judge` is pure: it gets the times as arguments.
+/// (Spec/queue.md section 8). `evaluate` is pure: it gets the times as arguments.
 public struct QueueClock: Sendable {
     /// The values of the machine's clocks.
     public struct Times: Hashable, Sendable {
@@ -52,8 +52,8 @@ public struct QueueClock: Sendable {
     /// The times that can be trusted.
     package struct Reading: Hashable, Sendable {
         package let wall: Int
-        /// The time for stamps. It is never earlier than a time that was seen before.
-        package let stamp: Int
+        /// The time for records. It is never earlier than a time that was seen before.
+        package let recordTime: Int
         /// The time for deletion: the earliest time that the clocks support.
         package let believed: Int
         package let memory: Memory
@@ -85,7 +85,7 @@ public struct QueueClock: Sendable {
     /// The wall clock in Unix milliseconds.
     package func wall() -> Int { times().wall }
 
-    package func read(_ memory: Memory) -> Reading { Self.judge(times(), memory) }
+    package func read(_ memory: Memory) -> Reading { Self.evaluate(times(), memory) }
 
     /// Trusts the current wall clock despite earlier readings, because the user says that it is right.
     package func accept(_ memory: Memory) -> Reading {
@@ -93,24 +93,24 @@ public struct QueueClock: Sendable {
         var accepted = memory
         (accepted.lastSeen, accepted.latest) = (now.wall, 0)
         accepted.anchor = now.boot.isEmpty ? nil : now
-        return Self.judge(now, accepted)
+        return Self.evaluate(now, accepted)
     }
 
-    package static func judge(_ now: Times, _ memory: Memory) -> Reading {
+    package static func evaluate(_ now: Times, _ memory: Memory) -> Reading {
         var memory = memory
         if memory.anchor?.boot != now.boot || now.boot.isEmpty {
             memory.anchor = now.wall >= memory.lastSeen && !now.boot.isEmpty ? now : nil
         }
         let expected = memory.anchor.map { $0.wall + now.sinceBoot - $0.sinceBoot } ?? now.wall
         let believed = min(now.wall, expected)
-        let stamp = max(now.wall, memory.lastSeen, expected)
+        let recordTime = max(now.wall, memory.lastSeen, expected)
         memory.lastSeen = max(memory.lastSeen, believed)
-        memory.latest = max(memory.latest, stamp)
+        memory.latest = max(memory.latest, recordTime)
         if let looked = memory.looked {
             memory.elapsed += looked.boot == now.boot ? max(0, now.sinceBoot - looked.sinceBoot) : now.sinceBoot
         }
         memory.looked = Looked(boot: now.boot, sinceBoot: now.sinceBoot)
-        return Reading(wall: now.wall, stamp: stamp, believed: believed, memory: memory)
+        return Reading(wall: now.wall, recordTime: recordTime, believed: believed, memory: memory)
     }
 }
 
@@ -118,14 +118,14 @@ package struct RunTime: Hashable, Sendable {
     /// For due times: the wall clock at the start of the run, plus the time since then by the boot clock.
     package let wall: Int
     /// For stored times. It is never earlier than a time that was seen before.
-    package let stamp: Int
+    package let recordTime: Int
 
-    package init(wall: Int, stamp: Int) { (self.wall, self.stamp) = (wall, stamp) }
+    package init(wall: Int, recordTime: Int) { (self.wall, self.recordTime) = (wall, recordTime) }
 }
 
 extension QueueClock.Reading {
     /// - Parameter run: the time of a run; nil where none is under way.
     package func time(in run: RunTime?) -> RunTime {
-        RunTime(wall: run?.wall ?? wall, stamp: max(run?.stamp ?? stamp, stamp))
+        RunTime(wall: run?.wall ?? wall, recordTime: max(run?.recordTime ?? stamp, stamp))
     }
 }

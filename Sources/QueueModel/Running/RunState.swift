@@ -63,6 +63,13 @@ package struct RunState: Sendable {
 
     // MARK: - The run
 
+    /// The run begins, perhaps once more: what was asked of it and what it has done stay, and the rest is new.
+    package mutating func starts() {
+        let before = self
+        self = RunState()
+        (stop, fault, result, failed) = (before.stop, before.fault, before.result, before.failed)
+    }
+
     /// The user asks the run to end; for the second time, or `atOnce`, without a grace period.
     package mutating func stopAsked(atOnce: Bool) { stop = atOnce || stop != .none ? .atOnce : .graceful }
 

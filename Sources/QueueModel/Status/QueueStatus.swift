@@ -96,7 +96,7 @@ public struct QueueStatus: Hashable, Sendable {
     public package(set) var clockDoubt: Duration?
     /// What can be deleted so that the spool is below its limits again, and the disk has room; nil if nothing was uploaded
     /// or room is not short.
-    public package(set) var releasable: Releasable?
+    public package(set) var prunable: Prunable?
     package var inbox: Inbox?
     /// The folder of the queue that is on a mount of its own; nil if there is none.
     package var folderApart: FilePath?
@@ -121,7 +121,7 @@ public struct QueueStatus: Hashable, Sendable {
     }
 
     /// What `push` may delete when it needs room.
-    private var evictableBytes: Int { settings.evictsUploaded ? releasable?.bytes ?? 0 : 0 }
+    private var evictableBytes: Int { settings.evictsUploaded ? prunable?.bytes ?? 0 : 0 }
 
     public var isDiskLow: Bool { (room?.isLow ?? false) || isQuotaFull }
 

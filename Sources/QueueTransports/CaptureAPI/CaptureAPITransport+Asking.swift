@@ -41,7 +41,7 @@ extension CaptureAPITransport {
                 if !isKnown && (job.records.isAnother(id, photo: photo.sha256) || Self.isBundleID(id)) {
                     return .anothers
                 }
-                let url = told(data?["verification_url"]?.text)
+                let url = shown(data?["verification_url"]?.text)
                 return .outcome(completed(job, id, url, by: "verify-file", data ?? .null))
             }
             if status == "no_record" { return .absent }
@@ -103,7 +103,7 @@ extension CaptureAPITransport {
         }
         if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: nil, remoteURL: nil) }
         if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
-        return completed(job, id, told(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
+        return completed(job, id, shown(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
     }
 
     /// Makes a signed request without a body.
@@ -162,7 +162,7 @@ extension CaptureAPITransport {
             return
         }
         guard end.answer?.status == 404, let word = end.word, end.kind != .credentials else {
-            found.judge(end, allowing: [])
+            found.evaluate(end, allowing: [])
             if end.isOfAbsence, end.kind == .endpoint {
                 found.block = Block(.endpoint, end.message + Self.pathWords(endpoint))
             }

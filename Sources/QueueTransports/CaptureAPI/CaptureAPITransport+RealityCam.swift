@@ -34,7 +34,7 @@ extension CaptureAPITransport {
             return true
         }
         if let fault = last?.file.fault { return fault }
-        let outcome = judge(end.named(template, settings.connection), job, last?.sha256, control)
+        let outcome = evaluate(end.named(template, settings.connection), job, last?.sha256, control)
         return Self.explained(outcome, end, bodyBytes: last?.file.byteCount ?? 0)
     }
 

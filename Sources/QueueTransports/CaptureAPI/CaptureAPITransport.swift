@@ -107,7 +107,7 @@ final class CaptureAPITransport: UploadTransport {
         if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
         request.body = file
         let end = try authorized(request, digest, job.token, control)
-        return judge(end.named(template, settings.connection), job, digest, control)
+        return evaluate(end.named(template, settings.connection), job, digest, control)
     }
 
     /// Returns the hash of the body. The first signed try computes and stores it, so that later ones read no bytes.
@@ -120,7 +120,7 @@ final class CaptureAPITransport: UploadTransport {
         return made
     }
 
-    func judge(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
+    func evaluate(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
         switch end.kind {
         case .landed:
             guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),
@@ -128,7 +128,7 @@ final class CaptureAPITransport: UploadTransport {
             else {
                 return .unclear(code: end.code, message: "\(end.message), but \(end.withoutID)")
             }
-            let url = told(data["verification_url"]?.text)
+            let url = shown(data["verification_url"]?.text)
             if let refusal = Self.refusal(data, value, hiding: end.secrets) { return refusal }
             if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: id, remoteURL: url) }
             return completed(job, id, url, by: "answer", data, body)
@@ -179,7 +179,7 @@ final class CaptureAPITransport: UploadTransport {
     }
 
     /// Returns a URL from the server for storage; nil if paths are secret, because it may contain such a path.
-    func told(_ url: String?) -> String? { settings.connection.hidesPaths ? nil : url }
+    func shown(_ url: String?) -> String? { settings.connection.hidesPaths ? nil : url }
 
     /// The largest answer of a server, in bytes, that is stored in a receipt.
     private static let answerLimit = 4096

@@ -174,7 +174,7 @@ extension DestinationTest {
     }
 
     /// - Parameter fine: statuses that only say that nothing is stored under the URL yet, such as 404.
-    mutating func judge(_ end: HTTPEnd, allowing fine: Set<Int>) {
+    mutating func evaluate(_ end: HTTPEnd, allowing fine: Set<Int>) {
         let status = end.answer?.status ?? 0
         let isFine = (200...299).contains(status) || fine.contains(status) && end.kind != .credentials
         switch end.kind {

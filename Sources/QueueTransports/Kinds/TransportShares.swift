@@ -83,7 +83,7 @@ final class UnusableTransport: UploadTransport {
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { trouble }
 
-    func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String { throw SendOutcome.blocked(block) }
+    func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String { throw SendOutcome.blocked(block) }
 
     func test(_ control: SendControl) -> DestinationTest { DestinationTest(block: block) }
 }

@@ -68,7 +68,7 @@ extension PutTransport {
         }
     }
 
-    func tell(_ marker: SessionMarker, _ control: SendControl) throws -> String {
+    func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String {
         guard let address = settings.sessionEnd.flatMap(marker.address) else {
             throw SendOutcome.ours("the session-end-url cannot be used")
         }
@@ -97,7 +97,7 @@ extension PutTransport {
         found.check(tokens, control)
         guard case .url = settings.source, found.block == nil else { return found }
         let end = named(head(PutAddresses.Place(address: address, headers: [], isFetched: false), control))
-        found.judge(end, allowing: [403, 404, 405, 410, 501])
+        found.evaluate(end, allowing: [403, 404, 405, 410, 501])
         if found.block == nil, end.isOfAbsence { testFolder(address, control, &found) }
         if found.block == nil {
             found.findings.append(

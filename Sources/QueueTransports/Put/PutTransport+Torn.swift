@@ -38,7 +38,7 @@ extension PutTransport {
                     + "a torn upload")
         }
         let (end, _) = try put(upload, replaces: true, torn: etag)
-        return end.kind == .present ? named(end).outcome : try judge(named(end), false, upload)
+        return end.kind == .present ? named(end).outcome : try evaluate(named(end), false, upload)
     }
 
     /// Whether the first bytes contain the whole manifest, which no other capture has.

@@ -81,7 +81,7 @@ final class PutTransport: UploadTransport {
                 renewed = true
                 continue
             }
-            return try judge(named(end), isConditional, upload)
+            return try evaluate(named(end), isConditional, upload)
         }
     }
 
@@ -163,14 +163,14 @@ final class PutTransport: UploadTransport {
         return try put(upload, replaces: replaces)
     }
 
-    func judge(
+    func evaluate(
         _ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload
     ) throws -> SendOutcome {
         if end.kind == .present {
             let outcome = try present(upload, end)
             guard case .conflict = outcome, isConditional, upload.isNamed else { return outcome }
             let (end, isConditional) = try put(upload, replaces: true)
-            return end.kind == .present ? outcome : try judge(named(end), isConditional, upload)
+            return end.kind == .present ? outcome : try evaluate(named(end), isConditional, upload)
         }
         guard end.kind == .landed, let answer = end.answer else { return end.outcome }
         let (job, content, place) = (upload.job, upload.content, upload.place)

@@ -233,7 +233,7 @@ final class S3Transport: UploadTransport {
             case 403? where end.word == "AccessDenied" && settings.trustsStatus:
                 found.findings.append("the keys may not read, so the status of an upload is its proof")
             default:
-                found.judge(end, allowing: [])
+                found.evaluate(end, allowing: [])
                 if end.word == "AccessDenied", let block = found.block {
                     found.block = Block(
                         block.reason, "\(block.message); \(S3Settings.mayNotRead)", cause: .mayNotRead)

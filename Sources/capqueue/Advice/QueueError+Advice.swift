@@ -81,8 +81,8 @@ extension QueueError {
         var advice = values.map { folder in
             "push the damaged bundles again, which needs no further room; then delete their old files in \(folder)"
         }
-        if let releasable {
-            advice.append(releasable.advice)
+        if let prunable {
+            advice.append(prunable.advice)
         } else if values.isEmpty {
             advice.append(
                 "nothing can be deleted, because nothing is uploaded to all its destinations; send it: \(capqueue("run"))"
@@ -167,7 +167,7 @@ enum OneMount {
     static func command(_ folder: FilePath) -> String { "mv ELSEWHERE/* \(ShellWord.quote(folder))" }
 }
 
-extension Releasable {
+extension Prunable {
     /// The command that deletes them.
     var command: String { capqueue("prune") + (age.map { " --older-than \($0.age)" } ?? "") }
 

@@ -198,10 +198,10 @@ extension QueueConcern {
     private func room(
         _ status: QueueStatus, last: (advice: String, next: String), _ found: String, sends: Bool = true
     ) -> (found: String, advice: String, next: String) {
-        if let releasable = status.releasable {
-            let least = releasable.isAll ? "" : "at least "
-            let what = "\(least)\(Quantity.count(releasable.captures, "uploaded bundle"))"
-            return (found, "delete \(what) (\(Quantity.bytes(releasable.bytes)))", releasable.command)
+        if let prunable = status.prunable {
+            let least = prunable.isAll ? "" : "at least "
+            let what = "\(least)\(Quantity.count(prunable.captures, "uploaded bundle"))"
+            return (found, "delete \(what) (\(Quantity.bytes(prunable.bytes)))", prunable.command)
         }
         if status.isCrowdedByQuarantine, [.atLimit, .overMark].contains(code) {
             let advice = "push the damaged bundles again, and then delete their old files"

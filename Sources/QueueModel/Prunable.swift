@@ -1,5 +1,5 @@
 /// The uploaded bundles that `prune` could delete, and the age to give it for that (Spec/queue.md section 10).
-public struct Releasable: Hashable, Sendable {
+public struct Prunable: Hashable, Sendable {
     /// The age that makes `prune` delete them; nil if the retention has passed, so that it needs no age.
     public let age: Duration?
     public let captures: Int

@@ -55,9 +55,9 @@ public struct QueueSettings: Hashable, Sendable {
         case .warnAt: warnAt = try ByteSize.parse(text, of: name.rawValue)
         case .limit: limit = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
         case .freeFloor: freeFloor = try FreeFloor.parse(text, of: name.rawValue)
-        case .evictUploaded: evictsUploaded = try Self.isOn(text, "on", "off", name)
-        case .requireTrusted: requiresTrust = try Self.isOn(text, "yes", "no", name)
-        case .requireEncrypted: requiresEncryption = try Self.isOn(text, "on", "off", name)
+        case .evictUploaded: evictsUploaded = try Self.isOn(text, on: "on", off: "off", name)
+        case .requireTrusted: requiresTrust = try Self.isOn(text, on: "yes", off: "no", name)
+        case .requireEncrypted: requiresEncryption = try Self.isOn(text, on: "on", off: "off", name)
         case .inbox:
             guard text == "none" || text.utf8.first == UInt8(ascii: "/") else {
                 throw QueueError(
@@ -67,7 +67,7 @@ public struct QueueSettings: Hashable, Sendable {
         }
     }
 
-    private static func isOn(_ text: String, _ on: String, _ off: String, _ name: Name) throws(QueueError) -> Bool {
+    private static func isOn(_ text: String, on: String, off: String, _ name: Name) throws(QueueError) -> Bool {
         guard text == on || text == off else {
             throw QueueError(.valueInvalid, "is \(text), expected \(on) or \(off)", of: name.rawValue)
         }

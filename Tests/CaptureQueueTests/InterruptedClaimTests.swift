@@ -17,7 +17,7 @@ struct InterruptedClaimTests {
     }
 
     private func settle(_ claim: Claim, _ outcome: SendOutcome) throws {
-        _ = try queue.store.write { try claims.settle(claim, outcome, AttemptContext(), $0) }
+        _ = try queue.store.write { try claims.settle(claim, with: outcome, AttemptContext(), in: $0) }
     }
 
     private func isInDoubt(_ id: String) throws -> Bool? { try queue.captures.find(id).deliveries.first?.isInDoubt }

@@ -83,7 +83,8 @@ struct LifeTests {
         let claim = try #require(try Claims(queue).next(for: destination))
         try queue.captures.change(.cancel, id)
         let outcome = SendOutcome.completed(receipt: "r", remoteID: nil, remoteURL: nil)
-        #expect(try queue.store.write { try Claims(queue).settle(claim, outcome, AttemptContext(), $0) } == nil)
+        #expect(
+            try queue.store.write { try Claims(queue).settle(claim, with: outcome, AttemptContext(), in: $0) } == nil)
         #expect(try queues.state(id) == .cancelled)
         let attempts = try queue.captures.history(of: queue.captures.find(id)).compactMap { event -> String? in
             if case .attempt(_, _, let outcome, _, _, _) = event.kind { outcome } else { nil }

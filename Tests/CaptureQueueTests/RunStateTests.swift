@@ -24,7 +24,7 @@ struct RunStateTests {
             claims.append(claim)
             // The next member of a session can only be claimed when this one is settled.
             let settled = try room.queue.store.write {
-                try Claims(room.queue).settle(claim, .rejected(code: "x", message: "x"), AttemptContext(), $0)
+                try Claims(room.queue).settle(claim, with: .rejected(code: "x", message: "x"), AttemptContext(), in: $0)
             }
             #expect(settled != nil)
         }

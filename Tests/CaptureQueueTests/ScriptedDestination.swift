@@ -71,7 +71,7 @@ final class SimulatedRun {
         let log = log
         owner = RunOwner(clock: { manual.now }, onEvent: { log.add($0) })
         _ = owner.withTime { $0.adopted(record, at: $1) }
-        worker = DestinationWorker(inlineFor: queue, record, transport ?? destination, owner: owner)
+        worker = DestinationWorker(inlineFor: queue, record, by: transport ?? destination, owner: owner)
     }
 
     var events: [QueueEvent] { log.all }

@@ -200,7 +200,7 @@ struct StoredWaitsTests {
         let policy = destination.pace.retry
         let context = AttemptContext(retry: policy)
         let result = try queue.store.write {
-            try Claims(queue).settle(claim, .failed(code: "http.500", message: "no"), context, $0)
+            try Claims(queue).settle(claim, with: .failed(code: "http.500", message: "no"), context, in: $0)
         }
         #expect(result?.state == (isOver ? .permanentlyFailed : .failed))
     }

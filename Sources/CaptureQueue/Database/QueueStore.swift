@@ -130,13 +130,13 @@ final class QueueStore: Sendable {
 
     /// Runs `body` on a single snapshot of the database, and undoes what it writes.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try Self.converting(folder) { try transaction("BEGIN", "ROLLBACK", body) }
+        try Self.converting(folder) { try transaction("BEGIN", ending: "ROLLBACK", body) }
     }
 
     /// Runs a transaction whose own statements are prepared once, too. GRDB's `read` also sets `PRAGMA query_only` twice, and
     /// SQLite prepares every statement again after that.
     private func transaction<Value>(
-        _ begin: String, _ end: String, _ body: (Database) throws -> Value
+        _ begin: String, ending end: String, _ body: (Database) throws -> Value
     ) throws -> Value {
         try usingConnection { queue in
             try queue.inDatabase { db in
@@ -252,7 +252,7 @@ final class QueueStore: Sendable {
                 {
                     // Nothing of the transaction was written, so it can run again.
                     guard Reserve(folder: store.folder).delete() else { throw error }
-                    return try store.transaction("BEGIN IMMEDIATE", "COMMIT", body)
+                    return try store.transaction("BEGIN IMMEDIATE", ending: "COMMIT", body)
                 }
             }
         }
@@ -261,7 +261,7 @@ final class QueueStore: Sendable {
         private func writeWhenFree<Value>(_ body: (Database) throws -> Value) throws -> Value {
             while true {
                 do {
-                    return try store.transaction("BEGIN IMMEDIATE", "COMMIT", body)
+                    return try store.transaction("BEGIN IMMEDIATE", ending: "COMMIT", body)
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && store.waitsOn {
                     continue
                 }

@@ -69,7 +69,7 @@ extension UploadQueue.Destinations {
         let text = Destination.settingsText(settings)
         try SettingsCopy(queue: queue).changing { db in
             try db.run("UPDATE destinations SET settings = ? WHERE id = ?", [text, known.number])
-            try db.keep(DigestTraits(), "id = ?", known.number)
+            try db.keep(DigestTraits(), where: "id = ?", known.number)
             try db.unblock("id = ?", [known.number])
         }
     }

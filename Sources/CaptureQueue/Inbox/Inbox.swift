@@ -109,16 +109,16 @@ final class Inbox: Sendable {
             }
             // Without a note, it is another file that came under this name meanwhile.
             guard let left, !pushed.notes.isEmpty else { return }
-            refuse(file, left, pushed.notes.map(\.words).joined(separator: "; "), isFinal: false)
+            refuse(file, left, because: pushed.notes.map(\.words).joined(separator: "; "), isFinal: false)
         case .failure(let error):
             guard let left else { return }
             let fault = error as? BundleError
-            refuse(file, left, fault?.description ?? "\(error)", isFinal: fault?.verdict != nil)
+            refuse(file, left, because: fault?.description ?? "\(error)", isFinal: fault?.verdict != nil)
         }
     }
 
     /// - Parameter isFinal: whether the same bytes will be refused again.
-    private func refuse(_ file: FilePath, _ status: FileStatus, _ text: String, isFinal: Bool) {
+    private func refuse(_ file: FilePath, _ status: FileStatus, because text: String, isFinal: Bool) {
         let again = isFinal ? nil : MonotonicClock.seconds + 60
         let isKnown =
             state.withLock { $0.refused.updateValue(Refused(status: status, again: again), forKey: file) }?

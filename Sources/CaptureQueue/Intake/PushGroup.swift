@@ -111,7 +111,7 @@ struct PushGroup {
                 }
                 seen.insert(arrival.facts.identity)
                 arrival.isFound = record == nil && FileStatus.exists(queue.folder.sidecarPath(arrival.facts.sha256))
-                if needsBytes { try settleSidecar(&arrival, record, &ids, db) }
+                if needsBytes { try settleSidecar(&arrival, of: record, taken: &ids, db) }
                 return .arrived(arrival, record, needsBytes: needsBytes)
             }
         }
@@ -126,13 +126,13 @@ struct PushGroup {
 
     private func refusal(of arrival: Arrival, _ limit: Int?, total: Int, _ db: Database) throws -> QueueError? {
         let (name, size) = (arrival.name, arrival.facts.byteCount)
-        if let refusal = try push.limits.overLimit(limit, name, size: size, total: total, db) { return refusal }
+        if let refusal = try push.limits.overLimit(limit, of: name, size: size, total: total, db) { return refusal }
         return arrival.isReserved ? nil : try push.limits.overFloor(arrival.name, size: 0, db)
     }
 
     /// Rewrites the sidecar if another process, or another bundle of this call, has taken its id since.
     private func settleSidecar(
-        _ arrival: inout Arrival, _ record: CaptureRecord?, _ taken: inout [String], _ db: Database
+        _ arrival: inout Arrival, of record: CaptureRecord?, taken: inout [String], _ db: Database
     ) throws {
         let id = try record?.id ?? db.freeID(arrival.facts.bundleID, like: arrival.known?.id, besides: taken)
         taken.append(id)

@@ -70,7 +70,7 @@ final class PushLimits: Sendable {
         }
         let now = promised.withLock(\.self)
         let refusal = try queue.store.read { db in
-            try overLimit(limit, name, size: size, total: now.used + size, db)
+            try overLimit(limit, of: name, size: size, total: now.used + size, db)
                 ?? overFloor(name, size: now.unwritten + (isWritten ? 0 : size), db)
         }
         // Another push may have failed meanwhile, so that there is room now.
@@ -163,7 +163,7 @@ final class PushLimits: Sendable {
     var limit: Int? { settings.limit }
 
     /// Returns the error for this many bytes in the spool with the bundle; nil if the limit allows them.
-    func overLimit(_ limit: Int?, _ name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {
+    func overLimit(_ limit: Int?, of name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {
         guard let limit, total > limit else { return nil }
         guard size <= limit else {
             return QueueError(

@@ -66,7 +66,7 @@ struct PushWriter {
                 facts, sidecar, id: sidecar.id, holding: arrival.reference == nil ? .spool : .reference,
                 reference: arrival.reference, state: state, at: reading, cause: "adopted", destinations: destinations,
                 tag: arrival.tag, body: arrival.body)
-            var pushed = pushed(arrival, sidecar.id, .stored, facts.sha256, facts.byteCount, [])
+            var pushed = pushed(arrival, id: sidecar.id, .stored, facts.sha256, byteCount: facts.byteCount, notes: [])
             (pushed.isHeld, pushed.lacksOrder) = (state == .held, known.lacksOrder)
             return pushed
         }
@@ -82,7 +82,9 @@ struct PushWriter {
             tag: arrival.tag, body: arrival.body)
         if arrival.isFound { try db.run("UPDATE deliveries SET in_doubt = 1 WHERE capture = ?", [number]) }
         let note = arrival.reference.map(Self.noteToKeep)
-        return pushed(arrival, sidecar.id, .stored, facts.sha256, facts.byteCount, [note].compactMap(\.self))
+        return pushed(
+            arrival, id: sidecar.id, .stored, facts.sha256, byteCount: facts.byteCount, notes: [note].compactMap(\.self)
+        )
     }
 
     static func noteToKeep(_ reference: String) -> Pushed.Note {
@@ -90,8 +92,8 @@ struct PushWriter {
     }
 
     func pushed(
-        _ arrival: Arrival, _ id: String, _ outcome: Pushed.Outcome, _ sha256: Digest, _ byteCount: Int,
-        _ notes: [Pushed.Note]
+        _ arrival: Arrival, id: String, _ outcome: Pushed.Outcome, _ sha256: Digest, byteCount: Int,
+        notes: [Pushed.Note]
     ) -> Pushed {
         Pushed(
             id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict,
@@ -163,8 +165,8 @@ extension PushWriter {
             : after.state == .held ? Pushed.Note(words: "it is held", change: .release) : nil
         let last = after.holding == .reference && after.state != .completed ? after.reference.map(Self.noteToKeep) : nil
         return pushed(
-            arrival, record.id, outcome, after.sha256, after.byteCount,
-            [first].compactMap(\.self) + notes.map { Pushed.Note(words: $0) } + [last].compactMap(\.self))
+            arrival, id: record.id, outcome, after.sha256, byteCount: after.byteCount,
+            notes: [first].compactMap(\.self) + notes.map { Pushed.Note(words: $0) } + [last].compactMap(\.self))
     }
 
     private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> Pushed.Note {

@@ -48,7 +48,7 @@ extension UploadQueue.Captures {
         try await ArrivingBody.read(pieces) { body in
             let copy = Result {
                 let intake = try Intake(Push(queue, Self.options(destinations)))
-                return (intake, try intake.copy(body.source, byteCount, receiver))
+                return (intake, try intake.copy(body.source, byteCount: byteCount, to: receiver))
             }
             let sha256 = try body.finish()
             try accept(sha256)
@@ -115,7 +115,7 @@ extension Intake {
     ///
     /// - Returns: the result; and the bundle, which is not synced, if it is sound.
     fileprivate func copy(
-        _ body: BundleSource, _ byteCount: Int?, _ receiver: BundleReceiver
+        _ body: BundleSource, byteCount: Int?, to receiver: BundleReceiver
     ) throws -> (BundleReceiver.Received, Arrival?) {
         // Others may take the room meanwhile, so `keep` asks for it again.
         push.limits.giveBack(try push.limits.reserve(byteCount ?? 0, of: body.name) { .room })

@@ -15,7 +15,7 @@ extension DestinationWork {
         let salvaged = try heldBySalvage(db, isNeeded: totals.values.contains { $0[.held] != nil })
         let absent = try absent(db)
         return try ((totals[0] == nil ? [] : [nil]) + Destination.all(db)).map {
-            try work(of: $0, totals, salvaged, absent, db, now)
+            try work(of: $0, totals, salvaged: salvaged, absent: absent, at: now, db)
         }
     }
 
@@ -33,8 +33,8 @@ extension DestinationWork {
     }
 
     private static func work(
-        of destination: Destination?, _ totals: [Int: [DeliveryState: QueueStatus.Total]], _ salvaged: [Int: Int],
-        _ absent: [Int: Int], _ db: Database, _ now: Int
+        of destination: Destination?, _ totals: [Int: [DeliveryState: QueueStatus.Total]], salvaged: [Int: Int],
+        absent: [Int: Int], at now: Int, _ db: Database
     ) throws -> DestinationWork {
         let number = destination?.number ?? 0
         let own = totals[number] ?? [:]
@@ -43,11 +43,11 @@ extension DestinationWork {
         work.totals = own
         (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
         work.doubtfulCopies = try destination.map { try doubtfulCopies($0, db) } ?? [:]
-        if let destination, destination.isToldOfSessions { try work.addSessions(destination.number, db, now) }
+        if let destination, destination.isToldOfSessions { try work.addSessions(of: destination.number, at: now, db) }
         guard waits else { return work }
         work.cutShort = try cutShort(number, db)
-        work.oldestWaiting = try oldestWaiting(destination?.number, db, now)
-        work.rate = try rate(number, db, now)
+        work.oldestWaiting = try oldestWaiting(for: destination?.number, at: now, db)
+        work.rate = try rate(of: number, at: now, db)
         return work
     }
 
@@ -73,7 +73,7 @@ extension DestinationWork {
         }
     }
 
-    private mutating func addSessions(_ number: Int, _ db: Database, _ now: Int) throws {
+    private mutating func addSessions(of number: Int, at now: Int, _ db: Database) throws {
         let untold = "SELECT count(*) FROM \(Session.untold) AND attempts >= ?"
         untoldSessions = try db.integer(untold, [number, Session.patience]) ?? 0
         dueSessions = try db.integer("SELECT count(*) FROM \(Session.reportable)", [number]) ?? 0
@@ -94,7 +94,7 @@ extension DestinationWork {
     }
 
     /// What has waited for longest; nil if nothing may be sent yet.
-    private static func oldestWaiting(_ number: Int?, _ db: Database, _ now: Int) throws -> QueueStatus.Waiting? {
+    private static func oldestWaiting(for number: Int?, at now: Int, _ db: Database) throws -> QueueStatus.Waiting? {
         let oldest = try db.row(
             """
             SELECT captures.id AS id, pushed_at, waits_from
@@ -112,7 +112,7 @@ extension DestinationWork {
     }
 
     /// From the last 50 deliveries at most: of a million, each is on pages of its own.
-    private static func rate(_ number: Int, _ db: Database, _ now: Int) throws -> SendingRate? {
+    private static func rate(of number: Int, at now: Int, _ db: Database) throws -> SendingRate? {
         let landed = try db.mapped(
             """
             SELECT landed.id AS id, bytes, started_at, attempts.ended_at AS ended_at

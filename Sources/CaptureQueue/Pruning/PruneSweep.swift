@@ -89,12 +89,12 @@ struct PruneSweep {
             let found = try rows(start, until: now - retention.milliseconds, limit: limit, db) { row in
                 place.since = max(try row.integer("finished_at") ?? 0, try row.needInteger("stored_at"))
                 place.sequence = try row.needInteger("seq")
-                return try item(row, policy, now, db)
+                return try item(row, policy, at: now, db)
             }
             if !found.isEmpty { return found.compactMap(\.self) }
             if place.stage == .named {
                 place = Place(stage: .over)
-                return try named(policy, now, db)
+                return try named(policy, at: now, db)
             }
             place = Place(stage: next(after: place.stage))
         }
@@ -141,7 +141,7 @@ struct PruneSweep {
     }
 
     /// Chooses the captures that the user named.
-    private mutating func named(_ policy: RetentionPolicy, _ now: Int, _ db: Database) throws -> [Item] {
+    private mutating func named(_ policy: RetentionPolicy, at now: Int, _ db: Database) throws -> [Item] {
         refused = []
         var found: [Item] = []
         for name in options.only ?? [] {
@@ -152,7 +152,7 @@ struct PruneSweep {
                     try db.row("SELECT \(Self.columns) FROM captures WHERE seq = ?", [record.sequence])
                 }
                 guard record.state == .cancelled, let row,
-                    let item = try QueueStore.converting(queue.folder, { try item(row, policy, now, db) })
+                    let item = try QueueStore.converting(queue.folder, { try item(row, policy, at: now, db) })
                 else {
                     throw record.state == .cancelled
                         ? QueueError(.bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id)
@@ -171,7 +171,7 @@ struct PruneSweep {
         return found
     }
 
-    private func item(_ row: Row, _ policy: RetentionPolicy, _ now: Int, _ db: Database) throws -> Item? {
+    private func item(_ row: Row, _ policy: RetentionPolicy, at now: Int, _ db: Database) throws -> Item? {
         let sequence = try row.needInteger("seq")
         let facts = RetentionPolicy.Facts(
             sha256: try row.digest("sha256"), holding: try CaptureRecord.holding(row),

@@ -44,7 +44,7 @@ extension Database {
         // A receipt stays when the capture is sent again, until another one replaces it or the server loses the bytes.
         let receipt = change.completion?.receipt ?? (event == .lose ? nil : delivery.receipt)
         let isInterrupted = change.isInDoubt == nil && DeliveryStateMachine.interrupts(delivery.state, event)
-        try update(delivery, to: next, receipt, change, isInterrupted: isInterrupted)
+        try update(delivery, to: next, receipt: receipt, change, isInterrupted: isInterrupted)
         if let start = change.start {
             try run(
                 "UPDATE deliveries SET due = ?, not_before = ?, span_until = ? WHERE id = ?",
@@ -74,7 +74,7 @@ extension Database {
     /// If the doubt is new, the token of the claim that was interrupted stays until that claim is settled or the next one
     /// is made (Spec/queue.md section 6).
     private func update(
-        _ delivery: DeliveryRecord, to next: DeliveryState, _ receipt: String?, _ change: DeliveryChange,
+        _ delivery: DeliveryRecord, to next: DeliveryState, receipt: String?, _ change: DeliveryChange,
         isInterrupted: Bool
     ) throws {
         let isWaiting = delivery.state != .uploading && change.token == nil && next != .completed

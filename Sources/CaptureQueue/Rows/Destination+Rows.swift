@@ -77,7 +77,7 @@ extension Database {
             ])
     }
 
-    func keep(_ traits: DigestTraits, _ condition: String, _ number: Int) throws {
+    func keep(_ traits: DigestTraits, where condition: String, _ number: Int) throws {
         try run(
             "UPDATE destinations SET refuses_wrong = ?, has_md5_etags = ? WHERE \(condition)",
             [traits.refusesWrong, traits.hasMD5ETags, number])

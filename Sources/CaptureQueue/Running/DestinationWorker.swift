@@ -23,7 +23,7 @@ final class DestinationWorker {
     private var copies: CopyInspection
 
     init(
-        _ queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, _ writer: ResultWriter,
+        _ queue: UploadQueue, _ destination: Destination, by transport: any UploadTransport, writer: ResultWriter,
         lane: Int, owner: RunOwner
     ) {
         self.queue = queue
@@ -41,12 +41,13 @@ final class DestinationWorker {
 
     /// Makes a worker that stores each result at once, without a thread. Nothing else may use the queue at the same time.
     convenience init(
-        inlineFor queue: UploadQueue, _ destination: Destination, _ transport: any UploadTransport, owner: RunOwner
+        inlineFor queue: UploadQueue, _ destination: Destination, by transport: any UploadTransport, owner: RunOwner
     ) {
         let lane = owner.with {
             $0.laneStarts($0.poolStarts(destination, concurrency: destination.pace.concurrency), 0)
         }
-        self.init(queue, destination, transport, ResultWriter(inlineFor: queue, owner), lane: lane, owner: owner)
+        self.init(
+            queue, destination, by: transport, writer: ResultWriter(inlineFor: queue, owner), lane: lane, owner: owner)
     }
 
     /// Does one thing: a poll, the notification of a session's end, or a delivery. Only one thread polls and notifies.
@@ -96,7 +97,7 @@ final class DestinationWorker {
             return giveBack(.blocked(until: nil))
         }
         next = nil
-        try deliver(ahead, ticket, now)
+        try deliver(ahead, with: ticket, at: now)
         return .worked
     }
 
@@ -141,7 +142,7 @@ final class DestinationWorker {
 
     private func connect(_ now: Int) throws -> RunState.Step {
         guard let ticket = owner.withTime({ $0.begins(destination, at: $1) }) else { return .blocked(until: nil) }
-        let (trouble, isStopped) = owner.transferring(nil, destination) { (transport.reach($0), $0.stopped != nil) }
+        let (trouble, isStopped) = owner.transferring(nil, to: destination) { (transport.reach($0), $0.stopped != nil) }
         if isStopped {
             owner.change(destination) { $0.abandoned(ticket) }
             return .blocked(until: nil)
@@ -152,9 +153,9 @@ final class DestinationWorker {
 
     // MARK: - A delivery
 
-    private func deliver(_ ahead: RunState.Ahead, _ ticket: CircuitBreaker.Ticket, _ now: Int) throws {
+    private func deliver(_ ahead: RunState.Ahead, with ticket: CircuitBreaker.Ticket, at now: Int) throws {
         let claim = ahead.claim
-        try owner.transferring(claim, destination) { control in
+        try owner.transferring(claim, to: destination) { control in
             try writer.begins(claim, lane)
             owner.report(.attempt, claim.capture, destination, at: now) { $0.attempt = claim.attempt }
             var context = AttemptContext(retry: retry, startedAt: owner.time.recordTime)
@@ -191,7 +192,7 @@ final class DestinationWorker {
         else { return false }
         let token = try onFile("random numbers") { try RandomBytes.make(16) }
         let job = SendJob(capture, delivery, token: token, now: now, queue)
-        let outcome = owner.transferring(nil, destination) { transport.poll(job, $0) }.naming(capture.id)
+        let outcome = owner.transferring(nil, to: destination) { transport.poll(job, $0) }.naming(capture.id)
         let after = owner.now
         let refusal = try claims.refusal(of: delivery, outcome, at: destination, due: owner.dueBefore ?? after)
         let verdict = owner.change(destination) {
@@ -200,7 +201,8 @@ final class DestinationWorker {
         let context = AttemptContext(retry: retry, verdict: verdict)
         let (state, takenBack) = try queue.store.turn { turn in
             try decisions.settle(
-                delivery, at: destination, outcome, writer.context(context, of: capture, at: destination), turn)
+                delivery, at: destination, with: outcome, writer.context(context, of: capture, at: destination),
+                in: turn)
         }
         owner.report(verdict.change, destination, takenBack)
         if let state, state != .processing {
@@ -215,18 +217,18 @@ final class DestinationWorker {
     }
 
     private func inspectsCopies(_ now: Int) throws -> Bool {
-        try owner.transferring(nil, destination) { control in
+        try owner.transferring(nil, to: destination) { control in
             try owner.alone(with: destination) { try copies.step(transport, control, now: now) } ?? false
         }
     }
 
     private func reportSession(_ now: Int) throws -> Bool {
         guard let marker = try outbox.claim(for: destination, at: now) else { return false }
-        let result = owner.transferring(nil, destination) { control in
+        let result = owner.transferring(nil, to: destination) { control in
             Result { try transport.notify(marker, control) }.mapError { SendOutcome.of($0, control) }
         }
         try queue.store.turn { turn in
-            try outbox.settle(marker, result, retry: retry, time: owner.time, turn)
+            try outbox.settle(marker, with: result, retry: retry, time: owner.time, in: turn)
         }
         let (name, message): (QueueEvent.Name, String) =
             switch result {

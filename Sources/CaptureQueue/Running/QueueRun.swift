@@ -79,12 +79,14 @@ public final class QueueRun: Sendable {
                 lead: first.recordTime - first.wall, dueBefore: options.mode == .once ? first.wall : nil))
         owner.hang(bell)
         owner.report(QueueEvent(.started, at: first.wall))
-        let writer = try ResultWriter(queue, owner, BegunClaims(in: folder))
+        let writer = try ResultWriter(queue, owner, begun: BegunClaims(in: folder))
         guard writer.start() else {
             throw QueueError(.inputOutput, RunOptions.noThread, of: folder.path)
         }
         defer { writer.end() }
-        try RunSupervisor(queue, options, owner, bell, inbox, self, writer).supervise()
+        try RunSupervisor(
+            queue, options, owner: owner, bell: bell, inbox: inbox, run: self, writer: writer
+        ).supervise()
         return try finish()
     }
 

@@ -15,7 +15,7 @@ final class ResultWriter: Sendable {
     private let hasThread: Bool
 
     /// - Parameter begun: nil if no file tells which claims have begun.
-    init(_ queue: UploadQueue, _ owner: RunOwner, _ begun: BegunClaims?) {
+    init(_ queue: UploadQueue, _ owner: RunOwner, begun: BegunClaims?) {
         (self.queue, self.owner, self.begun) = (queue, owner, begun)
         claims = Claims(queue)
         hasThread = true
@@ -134,14 +134,14 @@ final class ResultWriter: Sendable {
         }
         let aside = try batch.ended.map { ended -> AttemptResult? in
             guard case .damaged(let message) = ended.outcome else { return nil }
-            return try claims.setAside(ended.claim, ended.outcome, message, owner.time, turn)
+            return try claims.setAside(ended.claim, after: ended.outcome, message, at: owner.time, in: turn)
         }
         let contexts = batch.ended.map { context($0.context, of: $0.claim.capture, at: $0.claim.destination) }
         return try turn.write { db in
             var stored = Stored()
             for (number, ended) in batch.ended.enumerated() {
                 stored.settled.append(
-                    try aside[number] ?? claims.settle(ended.claim, ended.outcome, contexts[number], db))
+                    try aside[number] ?? claims.settle(ended.claim, with: ended.outcome, contexts[number], in: db))
             }
             for (lane, destination) in batch.claiming {
                 let time = try queue.clock.observe(db).time(in: owner.time)

@@ -146,7 +146,7 @@ final class RunOwner: Sendable {
 
     /// Does what needs a request, with a control by which it can be stopped.
     func transferring<Result>(
-        _ claim: Claim?, _ destination: Destination, _ work: (SendControl) throws -> Result
+        _ claim: Claim?, to destination: Destination, _ work: (SendControl) throws -> Result
     ) rethrows -> Result {
         let (number, control) = held.withLock { held in
             var throttles = [wholeThrottle].compactMap(\.self)

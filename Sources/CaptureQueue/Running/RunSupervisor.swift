@@ -30,8 +30,8 @@ final class RunSupervisor {
     private static let quiet = 0.3
 
     init(
-        _ queue: UploadQueue, _ options: RunOptions, _ owner: RunOwner, _ bell: Doorbell, _ inbox: Inbox,
-        _ run: QueueRun, _ writer: ResultWriter
+        _ queue: UploadQueue, _ options: RunOptions, owner: RunOwner, bell: Doorbell, inbox: Inbox, run: QueueRun,
+        writer: ResultWriter
     ) {
         self.queue = queue
         self.options = options
@@ -184,7 +184,8 @@ final class RunSupervisor {
                     number
                 ) { lane in
                     let transport = shares.make(destination) { owner.report(.warning, destination, $0) }
-                    return DestinationWorker(queue, destination, transport, writer, lane: lane, owner: owner)
+                    return DestinationWorker(
+                        queue, destination, by: transport, writer: writer, lane: lane, owner: owner)
                 }
                 if !isStarted { return useFewerThreads() }
             }

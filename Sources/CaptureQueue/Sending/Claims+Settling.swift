@@ -10,18 +10,18 @@ extension Claims {
     ///
     /// - Returns: nil if the claim has expired, or if the user changed the delivery. The attempt is recorded even then.
     func settle(
-        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, _ db: Database
+        _ claim: Claim, with outcome: SendOutcome, _ settling: AttemptContext, in db: Database
     ) throws -> AttemptResult? {
         let reading = try queue.clock.observe(db)
         let now = reading.time(in: settling.time)
         let held = try claim.held(db)
-        try Self.close(claim, outcome, settling, isLate: held == nil, at: now.recordTime, db)
+        try Self.close(claim, with: outcome, settling, isLate: held == nil, at: now.recordTime, db)
         let takenBack = try db.settle(settling, at: claim.destination, now)
         guard let delivery = held else {
             try claim.settleDoubt(outcome.leavesDoubt != nil, db)
             return nil
         }
-        var (event, change) = try db.change(for: outcome, delivery, at: claim.destination, settling, reading)
+        var (event, change) = try db.change(for: outcome, of: delivery, at: claim.destination, settling, by: reading)
         if case .parked(let cause, _) = outcome, try db.isCutShort(delivery) {
             change.failure = (RunOptions.cutShortCode, cause)
         }
@@ -36,7 +36,7 @@ extension Claims {
     func giveBack(_ claim: Claim, cause: String = "not begun", _ db: Database) throws {
         let now = try queue.clock.recordTime(db)
         let outcome = SendOutcome.parked(cause: cause, isInDoubt: false)
-        try Self.close(claim, outcome, AttemptContext(), isLate: false, at: now, db)
+        try Self.close(claim, with: outcome, AttemptContext(), isLate: false, at: now, db)
         if let delivery = try claim.held(db) {
             try db.giveBack(delivery, cause: cause, at: now)
         } else {
@@ -48,14 +48,14 @@ extension Claims {
     ///
     /// - Returns: nil if the claim has expired, or if the bytes have the right hash.
     func setAside(
-        _ claim: Claim, _ outcome: SendOutcome, _ message: String, _ time: RunTime, _ turn: QueueStore.WriterTurn
+        _ claim: Claim, after outcome: SendOutcome, _ message: String, at time: RunTime, in turn: QueueStore.WriterTurn
     ) throws -> AttemptResult? {
         let record = try queue.store.read { db -> CaptureRecord? in
             try claim.held(db).flatMap { _ in try CaptureRecord.one(db, sequence: claim.capture.sequence) }
         }
         guard let record, record.holding.hasBytes else { return nil }
         let fault = StoredBytesCheck(spool: queue.spool).check(record, reads: true).fault
-        if case .absent(let root) = fault { return try postpone(claim, root, time, turn) }
+        if case .absent(let root) = fault { return try postpone(claim, below: root, at: time, in: turn) }
         guard case .wrong(let kind, _) = fault else {
             // The SHA-256 of the bytes is right, so the tag is wrong.
             if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
@@ -66,15 +66,15 @@ extension Claims {
             throw error
         }
         try turn.write { db in
-            try Self.close(claim, outcome, AttemptContext(), isLate: false, at: queue.clock.recordTime(db), db)
+            try Self.close(claim, with: outcome, AttemptContext(), isLate: false, at: queue.clock.recordTime(db), db)
         }
-        _ = try queue.setAside(record, kind, message, sender: claim.delivery, turn)
+        _ = try queue.setAside(record, kind, because: message, sender: claim.delivery, in: turn)
         return AttemptResult(state: .quarantined, dueAt: nil)
     }
 
     /// Gives back a claim whose bytes are absent because their folder is. Everything else in that folder waits too.
     private func postpone(
-        _ claim: Claim, _ root: FilePath, _ time: RunTime, _ turn: QueueStore.WriterTurn
+        _ claim: Claim, below root: FilePath, at time: RunTime, in turn: QueueStore.WriterTurn
     ) throws -> AttemptResult {
         try turn.write { db in
             try giveBack(claim, cause: Absence.message(root), db)
@@ -85,7 +85,7 @@ extension Claims {
     }
 
     private static func close(
-        _ claim: Claim, _ outcome: SendOutcome, _ settling: AttemptContext, isLate: Bool, at now: Int, _ db: Database
+        _ claim: Claim, with outcome: SendOutcome, _ settling: AttemptContext, isLate: Bool, at now: Int, _ db: Database
     ) throws {
         let (word, code, message) = outcome.words
         let sent = settling.bytesSent ?? (word == "completed" ? claim.capture.byteCount : nil)
@@ -121,7 +121,8 @@ extension Claims {
         switch outcome {
         case .completed(let receipt, let id, let url):
             return (
-                .complete, .init(cause: "a receipt", completion: (now.recordTime, receipt), remoteID: id, remoteURL: url)
+                .complete,
+                .init(cause: "a receipt", completion: (now.recordTime, receipt), remoteID: id, remoteURL: url)
             )
         case .accepted(let id, let url):
             return (.accept, .init(due: now.wall + 1000, remoteID: id, remoteURL: url, polls: 0))
@@ -177,13 +178,13 @@ extension Database {
 
     /// Translates an outcome into an event and the values to store.
     func change(
-        for outcome: SendOutcome, _ delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext,
-        _ reading: QueueClock.Reading
+        for outcome: SendOutcome, of delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext,
+        by reading: QueueClock.Reading
     ) throws -> (DeliveryEvent, DeliveryChange) {
         let now = reading.time(in: settling.time)
         let isOwn = try settling.refusal == .ofCapture || hasLandedElsewhere(outcome, delivery)
         var (event, change) =
-            try isParked(outcome, delivery, at: destination, settling)
+            try isParked(outcome, of: delivery, at: destination, settling)
             ? Claims.parking(outcome, delivery, at: now)
             : Claims.change(
                 for: isOwn ? outcome.counted : outcome, delivery, after: lived(delivery, reading), at: now,
@@ -210,7 +211,7 @@ extension Database {
 
     /// Whether a delivery waits again without counting the try, because the destination is at fault.
     private func isParked(
-        _ outcome: SendOutcome, _ delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext
+        _ outcome: SendOutcome, of delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext
     ) throws -> Bool {
         guard outcome.isRefusal else { return settling.verdict.isParked }
         guard settling.verdict.isParked || settling.isTakenBack else { return false }

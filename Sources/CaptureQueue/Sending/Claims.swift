@@ -60,14 +60,15 @@ package struct Claims {
             guard try claim.held(db) != nil, let own = try db.integer(ownPriority, [claim.delivery.number])
             else { return false }
             return try Self.byPriority(claim.destination, db) { priority in
-                try priority > own ? Self.first(priority, claim.destination, min(before ?? now, now), db) : nil
+                try priority > own
+                    ? Self.first(of: priority, for: claim.destination, due: min(before ?? now, now), db) : nil
             } == nil
         }
     }
 
     func next(for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database) throws -> Claim? {
         while let number = try Self.first(for: destination, due: min(before ?? now.wall, now.wall), db) {
-            if let claim = try take(number, destination, at: now.recordTime, db) { return claim }
+            if let claim = try take(number, for: destination, at: now.recordTime, db) { return claim }
         }
         return nil
     }
@@ -82,11 +83,11 @@ package struct Claims {
     /// been due for longest comes next, whatever its priority.
     private static func first(for destination: Destination, due: Int, _ db: Database) throws -> Int? {
         let sql = "SELECT id FROM deliveries WHERE \(tried) AND due <= ? ORDER BY due, id LIMIT 1"
-        return try byPriority(destination, db) { try first($0, destination, due, db) }
+        return try byPriority(destination, db) { try first(of: $0, for: destination, due: due, db) }
             ?? db.integer(sql, [destination.number, due])
     }
 
-    private static func first(_ priority: Int, _ destination: Destination, _ due: Int, _ db: Database) throws -> Int? {
+    private static func first(of priority: Int, for destination: Destination, due: Int, _ db: Database) throws -> Int? {
         let sql = "SELECT id FROM deliveries WHERE \(untried) AND priority = ? AND due <= ? ORDER BY due, id LIMIT 1"
         return try db.integer(sql, [destination.number, priority, due])
     }
@@ -125,7 +126,7 @@ package struct Claims {
         }
     }
 
-    private func take(_ number: Int, _ destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
+    private func take(_ number: Int, for destination: Destination, at now: Int, _ db: Database) throws -> Claim? {
         let captures = try CaptureRecord.all(db, "WHERE seq = (SELECT capture FROM deliveries WHERE id = ?)", [number])
         guard let capture = captures.first, var delivery = capture.deliveries.first(where: { $0.number == number })
         else { throw QueueError.corruptRecord("a delivery has no row, or no capture") }
@@ -151,7 +152,7 @@ package struct Claims {
         (delivery.state, delivery.attempts, delivery.idempotencyKey) = (.uploading, attempt, key)
         (delivery.completedAt, delivery.errorCode, delivery.errorMessage) = (nil, nil, nil)
         let place = try destination.knownPlace(of: capture).map { place in
-            try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, capture.sha256, db)
+            try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, for: capture.sha256, db)
         }
         return Claim(
             capture: capture, delivery: delivery, destination: destination, token: token, attempt: attempt, place: place

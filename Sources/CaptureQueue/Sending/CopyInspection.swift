@@ -70,7 +70,7 @@ struct CopyInspection {
 
 extension UploadQueue.Upkeep {
     /// Ends doubt about a copy that `check --remote` found.
-    func endDoubt(_ delivery: DeliveryRecord, _ job: SendJob, _ transport: any UploadTransport) throws {
+    func endDoubt(_ delivery: DeliveryRecord, of job: SendJob, by transport: any UploadTransport) throws {
         let sql = "SELECT 1 FROM deliveries WHERE id = ? AND copy IS NOT NULL"
         guard try queue.store.read({ try $0.integer(sql, [delivery.number]) }) != nil else { return }
         let finding = transport.inspect(job, SendControl())

@@ -15,17 +15,17 @@ struct PutPlaces: Sendable {
     func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn {
         if let known, known.place == place, known.sha256 == sha256, case .ours = known.turn { return known.turn }
         do {
-            return try queue.store.write { try take(place, sha256, $0).turn }
+            return try queue.store.write { try take(place, for: sha256, $0).turn }
         } catch {
             return .unknown("the place of the upload cannot be recorded: \(error)")
         }
     }
 
-    func take(_ place: Digest, _ sha256: Digest, _ db: Database) throws -> TakenPlace {
-        TakenPlace(place: place, sha256: sha256, turn: try turn(place, sha256, db))
+    func take(_ place: Digest, for sha256: Digest, _ db: Database) throws -> TakenPlace {
+        TakenPlace(place: place, sha256: sha256, turn: try turn(place, for: sha256, db))
     }
 
-    private func turn(_ place: Digest, _ sha256: Digest, _ db: Database) throws -> PlaceTurn {
+    private func turn(_ place: Digest, for sha256: Digest, _ db: Database) throws -> PlaceTurn {
         let other = try db.text(
             """
             SELECT captures.id FROM deliveries JOIN captures ON seq = capture

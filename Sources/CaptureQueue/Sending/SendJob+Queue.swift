@@ -53,7 +53,7 @@ private struct DeliveryRecords: SendRecords {
             switch finding {
             case .body(let hash): try db.keep(hash, of: capture)
             case .digests(let traits):
-                try db.keep(traits, "id = (SELECT destination FROM deliveries WHERE id = ?)", delivery.number)
+                try db.keep(traits, where: "id = (SELECT destination FROM deliveries WHERE id = ?)", delivery.number)
             case .accepted(let status): try places.accepted(with: status, db)
             }
         }

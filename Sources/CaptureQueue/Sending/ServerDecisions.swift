@@ -22,8 +22,8 @@ struct ServerDecisions {
     /// - Returns: the new state of the delivery, which is nil if the user changed it meanwhile, and the captures that
     ///   were refused for good and now wait again.
     func settle(
-        _ delivery: DeliveryRecord, at destination: Destination, _ outcome: SendOutcome, _ settling: AttemptContext,
-        _ turn: QueueStore.WriterTurn
+        _ delivery: DeliveryRecord, at destination: Destination, with outcome: SendOutcome, _ settling: AttemptContext,
+        in turn: QueueStore.WriterTurn
     ) throws -> (state: DeliveryState?, takenBack: [CaptureRecord]) {
         try turn.write { db in
             let reading = try queue.clock.observe(db)
@@ -40,7 +40,7 @@ struct ServerDecisions {
                     "UPDATE deliveries SET due = ?, polls = ? WHERE id = ?", [now.wall + delay, polls, delivery.number])
                 return (.processing, takenBack)
             default:
-                var (event, change) = try db.change(for: outcome, delivery, at: destination, settling, reading)
+                var (event, change) = try db.change(for: outcome, of: delivery, at: destination, settling, by: reading)
                 // The server has lost the capture, so it must not treat the next upload as a repetition.
                 if case .unclear = outcome { change.idempotencyKey = .forgotten }
                 let isApplied = try db.apply(event, to: delivery, at: now.recordTime, change)

@@ -41,7 +41,7 @@ struct SessionOutbox {
             return SessionMarker(
                 session: try found.needText("name"), sessionNumber: session, destination: number,
                 key: try claimed.needText("key"), attempts: try claimed.needInteger("attempts"),
-                body: try Self.body(found, Self.members(session, number, db)))
+                body: try Self.body(found, Self.members(of: session, at: number, db)))
         }
     }
 
@@ -77,7 +77,7 @@ struct SessionOutbox {
     }
 
     /// What has landed there, in the order of the pushes.
-    private static func members(_ session: Int, _ destination: Int, _ db: Database) throws -> [Row] {
+    private static func members(of session: Int, at destination: Int, _ db: Database) throws -> [Row] {
         try db.rows(
             """
             SELECT captures.id AS id, captures.sha256 AS sha256, deliveries.receipt AS receipt FROM captures
@@ -106,8 +106,8 @@ struct SessionOutbox {
     ///
     /// - Parameter retry: the retry policy of the destination. Its last delay repeats.
     func settle(
-        _ marker: SessionMarker, _ result: Result<String, SendOutcome>, retry: RetryPolicy, time: RunTime,
-        _ turn: QueueStore.WriterTurn
+        _ marker: SessionMarker, with result: Result<String, SendOutcome>, retry: RetryPolicy, time: RunTime,
+        in turn: QueueStore.WriterTurn
     ) throws {
         try turn.write { db in
             let now = try queue.clock.observe(db).time(in: time)

@@ -22,7 +22,7 @@ extension UploadQueue.Upkeep {
                     let job = SendJob(
                         record.delivered(by: delivery), delivery, token: [], now: 0, held: record.sha256, queue)
                     let state = transport.confirm(job, SendControl())
-                    if state == .there, !isDryRun { try endDoubt(delivery, job, transport) }
+                    if state == .there, !isDryRun { try endDoubt(delivery, of: job, by: transport) }
                     try settle(state, record, delivery, name, isDryRun, deliver)
                 }
             }

@@ -15,7 +15,7 @@ extension UploadQueue.Captures {
     {
         try queue.store.write(isDryRun: options.isDryRun) { db in
             let record = try db.capture(named: id)
-            guard try apply(change, record, options, at: now(options, db), db) else {
+            guard try apply(change, to: record, options, at: now(options, db), db) else {
                 throw Self.refusal(change, record)
             }
             return record.id
@@ -37,7 +37,7 @@ extension UploadQueue.Captures {
         var before = Int.max
         while true {
             let (ids, last, count, absent) = try queue.store.write(isDryRun: options.isDryRun) { db in
-                try step(change, filter, options, before: before, db)
+                try step(change, of: filter, options, before: before, db)
             }
             for id in ids { try deliver(id) }
             withoutBytes += absent
@@ -47,11 +47,11 @@ extension UploadQueue.Captures {
     }
 
     private func step(
-        _ change: UserChange, _ filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
+        _ change: UserChange, of filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
     ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
         let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
         let now = try now(options, db)
-        let changed = try records.filter { try apply(change, $0, options, at: now, db) }
+        let changed = try records.filter { try apply(change, to: $0, options, at: now, db) }
         let absent = records.count { record in
             change.sends && !record.holding.hasBytes && !Self.inState(for: change, record, options).isEmpty
         }
@@ -74,7 +74,7 @@ extension UploadQueue.Captures {
 
     /// - Returns: whether a delivery allows the change. Bytes that are not here cannot be sent.
     private func apply(
-        _ change: UserChange, _ record: CaptureRecord, _ options: ChangeOptions, at now: QueueClock.Reading,
+        _ change: UserChange, to record: CaptureRecord, _ options: ChangeOptions, at now: QueueClock.Reading,
         _ db: Database
     ) throws -> Bool {
         let deliveries = change.sends && !record.holding.hasBytes ? [] : Self.inState(for: change, record, options)

@@ -118,7 +118,9 @@ struct QueueCheck {
         case nil: try lookAgain(record)
         case .absent(let root):
             if !options.isDryRun {
-                try queue.store.write { try $0.postpone(below: root, until: queue.clock.observe($0).wall + Absence.pause) }
+                try queue.store.write {
+                    try $0.postpone(below: root, until: queue.clock.observe($0).wall + Absence.pause)
+                }
             }
             guard record.state != .completed, record.state != .cancelled else { break }
             try report(.absent, record, Absence.message(root))
@@ -163,7 +165,7 @@ struct QueueCheck {
             let reads = options.readShare > 0 || Self.awaitsFile(now)
             let fault = StoredBytesCheck(spool: queue.spool).check(now, reads: reads).fault
             guard case .wrong(let kind, let message) = fault else { return nil }
-            return .some(try queue.setAside(now, kind, message, turn))
+            return .some(try queue.setAside(now, kind, because: message, in: turn))
         }
         guard let aside else { return }
         try report(kind, record, message + (aside.map { "; set aside as \($0)" } ?? ""))

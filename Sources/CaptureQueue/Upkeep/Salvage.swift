@@ -129,10 +129,10 @@ struct Salvage {
                 default: break
                 }
                 batch.append(found)
-                if batch.count == 500 { try write(&batch, to: database, &result, deliver) }
+                if batch.count == 500 { try write(&batch, to: database, counting: &result, deliver) }
                 return true
             })
-        try write(&batch, to: database, &result, deliver)
+        try write(&batch, to: database, counting: &result, deliver)
         let missing = "SELECT id FROM captures WHERE holding = 'missing' ORDER BY seq"
         result.missing = try database.read { try String.fetchAll($0, sql: missing) }
         try finish(database)
@@ -180,7 +180,7 @@ struct Salvage {
     }
 
     private func write(
-        _ batch: inout [Found], to database: DatabaseQueue, _ result: inout SalvageResult,
+        _ batch: inout [Found], to database: DatabaseQueue, counting result: inout SalvageResult,
         _ deliver: (String) throws -> Void
     ) throws {
         let ids = try database.write { db in try batch.compactMap { try insert($0, db) } }

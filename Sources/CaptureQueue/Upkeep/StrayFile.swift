@@ -48,7 +48,7 @@ struct StrayFile {
                 let number = try db.insertFound(
                     facts, sidecar, id: db.freeID(facts.bundleID, like: sidecar?.id), holding: .spool, state: .held,
                     at: now)
-                return .held(remark: try Self.remark(sidecar, number, db))
+                return .held(remark: try Self.remark(sidecar, capture: number, db))
             }
             if let record = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }) {
                 // Without this, a salvage would trust the sidecar of the push that was killed, or find none.
@@ -59,7 +59,7 @@ struct StrayFile {
         }
     }
 
-    private static func remark(_ sidecar: Sidecar?, _ number: Int, _ db: Database) throws -> String? {
+    private static func remark(_ sidecar: Sidecar?, capture number: Int, _ db: Database) throws -> String? {
         guard sidecar?.lacksOrder != true else {
             return "its sidecar is of an earlier version, so it is the last of its session"
         }
@@ -154,8 +154,8 @@ extension UploadQueue {
     /// - Parameter sender: the delivery whose try found the damage, so that its body was not sent whole.
     /// - Returns: the new path of the bytes; nil if they were not renamed, or are the user's own file.
     func setAside(
-        _ record: CaptureRecord, _ kind: CheckFinding.Kind, _ message: String, sender: DeliveryRecord? = nil,
-        _ turn: QueueStore.WriterTurn
+        _ record: CaptureRecord, _ kind: CheckFinding.Kind, because message: String, sender: DeliveryRecord? = nil,
+        in turn: QueueStore.WriterTurn
     ) throws -> FilePath? {
         try turn.write { db in
             let now = try clock.recordTime(db)

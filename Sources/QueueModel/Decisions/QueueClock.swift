@@ -126,6 +126,6 @@ package struct RunTime: Hashable, Sendable {
 extension QueueClock.Reading {
     /// - Parameter run: the time of a run; nil where none is under way.
     package func time(in run: RunTime?) -> RunTime {
-        RunTime(wall: run?.wall ?? wall, recordTime: max(run?.recordTime ?? stamp, stamp))
+        RunTime(wall: run?.wall ?? wall, recordTime: max(run?.recordTime ?? recordTime, recordTime))
     }
 }

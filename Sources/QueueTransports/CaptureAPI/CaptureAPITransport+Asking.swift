@@ -147,13 +147,13 @@ extension CaptureAPITransport {
             return found
         }
         found.check(shared.tokens, control)
-        if found.block == nil { testPath(endpoint, control, &found) }
+        if found.block == nil { testPath(of: endpoint, into: &found, control) }
         return found
     }
 
     /// Asks for a capture that no server has. A server checks the credentials before it looks for the capture. If it gives
     /// the same 404 for a path that does not exist, the path is wrong.
-    private func testPath(_ endpoint: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
+    private func testPath(of endpoint: WebAddress, into found: inout DestinationTest, _ control: SendControl) {
         guard let end = askForNobody(endpoint.path, control)?.named(template, settings.connection) else { return }
         if [405, 501].contains(end.answer?.status) {
             found.findings.append(

@@ -20,11 +20,11 @@ extension CaptureAPITransport {
 
     /// Sends one capture. Each request has a new body, because its assertion needs a counter above that of the header.
     func sendToRealityCam(
-        _ job: SendJob, to endpoint: WebAddress, _ profile: HTTPSettings.RealityCam, _ control: SendControl
+        _ job: SendJob, to endpoint: WebAddress, with profile: HTTPSettings.RealityCam, _ control: SendControl
     ) throws -> SendOutcome {
         var last: Attempt?
         let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request in
-            let made = try attempt(job, profile, control)
+            let made = try attempt(job, with: profile, control)
             last = made
             request.headers += [
                 HTTPRequest.Header("Content-Type", made.contentType), HTTPRequest.Header("Accept", "application/json"),
@@ -34,7 +34,7 @@ extension CaptureAPITransport {
             return true
         }
         if let fault = last?.file.fault { return fault }
-        let outcome = evaluate(end.named(template, settings.connection), job, last?.sha256, control)
+        let outcome = evaluate(end.named(template, settings.connection), of: job, body: last?.sha256, control)
         return Self.explained(outcome, end, bodyBytes: last?.file.byteCount ?? 0)
     }
 
@@ -54,7 +54,7 @@ extension CaptureAPITransport {
 
     /// Reserves counters, and makes and signs a body with them.
     private func attempt(
-        _ job: SendJob, _ profile: HTTPSettings.RealityCam, _ control: SendControl
+        _ job: SendJob, with profile: HTTPSettings.RealityCam, _ control: SendControl
     ) throws -> Attempt {
         let signer = try shared.signer(profile)
         let source = try job.open()

@@ -36,7 +36,9 @@ final class CaptureAPITransport: UploadTransport {
                 return outcome
             }
             if job.delivery.isInDoubt, let outcome = found(job, control) { return outcome }
-            if let profile = settings.realityCam { return try sendToRealityCam(job, to: endpoint, profile, control) }
+            if let profile = settings.realityCam {
+                return try sendToRealityCam(job, to: endpoint, with: profile, control)
+            }
             return try send(job, to: endpoint, control)
         } catch {
             return SendOutcome.of(error, control)
@@ -107,7 +109,7 @@ final class CaptureAPITransport: UploadTransport {
         if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
         request.body = file
         let end = try authorized(request, digest, job.token, control)
-        return evaluate(end.named(template, settings.connection), job, digest, control)
+        return evaluate(end.named(template, settings.connection), of: job, body: digest, control)
     }
 
     /// Returns the hash of the body. The first signed try computes and stores it, so that later ones read no bytes.
@@ -120,7 +122,7 @@ final class CaptureAPITransport: UploadTransport {
         return made
     }
 
-    func evaluate(_ end: HTTPEnd, _ job: SendJob, _ body: Digest?, _ control: SendControl) -> SendOutcome {
+    func evaluate(_ end: HTTPEnd, of job: SendJob, body: Digest?, _ control: SendControl) -> SendOutcome {
         switch end.kind {
         case .landed:
             guard let answer = end.answer, !answer.isCut, let value = try? JSONParser.parse(answer.body, nesting: 32),

@@ -55,7 +55,8 @@ package final class FolderTransport: UploadTransport {
             return send(job, from: try job.open().handle, control)
         } catch {
             if job.delivery.isInDoubt, let folder = try? FolderHandle(path),
-                case .completed(let receipt, _, _)? = try? compare(job, path.appending(Self.name(of: job)), folder, nil)
+                case .completed(let receipt, _, _)? = try? compare(
+                    job, with: path.appending(Self.name(of: job)), in: folder, nil)
             {
                 return .completed(receipt: receipt, remoteID: nil, remoteURL: nil)
             }
@@ -69,8 +70,10 @@ package final class FolderTransport: UploadTransport {
         do throws(NativeError) {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil {
-                let outcome = try compare(job, target, folder, source)
-                guard case .conflict = outcome, let copy = try openOther(name, folder, source) else { return outcome }
+                let outcome = try compare(job, with: target, in: folder, source)
+                guard case .conflict = outcome, let copy = try openOther(name, in: folder, than: source) else {
+                    return outcome
+                }
                 if let refusal = try refusal(of: copy, job, target) { return refusal }
                 try setAside(name, folder)
             }
@@ -79,7 +82,7 @@ package final class FolderTransport: UploadTransport {
             // The lock shows another queue that the file is being written, also while it is read back.
             _ = file.handle.lockIfFree()
             control.began(bytes: job.capture.byteCount)
-            guard let agrees = try copy(source, to: file.handle, job.capture.expectedBytes, control) else {
+            guard let agrees = try copy(source, to: file.handle, expecting: job.capture.expectedBytes, control) else {
                 return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
             }
             guard agrees else {
@@ -89,14 +92,14 @@ package final class FolderTransport: UploadTransport {
             // Without the cache, the bytes are read back from the disk and not from memory.
             file.handle.dropCache()
             try file.handle.seekToStart()
-            guard try copy(file.handle, to: nil, .sha256(job.capture.sha256)) == true else {
+            guard try copy(file.handle, to: nil, expecting: .sha256(job.capture.sha256)) == true else {
                 return .failed(code: "folder.readback", message: "\(target) differs from what was written to it")
             }
             for case .some(let error) in AtomicFile.commit([file.naming(.refuse)], areSynced: true) {
                 guard error.isExisting else { throw error }
-                return try compare(job, target, folder, source)
+                return try compare(job, with: target, in: folder, source)
             }
-            return try lookAgain(job, target, folder, source, written: file.handle.status())
+            return try inspect(job, at: target, in: folder, source, written: file.handle.status())
         } catch  where error.isDiskFull {
             return .blocked(Block(.full, "\(path): \(error.text)"))
         } catch  where error.isReadOnlyDisk {
@@ -107,21 +110,21 @@ package final class FolderTransport: UploadTransport {
     }
 
     /// Opens the name once more after the last sync, because some mounts say that a file was written and have another.
-    private func lookAgain(
-        _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle, written: FileStatus
+    private func inspect(
+        _ job: SendJob, at target: FilePath, in folder: FolderHandle, _ source: FileHandle, written: FileStatus
     ) throws(NativeError) -> SendOutcome {
         do throws(NativeError) {
             let there = try folder.open(Self.name(of: job), FileHandle.existingFile).status()
             if there.isSameFile(as: written), there.size == written.size { return completed(job) }
             // CIFS and some FUSE mounts give a file another number when it is opened again.
-            return try compare(job, target, folder, source)
+            return try compare(job, with: target, in: folder, source)
         } catch  where error.isMissing {
             return completed(job, note: "the file was gone when its name was opened again")
         }
     }
 
     private func compare(
-        _ job: SendJob, _ target: FilePath, _ folder: FolderHandle, _ source: FileHandle?
+        _ job: SendJob, with target: FilePath, in folder: FolderHandle, _ source: FileHandle?
     ) throws(NativeError) -> SendOutcome {
         let name = Self.name(of: job)
         // A link to another place is not a copy.
@@ -132,7 +135,7 @@ package final class FolderTransport: UploadTransport {
         if let source, try there.status().isSameFile(as: source.status()) {
             return .conflict(message: "\(target) is the same file as the bundle to copy")
         }
-        guard try copy(there, to: nil, .sha256(job.capture.sha256)) == true else {
+        guard try copy(there, to: nil, expecting: .sha256(job.capture.sha256)) == true else {
             return .conflict(message: "\(target) exists and has other content")
         }
         // A run may have been killed before it synced the file and the folder.
@@ -143,7 +146,7 @@ package final class FolderTransport: UploadTransport {
 
     /// Opens the plain file that has the name of the capture; nil if there is none, or if it is the bundle itself.
     private func openOther(
-        _ name: FilePath.Component, _ folder: FolderHandle, _ source: FileHandle
+        _ name: FilePath.Component, in folder: FolderHandle, than source: FileHandle
     ) throws(NativeError) -> FileHandle? {
         guard try folder.status(of: name)?.kind == .file else { return nil }
         let file = try folder.open(name, FileHandle.existingFile)
@@ -227,7 +230,7 @@ package final class FolderTransport: UploadTransport {
             guard let file = try FileHandle.readingPlainFile(target) else {
                 return .lost("\(target) is not a regular file")
             }
-            let isOurs = try copy(file, to: nil, .sha256(job.capture.sha256)) == true
+            let isOurs = try copy(file, to: nil, expecting: .sha256(job.capture.sha256)) == true
             return isOurs ? .there : .lost("\(target) has other content")
         } catch  where error.isMissing {
             return .lost("\(target) is missing")
@@ -249,7 +252,9 @@ package final class FolderTransport: UploadTransport {
             guard let file = try FileHandle.readingPlainFile(path.appending(name), followsLinks: false) else {
                 return .doubtful(.wrong)
             }
-            guard let agrees = try copy(file, to: nil, .sha256(job.capture.sha256), control) else { return .unknown }
+            guard let agrees = try copy(file, to: nil, expecting: .sha256(job.capture.sha256), control) else {
+                return .unknown
+            }
             guard agrees else { return .doubtful(.wrong) }
             try file.synchronize()
             try folder.synchronize()
@@ -264,7 +269,7 @@ package final class FolderTransport: UploadTransport {
         guard isThere else { return "\(path) is missing, or its disk is not mounted" }
         do throws(NativeError) {
             guard let file = try FileHandle.readingPlainFile(source) else { return "\(source) is not a regular file" }
-            let isSame = try copy(file, to: target, .sha256(job.capture.sha256)) == true
+            let isSame = try copy(file, to: target, expecting: .sha256(job.capture.sha256)) == true
             return isSame ? nil : "the bytes that it returned differ from those that were sent"
         } catch {
             return "\(source): \(error.text)"
@@ -283,7 +288,7 @@ package final class FolderTransport: UploadTransport {
     /// - Parameter control: gets the progress, limits the rate, and can stop the copy.
     /// - Returns: whether all bytes are the expected ones; nil if the copy was stopped.
     private func copy(
-        _ source: FileHandle, to target: FileHandle?, _ expected: ExpectedBytes, _ control: SendControl? = nil
+        _ source: FileHandle, to target: FileHandle?, expecting expected: ExpectedBytes, _ control: SendControl? = nil
     ) throws(NativeError) -> Bool? {
         let comparison = try ExpectedBytesCheck(expected)
         var buffer = [UInt8](repeating: 0, count: 1 << 18)

@@ -46,7 +46,10 @@ final class HTTPExchange {
         var redirects = 0
         var isElsewhere = false
         while true {
-            let end = once(request, redirects, carriesCredentials, sentToken, isFetched, control)
+            let end = once(
+                request, redirects: redirects, carriesCredentials: carriesCredentials, sentToken: sentToken,
+                isFetched: isFetched,
+                control)
             // A kept connection proves nothing: the request is repeated on a fresh one.
             if end.isClosed || end.isNoHTTP, !end.isOfKeptConnection {
                 let asked = request.body == nil || end.isNoHTTP ? end : anybody(at: request.address, control)
@@ -105,7 +108,7 @@ final class HTTPExchange {
 
     /// Asks whether anybody is behind a port, after a connection that was closed without an answer.
     private func anybody(at address: WebAddress, _ control: SendControl) -> HTTPEnd {
-        once(HTTPRequest(.head, address), 0, false, false, false, control)
+        once(HTTPRequest(.head, address), control)
     }
 
     /// Whether the port of a URL with http:// speaks TLS. Such a server closes the connection, or answers with an alert.
@@ -126,8 +129,8 @@ final class HTTPExchange {
     }
 
     private func once(
-        _ request: HTTPRequest, _ redirects: Int, _ carriesCredentials: Bool, _ sentToken: Bool, _ isFetched: Bool,
-        _ control: SendControl
+        _ request: HTTPRequest, redirects: Int = 0, carriesCredentials: Bool = false, sentToken: Bool = false,
+        isFetched: Bool = false, _ control: SendControl
     ) -> HTTPEnd {
         let answer: HTTPAnswer
         do throws(TransferFailure) {
@@ -223,7 +226,7 @@ final class HTTPExchange {
                 words: stopped ?? "\(address.origin): the proxy answered \(status) to CONNECT",
                 cause: status == 407 ? .refusedByProxy : nil)
         }
-        let (words, cause) = Self.words(failure, kind, address)
+        let (words, cause) = Self.words(failure, kind, at: address)
         return HTTPEnd(
             kind: stopped == nil ? kind : .stopped, code: "curl.\(failure.code)",
             words: stopped ?? "\(address.origin)\(proxyWords): \(words)",

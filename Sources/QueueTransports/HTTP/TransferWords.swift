@@ -7,7 +7,7 @@ extension HTTPExchange {
     static let onlyTLS = ": the port speaks TLS, so its URL begins with https://"
 
     static func words(
-        _ failure: TransferFailure, _ kind: AnswerClass, _ address: WebAddress
+        _ failure: TransferFailure, _ kind: AnswerClass, at address: WebAddress
     ) -> (words: String, cause: Block.Cause?) {
         let message = failure.message
         if [1, 8].contains(failure.code), kind == .outage { return ("what answers there does not speak HTTP", nil) }

@@ -11,7 +11,7 @@ extension PutTransport {
         }
         let end = head(place, control)
         guard let answer = end.answer else { return .unknown(end.message) }
-        if end.isOfAbsence { return absent(job, place, answer.status) }
+        if end.isOfAbsence { return absent(job, at: place, status: answer.status) }
         guard [200, 401, 403, 405, 501].contains(answer.status) else { return .unknown(end.message) }
         guard let sent = sent(job) else { return .unknown("the sent bytes are no longer here to compare with") }
         if answer.status == 200 {
@@ -27,17 +27,18 @@ extension PutTransport {
             }
         }
         // The right length does not show that the bytes are right.
-        let (verdict, read) = readBack(sent.byteCount, sent.sha256, place, control)
+        let (verdict, read) = readBack(sent.byteCount, sent.sha256, from: place, control)
         switch verdict {
         case .same: return .there
         case .different: return .lost("\(place.address.origin) holds other bytes")
         case .page(let title): return .unknown("\(place.address.origin) answers with a page\(title)")
-        case .unread where read?.isOfAbsence ?? false: return absent(job, place, read?.answer?.status ?? 404)
+        case .unread where read?.isOfAbsence ?? false:
+            return absent(job, at: place, status: read?.answer?.status ?? 404)
         case .unread(let text): return .unknown(text)
         }
     }
 
-    private func absent(_ job: SendJob, _ place: PutAddresses.Place, _ status: Int) -> RemoteState {
+    private func absent(_ job: SendJob, at place: PutAddresses.Place, status: Int) -> RemoteState {
         // A server that did not show the object after the upload does not show it now, so this proves nothing.
         let receipt = job.delivery.receipt.flatMap { try? JSONParser.parse(Array($0.utf8), nesting: 8) }
         if receipt?["confirmed_by"]?.text == "status" {
@@ -98,7 +99,7 @@ extension PutTransport {
         guard case .url = settings.source, found.block == nil else { return found }
         let end = named(head(PutAddresses.Place(address: address, headers: [], isFetched: false), control))
         found.evaluate(end, allowing: [403, 404, 405, 410, 501])
-        if found.block == nil, end.isOfAbsence { testFolder(address, control, &found) }
+        if found.block == nil, end.isOfAbsence { testFolder(of: address, into: &found, control) }
         if found.block == nil {
             found.findings.append(
                 "a test sends nothing, so only the first upload shows whether uploads are accepted there")

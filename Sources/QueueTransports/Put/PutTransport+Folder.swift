@@ -22,7 +22,7 @@ extension PutTransport {
     }
 
     /// Looks for the folder of the URL on a server that says that it speaks WebDAV.
-    func testFolder(_ address: WebAddress, _ control: SendControl, _ found: inout DestinationTest) {
+    func testFolder(of address: WebAddress, into found: inout DestinationTest, _ control: SendControl) {
         guard case .url(let template) = settings.source, !template.text.folder.contains("{"),
             let folder = WebAddress(address.withoutQuery.folder)
         else { return }

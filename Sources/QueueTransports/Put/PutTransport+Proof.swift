@@ -37,7 +37,7 @@ extension PutTransport {
     /// Handles a 2xx without a digest: asks the server with HEAD, and with GET if needed, what it has.
     func confirmed(_ upload: Upload, _ taken: Acceptance) -> SendOutcome {
         let (content, place, control) = (upload.content, upload.place, upload.control)
-        if settings.trustsStatus { return completed(upload, taken.status, "status", taken.etag) }
+        if settings.trustsStatus { return completed(upload, taken.status, by: "status", etag: taken.etag) }
         var taken = taken
         var head = head(place, control)
         for pause in taken.isEarlier ? [] : Self.pauses where head.isOfAbsence {
@@ -62,7 +62,7 @@ extension PutTransport {
                         "\(taken.message), and HEAD says that it stores \(length) bytes; expected \(content.byteCount)")
             }
             switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
-            case .agrees: return completed(upload, taken.status, "digest", told["etag"])
+            case .agrees: return completed(upload, taken.status, by: "digest", etag: told["etag"])
             case .doubted where isDoubted(.doubted):
                 (taken.needsBytes, taken.isDoubted) = (true, true)
                 return proven(upload, taken)
@@ -71,7 +71,7 @@ extension PutTransport {
                 taken.needsBytes = true
                 known.readsBack(because: told, warn)
                 return proven(upload, taken)
-            case .untold, .doubted: return completed(upload, taken.status, "head", told["etag"])
+            case .untold, .doubted: return completed(upload, taken.status, by: "head", etag: told["etag"])
             case .differs(let name):
                 return .unclear(
                     code: "put.digest",
@@ -81,7 +81,7 @@ extension PutTransport {
         case let status where taken.needsBytes && Self.isRefusal(status):
             return proven(upload, taken)
         // The server does not allow HEAD.
-        case 401, 403, 405, 501: return completed(upload, taken.status, "status", taken.etag)
+        case 401, 403, 405, 501: return completed(upload, taken.status, by: "status", etag: taken.etag)
         case 201...299 where head.isPage || taken.isPage:
             return page(upload, taken) ?? head.unproven("\(head.message) to HEAD")
         default: return head.unproven("\(head.message) to HEAD")
@@ -111,7 +111,7 @@ extension PutTransport {
         switch (verdict, end?.answer?.status) {
         case (.same, _):
             if taken.isDoubted { known.hasOtherETags { upload.job.records.keep(.digests($0)) } }
-            return completed(upload, taken.status, "bytes", end?.answer?["etag"])
+            return completed(upload, taken.status, by: "bytes", etag: end?.answer?["etag"])
         case (.page(let title), _): return Self.page(title, taken)
         case (.different, _):
             if upload.isNamed, settings.pace.retry.isLast(upload.job.delivery.attempts) {
@@ -141,7 +141,7 @@ extension PutTransport {
 
     /// Reads the object and compares its bytes.
     func readBack(
-        _ byteCount: Int?, _ sha256: Digest, _ place: PutAddresses.Place, _ control: SendControl
+        _ byteCount: Int?, _ sha256: Digest, from place: PutAddresses.Place, _ control: SendControl
     ) -> (verdict: ReturnedBytes.Verdict, end: HTTPEnd?) {
         do {
             let bytes = try ReturnedBytes(byteCount, sha256)
@@ -155,7 +155,7 @@ extension PutTransport {
     }
 
     private func readBack(_ upload: Upload) -> (verdict: ReturnedBytes.Verdict, end: HTTPEnd?) {
-        readBack(upload.content.byteCount, upload.content.sha256, upload.place, upload.control)
+        readBack(upload.content.byteCount, upload.content.sha256, from: upload.place, upload.control)
     }
 
     /// Handles an answer that an object is already there: the same bytes complete the delivery, others are a conflict.
@@ -163,7 +163,7 @@ extension PutTransport {
         var words = ""
         if let told = head(upload.place, upload.control).answer, told.status == 200 {
             switch RemoteDigest.compare(told, upload.content.handle, sha256: upload.content.sha256) {
-            case .agrees: return completed(upload, told.status, "digest", told["etag"])
+            case .agrees: return completed(upload, told.status, by: "digest", etag: told["etag"])
             case .differs(let name):
                 words = ": its \(name) differs"
                 // Fewer bytes can be a torn upload, which only reading them shows.
@@ -176,9 +176,9 @@ extension PutTransport {
         let (verdict, read) = readBack(upload)
         if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch verdict {
-        case .same: return completed(upload, end.answer?.status ?? 0, "bytes", read?.answer?["etag"])
+        case .same: return completed(upload, end.answer?.status ?? 0, by: "bytes", etag: read?.answer?["etag"])
         case .different(let start?) where isBeginning(start, of: upload):
-            return try replaced(upload, start.byteCount, read?.answer?["etag"], end)
+            return try replaced(upload, byteCount: start.byteCount, etag: read?.answer?["etag"], end)
         case .different: return .conflict(message: "\(end.message), and holds other bytes\(words)")
         case .page(let title): return HTTPEnd.page("\(end.message), and GET returns a page\(title)")
         case .unread where read?.isOfAbsence ?? false:
@@ -192,14 +192,14 @@ extension PutTransport {
 
     /// Completes the delivery if the server already has the object with the right digest.
     func found(
-        _ job: SendJob, _ sent: (byteCount: Int, sha256: Digest, handle: FileHandle?), _ place: PutAddresses.Place,
+        _ job: SendJob, _ sent: (byteCount: Int, sha256: Digest, handle: FileHandle?), at place: PutAddresses.Place,
         _ control: SendControl
     ) -> SendOutcome? {
         guard let answer = head(place, control).answer, answer.status == 200,
             answer.length == sent.byteCount || answer.coding != nil,
             RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) == .agrees
         else { return nil }
-        return completed(job, place, answer.status, "digest", answer["etag"])
+        return completed(job, at: place, answer.status, by: "digest", etag: answer["etag"])
     }
 
     func head(_ place: PutAddresses.Place, ifMatch etag: String? = nil, _ control: SendControl) -> HTTPEnd {
@@ -213,12 +213,12 @@ extension PutTransport {
         }
     }
 
-    func completed(_ upload: Upload, _ status: Int, _ proof: String, _ etag: String?) -> SendOutcome {
-        completed(upload.job, upload.place, status, proof, etag)
+    func completed(_ upload: Upload, _ status: Int, by proof: String, etag: String?) -> SendOutcome {
+        completed(upload.job, at: upload.place, status, by: proof, etag: etag)
     }
 
     private func completed(
-        _ job: SendJob, _ place: PutAddresses.Place, _ status: Int, _ proof: String, _ etag: String?
+        _ job: SendJob, at place: PutAddresses.Place, _ status: Int, by proof: String, etag: String?
     ) -> SendOutcome {
         let receipt = job.receipt(
             .put,

@@ -26,7 +26,7 @@ extension PutTransport {
     ///   - etag: their ETag.
     ///   - refusal: the answer to the PUT that was to replace nothing.
     func replaced(
-        _ upload: Upload, _ byteCount: Int, _ etag: String?, _ refusal: HTTPEnd
+        _ upload: Upload, byteCount: Int, etag: String?, _ refusal: HTTPEnd
     ) throws -> SendOutcome {
         let place = upload.place
         guard upload.wasTried, place.isFetched, !givesCondition(place), hasManifest(upload, byteCount),
@@ -38,7 +38,7 @@ extension PutTransport {
                     + "a torn upload")
         }
         let (end, _) = try put(upload, replaces: true, torn: etag)
-        return end.kind == .present ? named(end).outcome : try evaluate(named(end), false, upload)
+        return end.kind == .present ? named(end).outcome : try evaluate(named(end), isConditional: false, upload)
     }
 
     /// Whether the first bytes contain the whole manifest, which no other capture has.

@@ -56,7 +56,7 @@ final class PutTransport: UploadTransport {
             guard case .damaged = outcome, job.delivery.isInDoubt, settings.part == .bundle,
                 let place = try? addresses.place(of: job, control)
             else { return outcome }
-            return found(job, (job.capture.byteCount, job.capture.sha256, nil), place, control) ?? outcome
+            return found(job, (job.capture.byteCount, job.capture.sha256, nil), at: place, control) ?? outcome
         }
     }
 
@@ -75,13 +75,13 @@ final class PutTransport: UploadTransport {
             if case .done(let outcome) = turn { return outcome }
             if let outage = job.outage, let outcome = named(head(place, control)).remains(of: outage) { return outcome }
             let sent = (content.byteCount, content.sha256, Optional(content.handle))
-            if job.delivery.isInDoubt && !renewed, let receipt = found(job, sent, place, control) { return receipt }
+            if job.delivery.isInDoubt && !renewed, let receipt = found(job, sent, at: place, control) { return receipt }
             let (end, isConditional) = try put(upload, replaces: turn == .replace)
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status != 401 {
                 renewed = true
                 continue
             }
-            return try evaluate(named(end), isConditional, upload)
+            return try evaluate(named(end), isConditional: isConditional, upload)
         }
     }
 
@@ -164,18 +164,18 @@ final class PutTransport: UploadTransport {
     }
 
     func evaluate(
-        _ end: HTTPEnd, _ isConditional: Bool, _ upload: Upload
+        _ end: HTTPEnd, isConditional: Bool, _ upload: Upload
     ) throws -> SendOutcome {
         if end.kind == .present {
             let outcome = try present(upload, end)
             guard case .conflict = outcome, isConditional, upload.isNamed else { return outcome }
             let (end, isConditional) = try put(upload, replaces: true)
-            return end.kind == .present ? outcome : try evaluate(named(end), isConditional, upload)
+            return end.kind == .present ? outcome : try evaluate(named(end), isConditional: isConditional, upload)
         }
         guard end.kind == .landed, let answer = end.answer else { return end.outcome }
         let (job, content, place) = (upload.job, upload.content, upload.place)
         switch RemoteDigest.compare(answer, content.handle, sha256: content.sha256, isOfPut: true) {
-        case .agrees: return completed(upload, answer.status, "digest", answer["etag"])
+        case .agrees: return completed(upload, answer.status, by: "digest", etag: answer["etag"])
         case .differs(let name):
             return .unclear(
                 code: "put.digest",

@@ -34,7 +34,7 @@ extension S3Transport {
     ///
     /// - Parameter mayTry: whether to try once if the store refuses a wrong checksum, and to remember what is found.
     func stored(
-        _ job: SendJob, _ handle: FileHandle?, _ address: WebAddress, mayTry: Bool, _ control: SendControl
+        _ job: SendJob, _ handle: FileHandle?, at address: WebAddress, mayTry: Bool, _ control: SendControl
     ) throws -> Stored {
         let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
         let end = try exchange.perform(.head, address, asking, control)
@@ -42,19 +42,19 @@ extension S3Transport {
         if answer.status == 404 { return .absent }
         // The answer to HEAD has no body, which would say why: an expired key, or too many requests.
         if Self.isHidden(end) || [400, 429, 503].contains(answer.status) && end.retryAfter == nil {
-            return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
+            return try readBack(job, from: address, isDoubted: false, mayTry: mayTry, control)
         }
         guard answer.status == 200 || (201...299).contains(answer.status) && end.isPage else {
             return .unknown(end.unproven("\(end.message) to HEAD"))
         }
         if answer.coding != nil { known.readsBack(because: answer, warn) }
         guard let length = answer.length, length == job.sentByteCount ?? length else {
-            return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
+            return try readBack(job, from: address, isDoubted: false, mayTry: mayTry, control)
         }
         switch proof(answer, job, handle, mayTry: mayTry, control) {
-        case .given(let name): return .ours(completed(job, address, name, answer["etag"]))
-        case .doubted: return try readBack(job, address, isDoubted: true, mayTry: mayTry, control)
-        case .none: return try readBack(job, address, isDoubted: false, mayTry: mayTry, control)
+        case .given(let name): return .ours(completed(job, at: address, by: name, etag: answer["etag"]))
+        case .doubted: return try readBack(job, from: address, isDoubted: true, mayTry: mayTry, control)
+        case .none: return try readBack(job, from: address, isDoubted: false, mayTry: mayTry, control)
         }
     }
 
@@ -79,7 +79,7 @@ extension S3Transport {
     }
 
     private func readBack(
-        _ job: SendJob, _ address: WebAddress, isDoubted: Bool, mayTry: Bool, _ control: SendControl
+        _ job: SendJob, from address: WebAddress, isDoubted: Bool, mayTry: Bool, _ control: SendControl
     ) throws -> Stored {
         let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
         let end = try exchange.perform(.get, address, [], control, bytes.take)
@@ -87,7 +87,7 @@ extension S3Transport {
         switch bytes.verdict(end) {
         case .same:
             if isDoubted { known.hasOtherETags { if mayTry { job.records.keep(.digests($0)) } } }
-            return .ours(completed(job, address, "bytes", etag))
+            return .ours(completed(job, at: address, by: "bytes", etag: etag))
         case .different: return .damaged(etag: etag)
         case .page(let title):
             return .unknown(HTTPEnd.page("\(address.origin) answers GET with a page\(title) and not the object"))
@@ -112,7 +112,7 @@ extension S3Transport {
         let seen = "\(end.message) to GET, after \(status) to PUT"
         if let put, (200...299).contains(status) {
             switch proof(put, job, upload.handle, mayTry: true, upload.control) {
-            case .given(let name): return completed(job, address, name, put["etag"])
+            case .given(let name): return completed(job, at: address, by: name, etag: put["etag"])
             case .doubted where !settings.trustsStatus:
                 if isOurs { job.records.keep(.accepted(status: PlaceTurn.doubted)) }
                 return .unclear(
@@ -120,7 +120,9 @@ extension S3Transport {
             case .doubted, .none: break
             }
         }
-        if settings.trustsStatus { return completed(job, address, "status", put?["etag"], status: status) }
+        if settings.trustsStatus {
+            return completed(job, at: address, by: "status", etag: put?["etag"], status: status)
+        }
         if isOurs { job.records.keep(.accepted(status: status)) }
         return .blocked(
             Block(

@@ -55,7 +55,7 @@ final class S3Transport: UploadTransport {
             let source: FileHandle
             do { source = try job.open().handle } catch {
                 guard job.delivery.isInDoubt,
-                    case .ours(let outcome) = try stored(job, nil, address, mayTry: true, control)
+                    case .ours(let outcome) = try stored(job, nil, at: address, mayTry: true, control)
                 else { throw error }
                 return outcome
             }
@@ -90,7 +90,7 @@ final class S3Transport: UploadTransport {
     }
 
     private func stored(_ upload: Upload) throws -> Stored {
-        try stored(upload.job, upload.handle, upload.address, mayTry: true, upload.control)
+        try stored(upload.job, upload.handle, at: upload.address, mayTry: true, upload.control)
     }
 
     private func put(_ upload: Upload, _ condition: Condition) throws -> SendOutcome {
@@ -107,7 +107,7 @@ final class S3Transport: UploadTransport {
         switch end.kind {
         // The one proof that needs no further request.
         case .landed where isProvenByETag(end, upload.handle):
-            return completed(upload.job, upload.address, "etag", end.answer?["etag"])
+            return completed(upload.job, at: upload.address, by: "etag", etag: end.answer?["etag"])
         case .landed, .present: return try landed(upload, condition, end)
         // The object that was to be replaced has just been deleted, or the store is confused.
         case .endpoint where ["NoSuchUpload", "NoSuchKey"].contains(end.word):
@@ -180,7 +180,7 @@ final class S3Transport: UploadTransport {
 
     /// - Parameter status: the status of the PUT, if it alone is the proof.
     func completed(
-        _ job: SendJob, _ address: WebAddress, _ proof: String, _ etag: String?, status: Int? = nil
+        _ job: SendJob, at address: WebAddress, by proof: String, etag: String?, status: Int? = nil
     ) -> SendOutcome {
         let receipt = job.receipt(
             .s3,
@@ -195,7 +195,7 @@ final class S3Transport: UploadTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard let address = template.address(of: job.capture) else { return .unknown("the URL cannot be used") }
         do {
-            switch try stored(job, job.openSent(), address, mayTry: false, control) {
+            switch try stored(job, job.openSent(), at: address, mayTry: false, control) {
             case .absent: return .lost("\(address.origin) does not have the object")
             case .ours: return .there
             case .damaged: return .lost("\(shown(address)) holds other bytes")

@@ -42,6 +42,7 @@ class Home:
         self.home = pathlib.Path(folder)
         self.home.mkdir(parents=True)
         self.env = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
+        self.env |= {name: value for name, value in os.environ.items() if name == "TSAN_OPTIONS"}  # of Tests/Threads
 
     def call(self, *argv, env=None, seconds=PATIENCE, input=None, **options):
         """Runs a command to its end and returns its Result. `input` is bytes for its standard input."""

@@ -107,4 +107,4 @@ lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Samples
 
 clean:
-	rm -rf .build .build-bench .build-fuzz .build-receiver .build-phone .build-tsan
+	rm -rf .build .build-api .build-bench .build-fuzz .build-receiver .build-phone .build-tsan

@@ -208,7 +208,7 @@ def main():
         for fields in control():
             build = options.receiver.parents[1] if fields["Package"] == "capbundle-receiver" else ROOT / ".build"
             pack(release, work / "trees" / fields["Package"], fields, target, build / "checkouts")
-    run("python3", HERE / "sbom.py", target / f"capture-bundle-{release.version}.cdx.json", release.version, release.epoch)
+    run("python3", HERE / "sbom.py", target / f"capture-bundle_{release.version}_{release.architecture}.cdx.json", release.version, release.epoch)
     names = sorted(path.name for path in target.iterdir())
     write(target / "SHA256SUMS", run("sha256sum", *names, cwd=target) + "\n")
     if key := os.environ.get("MINISIGN_KEY"):

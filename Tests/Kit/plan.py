@@ -79,6 +79,7 @@ def everything():
                 needs=("release build",), case=("--only", "{}")),
         program("the sessions of the documents", "Documents", *tools, RECEIVER, needs=("release build", "receiver build")),
         suite("API pages", "APIPages", needs=("build",)),
+        Stage("API of the baseline", ".ci/api", needs=("build",)),
         program("ThreadSanitizer", "Threads", alone=True),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
               needs=("release build",)),

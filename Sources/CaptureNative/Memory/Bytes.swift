@@ -40,8 +40,9 @@ package enum ByteSearch {
         guard start >= 0, start <= bytes.count else { return nil }
         return unsafe bytes.withUnsafeBytes { haystack -> Int? in
             guard let base = haystack.baseAddress else { return needle.isEmpty ? 0 : nil }
-            guard let found = unsafe memmem(base + start, UInt(haystack.count - start), needle, UInt(needle.count))
-            else {
+            // Lengths are Int or UInt, depending on the version of the C library.
+            let (left, length) = (haystack.count - start, needle.count)
+            guard let found = unsafe memmem(base + start, numericCast(left), needle, numericCast(length)) else {
                 return nil
             }
             return unsafe UnsafeRawPointer(found) - base

@@ -104,6 +104,7 @@ def works(user):
             work = bench.folder / f"work-{user}"
             volume = made_here.place / "var/lib/capture"
             shutil.copytree(ROOT / "Samples/desk-lamp/raw", work / "raw")
+            (work / "disk").mkdir()
             subprocess.run(["chown", "-R", f"{user}:{user}", work], check=True)
             # nspawn knows users by name only.
             as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]

@@ -1,6 +1,7 @@
 import CaptureNative
 import CaptureTestSupport
 import Foundation
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -28,6 +29,27 @@ struct FolderHandleTests {
         #expect(try Folders.create(FilePath(folder.path("b/c") + end), mode: 0o700).isEmpty)
         Folders.removeEmpty(made)
         #expect(try Folders.names(in: FilePath(folder.path)) == ["a"])
+    }
+
+    /// Each takes the files of the others for leftovers of killed trials.
+    @Test func manyTrialsOfAFolderAtOnceFindNothing() throws {
+        let folder = try TemporaryFolder()
+        for name in ["from", "to"] { _ = try Folders.create(folder.path(name), mode: 0o700) }
+        let (from, target): (FilePath, FilePath) = (folder.path("from"), folder.path("to"))
+        let found = Mutex<[String]>([])
+        let group = DispatchGroup()
+        for _ in 0..<16 {
+            group.enter()
+            Foundation.Thread.detachNewThread {
+                for _ in 0..<16 {
+                    let result = Result { try FolderTrial.lacks(of: from, movingTo: target) }
+                    if (try? result.get())?.isEmpty != true { found.withLock { $0.append("\(result)") } }
+                }
+                group.leave()
+            }
+        }
+        group.wait()
+        #expect(found.withLock(\.self).isEmpty)
     }
 
     @Test func refusesALinkInPlaceOfASubfolder() throws {

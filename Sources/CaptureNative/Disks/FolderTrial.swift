@@ -45,7 +45,7 @@ package final class FolderTrial {
     private static func lacks(
         of name: FilePath.Component, _ folder: FolderHandle, _ target: FolderHandle
     ) throws(NativeError) -> [Lack] {
-        let trial = try FolderTrial(folder, name)
+        let trial = try begun(folder, name)
         var lacks = try trial.foreignness()
         for (attempt, lack) in [
             (trial.lock, Lack.fileLock), (trial.lockRange, Lack.rangeLock), (trial.map, Lack.sharedMap),
@@ -59,6 +59,14 @@ package final class FolderTrial {
             }
         }
         return lacks
+    }
+
+    private static func begun(_ folder: FolderHandle, _ name: FilePath.Component) throws(NativeError) -> FolderTrial {
+        // Another trial that begins may take the file for a leftover, before it is opened once more.
+        for _ in 0..<100 {
+            do throws(NativeError) { return try FolderTrial(folder, name) } catch  where error.isMissing {}
+        }
+        return try FolderTrial(folder, name)
     }
 
     private func foreignness() throws(NativeError) -> [Lack] {

@@ -114,7 +114,7 @@ def works(user):
                 bench.run(*made_here.words(*as_user, *command, binds=[(work, "/work")]), seconds=PATIENCE)
             sent, = (work / "disk").glob("*.bundle")
             expect(sent.read_bytes() == (work / "cap.bundle").read_bytes(), "other bytes were sent")
-            expect((work / "picture.png").read_bytes()[:4] == b"\x89PNG", "there is no picture")
+            expect((work / "picture.png").read_bytes()[:4] == b"\x89PNG", "picture.png is no PNG file")
             owners = {path.stat().st_uid for path in [sent, work / "cap.bundle", *volume.glob(".local/share/*")]}
             expect(owners == {user}, f"files belong to {owners}")
     return long(test)

@@ -29,7 +29,7 @@ enum Migration11 {
                 ORDER BY id DESC LIMIT 1) = 'complete';
         """
 
-    /// Ends of sessions have numbers, because two ends can have one stamp. A report counts for the end of its number, until a
+    /// Ends of sessions have numbers, because two ends can have one time. A report counts for the end of its number, until a
     /// member lands that it lacks. In 1.0 a report of an earlier end could look like that of the last one: then no
     /// destination had accepted the last one (`sessions.marker`).
     private static let ends = """

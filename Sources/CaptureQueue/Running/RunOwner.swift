@@ -29,7 +29,7 @@ final class RunOwner: Sendable {
     struct Start {
         /// How far its time is ahead of the clock.
         var ahead = 0
-        /// How far stamps are ahead of its time.
+        /// How far the times of records are ahead of its time.
         var lead = 0
         /// If set, only deliveries due before this time are sent, each once; nil to send also what becomes due later.
         var dueBefore: Int?
@@ -110,7 +110,7 @@ final class RunOwner: Sendable {
 
     func ring() { held.withLock(\.bell)?.ring() }
 
-    /// Something happened that other threads wait for.
+    /// Other threads may have work now.
     func moved() {
         with { $0.moved() }
         ring()

@@ -81,7 +81,7 @@ extension UploadQueue.Upkeep {
         return try settings.room(at: queue.folder, next: next)
     }
 
-    /// Trusts the wall clock from now on. Later stamps are set to the current time, and nothing waits because of them.
+    /// Trusts the wall clock from now on. Later times are set to the current time, and nothing waits because of them.
     public func acceptClock() throws {
         try queue.store.write { db in
             let now = try queue.clock.accept(QueueClock.memory(db))

@@ -54,7 +54,7 @@ package enum PlaceTurn: Hashable, Sendable {
 /// A run reads them when it has the turn to write, because its threads get their turns in any order.
 package struct AttemptContext: Sendable {
     package var retry = RetryPolicy.standard
-    /// When it began, as a stamp; nil if it began when it was claimed.
+    /// When it began, as a time for records; nil if it began when it was claimed.
     package var startedAt: Int?
     package var bytesSent: Int?
     package var stopCode: String?

@@ -99,7 +99,7 @@ package struct RunState: Sendable {
     /// Others have changed what is due.
     package mutating func newsCame() { news += 1 }
 
-    /// Something happened that other threads wait for: a member of a session has landed, or a destination is no longer blocked.
+    /// A member of a session landed, or a block ended: other threads may have work now.
     package mutating func moved() { hasMoved = true }
 
     /// - Returns: whether something moved since the last call.

@@ -3,12 +3,13 @@ import threading
 import time
 
 from Kit.servers.capture_api import Answer, CaptureAPI
-from Kit.outcomes import IS_LONG, expect
+from Kit.outcomes import IS_LONG, expect, long
 from Kit.invariants import clean
 from Kit.sending import wait_until
 
 SECONDS = 30
 KILLS, BUNDLES = (200, 100) if IS_LONG else (10, 10)
+WATCHED = 2000
 
 
 def killed_often(bench):
@@ -57,6 +58,38 @@ def settled(bench, rig, api, sent):
     expect(rig.send("--until-empty", code=0).out == b"", "one more run finds something to do")
 
 
+@long
+def killed_watching(bench):
+    """`run --watch`, four transfers at a time to each of three destinations, while other processes push."""
+    chance = bench.chance("kills of watching runs")
+    rig, sent = bench.rig(), bench.bundles(WATCHED // 2)
+    with CaptureAPI(bench.public) as one, CaptureAPI(bench.public) as two:
+        for name, api in (("one", one), ("two", two)):
+            rig.http(api.url, "--concurrency", "4", name=name, retry="0x10")
+        disk = rig.out / "disk"
+        disk.mkdir()
+        rig.dest("disk", "folder", "--path", disk, "--concurrency", "4", "--retry", "0x10")
+        everywhere = [word for name in ("one", "two", "disk") for word in ("--dest", name)]
+        for number in range(WATCHED):
+            with rig.start("run", "--watch") as running:
+                if number % 2:
+                    rig.push(sent[number // 2], options=everywhere)
+                time.sleep(chance.uniform(0, 0.2))
+                expect(running.is_alive, f"run number {number} ended by itself")
+                running.kill()
+        begun = len(one.stored) + len(two.stored)
+        expect(begun > WATCHED / 2, f"only {begun} captures landed during the kills")
+        rig.send("--until-empty", code=0, seconds=300, about="the last run")
+        rows = {(row.bundle, row.destination_name): (row.state, row.in_doubt, row.attempts) for row in rig.deliveries()}
+        wrong = {key: row for key, row in rows.items() if row != ("completed", 0, 1)}
+        expect(len(rows) == 3 * len(sent) and not wrong, f"{len(rows)} deliveries, of which {str(wrong)[:500]}")
+        for api in (one, two):
+            api.holds(*map(bench.photo, sent))
+        expect({path.read_bytes() for path in disk.rglob("*.bundle")} == {bundle.data for bundle in sent}, "other files on the disk")
+        rig.run("status", "--check").must(0, about="status")
+    clean(rig)
+
+
 def killed_half_sent(bench):
     """After a kill in the middle of the body the next run sends it again at once, under the same key."""
     rig, bundle = bench.rig(), bench.big()
@@ -79,5 +112,6 @@ def killed_half_sent(bench):
 
 TESTS = [
     ("kills at random moments of runs: each lands once", killed_often),
+    (f"{WATCHED} kills of run --watch, with three destinations and pushes beside it", killed_watching),
     ("killed while half is sent", killed_half_sent),
 ]

@@ -80,10 +80,14 @@ struct InboxTests {
         func concerns() throws -> [QueueConcern] {
             try room.queue.status().concerns().filter { $0.code == .inbox }
         }
-        room.manual.jump(Int(Date().timeIntervalSince1970 * 1000) - room.manual.now)
+        // The file has the time of the machine, at which the test may be late.
+        func passSeconds(_ seconds: Double) {
+            room.manual.jump(Int((Date().timeIntervalSince1970 + seconds) * 1000) - room.manual.now)
+        }
         try put("one", as: "one.bundle")
+        passSeconds(0)
         #expect(try concerns().isEmpty)
-        room.manual.jump(601_000)
+        passSeconds(601)
         #expect(try concerns() == [QueueConcern(.inbox, 1)])
         try files.removeItem(atPath: place(""))
         #expect(try concerns() == [QueueConcern(.inbox, 1)] && room.queue.status().inboxFault != nil)

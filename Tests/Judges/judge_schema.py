@@ -1,7 +1,10 @@
 """jsonschema: the output of --json matches its published schema, whatever the verdict."""
 import json
+import shutil
 
 import jsonschema
+import numpy as np
+from PIL import Image
 
 from Judges.bench import SAMPLE, SPEC, expect
 
@@ -66,6 +69,13 @@ def pack_reports(bench):
     result = bench.capbundle("pack", SAMPLE, folder / "none", "--out-dir", folder / "out", "--json", code=66)
     told = validate(schema, result.out, "pack --out-dir --json")
     expect(len(told) == 2, "pack --out-dir --json: not a line a capture")
+    # Codes may be added (Spec/stability.md), so the schema has no list of them.
+    raw = folder / "millimetres"
+    shutil.copytree(SAMPLE, raw)
+    (raw / "depth.f32").unlink()
+    Image.fromarray(np.full((192, 256), 1500, np.uint16)).save(raw / "depth.png")
+    told, = validate(schema, bench.capbundle("pack", raw, "-o", folder / "unit", "--chain", "--json").out, "pack of depth.png")
+    expect("raw.unit" in [remark["code"] for remark in told["remarks"]], "pack of depth.png says nothing about its unit")
 
 
 def from_body_reports(bench):

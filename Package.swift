@@ -200,7 +200,10 @@ if Context.environment["CAPBUNDLE_FUZZ"] != nil {
 // entrance, so it imports CaptureQueue as tests do.
 if Context.environment["CAPQUEUE_BENCH"] != nil {
     package.products.append(.executable(name: "capqueue-bench", targets: ["capqueue-bench"]))
-    package.targets.first { $0.name == "CaptureQueue" }?.swiftSettings = strict + [.unsafeFlags(["-enable-testing"])]
+    package.targets.first { $0.name == "CaptureQueue" }?.swiftSettings =
+        strict + [
+            .unsafeFlags(["-enable-testing"], .when(configuration: .release))
+        ]
     package.targets.append(
         .executableTarget(
             name: "capqueue-bench",

@@ -21,16 +21,16 @@ func addRow(_ number: Int, _ queue: UploadQueue) throws {
     try queue.store.write { db in
         let reading = try queue.clock.observe(db)
         let row = CaptureRow(
-            id: try db.freeID(facts.bundleID), facts: facts, pushedAt: reading.stamp, session: nil, priority: 0,
+            id: try db.freeID(facts.bundleID), facts: facts, pushedAt: reading.recordTime, session: nil, priority: 0,
             holding: .reference, reference: "/nowhere/\(hash)")
-        try db.insertCapture(row, destinations: [], start: DeliveryStart(reading), at: reading.stamp)
+        try db.insertCapture(row, destinations: [], start: DeliveryStart(reading), at: reading.recordTime)
     }
 }
 
 func complete(_ queue: UploadQueue, at destination: Destination) throws {
     guard let claim = try Claims(queue).next(for: destination) else { return }
     let outcome = SendOutcome.completed(receipt: claim.capture.sha256.description, remoteID: nil, remoteURL: nil)
-    _ = try queue.store.write { try Claims(queue).settle(claim, outcome, AttemptContext(), $0) }
+    _ = try queue.store.write { try Claims(queue).settle(claim, with: outcome, AttemptContext(), in: $0) }
 }
 
 let words = CommandLine.arguments

@@ -122,7 +122,7 @@ enum PageStyle {
         section tbody th{font-weight:500}
         section th,.line{white-space:nowrap}
         section :is(th,td){vertical-align:top}
-        section td{overflow-wrap:anywhere;min-width:8.5rem}
+        section td{overflow-wrap:anywhere;min-width:7rem}
         .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;min-width:0;white-space:nowrap}
         .bar{display:block;width:100%;min-width:7rem;height:.8rem;margin-top:.25rem}
         .bar .good,.bar .neutral,.bar .doubtful,.bar .bad{fill:currentColor}

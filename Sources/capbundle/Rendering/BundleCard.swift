@@ -113,11 +113,11 @@ struct BundleCard {
         }
         let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
         return ReportedBundle.table.linked([
-            captured, kind.tone.mark(kind.words), report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—",
-            facts.model ?? "—",
+            captured, kind.tone.mark(kind.words), "\(findings.isEmpty ? "none" : findings)",
+            report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—", facts.model ?? "—",
             place ?? words(of: .location, matched: "not shown"),
             "\(manifest?.depth.map { "\($0.size.width) × \($0.size.height)" } ?? "none")",
-            "\(Rounded.size(report.bytes))", "\(foreign: view.file)", "\(findings.isEmpty ? "none" : findings)",
+            "\(Rounded.size(report.bytes))", "\(foreign: view.file)",
         ])
     }
 }

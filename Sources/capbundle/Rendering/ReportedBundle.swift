@@ -86,8 +86,8 @@ struct ReportedBundle: Sendable {
         card.findings = ["\(failure.message) [\(failure.code.rawValue)]"]
         card.facts.add("File", "\(foreign: file)")
         let row = table.linked(
-            ["unknown", kind.tone.mark(kind.words)] + Array(repeating: "—", count: 5)
-                + ["\(foreign: file)", "\(failure.code.rawValue)"])
+            ["unknown", kind.tone.mark(kind.words), "\(failure.code.rawValue)"] + Array(repeating: "—", count: 5)
+                + ["\(foreign: file)"])
         return ReportEntry(time: nil, kind: kind.group, card: card, row: row)
     }
 
@@ -99,8 +99,8 @@ struct ReportedBundle: Sendable {
     static let table = PageTable(
         "All captures",
         [
-            .init("Captured (UTC)"), .init("Verdict"), .init("Device"), .init("Model"), .init("Place"), .init("Depth"),
-            .init("Size", isNumber: true), .init("File"), .init("Findings"),
+            .init("Captured (UTC)"), .init("Verdict"), .init("Findings"), .init("Device"), .init("Model"), .init("Place"),
+            .init("Depth"), .init("Size", isNumber: true), .init("File"),
         ])
 
     // MARK: - Spreadsheets

@@ -20,6 +20,8 @@ package struct BegunClaims: Sendable {
 
     private let file: FileHandle
 
+    init(file: FileHandle) { self.file = file }
+
     /// Makes the file for a run of this process.
     package init(in folder: QueueFolder) throws(QueueError) {
         let path = folder.begunFile

@@ -1,8 +1,11 @@
+import CaptureNative
 import CaptureTestSupport
 import QueueModel
+import SystemPackage
 import Testing
 
 @testable import CaptureQueue
+@testable import QueueFiles
 
 /// What `hold` and `cancel` interrupt is in doubt until its own claim says that nothing can have arrived.
 struct InterruptedClaimTests {
@@ -70,5 +73,23 @@ struct InterruptedClaimTests {
         try claims.giveBack(claim)
         #expect(try isInDoubt(id) == false)
         #expect(try queues.state(id) == .cancelled)
+    }
+
+    /// The writer slept, and the lane waited for it.
+    @Test(.timeLimit(.minutes(1))) func aBeginThatCannotBeRecordedLeavesNoLaneWaiting() throws {
+        _ = try queues.push("a")
+        let destination = try queue.destinations.find("disk")
+        let owner = RunOwner(clock: { 0 }, onEvent: { _ in })
+        let full = try FileHandle.open("/dev/full", FileHandle.newOrExistingFile, mode: 0o600)
+        let writer = ResultWriter(queue, owner, begun: BegunClaims(file: full))
+        #expect(writer.start())
+        let pool = owner.with { $0.poolStarts(destination, concurrency: 1) }
+        let lane = owner.with { $0.laneStarts(pool, 0) }
+        let claim = try claim()
+        MonotonicClock.sleep(0.1)
+        #expect(throws: QueueError.self) { try writer.begins(claim, lane) }
+        _ = try writer.takeNext(lane)
+        owner.with { $0.laneEnded(lane) }
+        writer.end()
     }
 }

@@ -41,8 +41,9 @@ final class ResultWriter: Sendable {
     /// Records that a claim begins, and has the next delivery claimed.
     func begins(_ claim: Claim, _ lane: Int) throws(QueueError) {
         let slot = owner.with { $0.sendingBegins(claim, lane) }
+        // Even after an error: the lane waits for what it asked for.
+        defer { raise() }
         try onFile(queue.folder.begunFile) { try begun?.begin(claim.token, slot: slot) }
-        raise()
     }
 
     /// Hands in a try that has ended.

@@ -57,8 +57,8 @@ extension Claims {
         let fault = StoredBytesCheck(spool: queue.spool).check(record, reads: true).fault
         if case .absent(let root) = fault { return try postpone(claim, below: root, at: time, in: turn) }
         guard case .wrong(let kind, _) = fault else {
-            // The SHA-256 of the bytes is right, so the tag is wrong.
-            if record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
+            // If the SHA-256 of the bytes is right, the tag is wrong.
+            if fault == nil, record.tag != nil { try turn.write { try $0.dropTag(ofCapture: record.sequence) } }
             return nil
         }
         do { try queue.store.requireSpool() } catch {

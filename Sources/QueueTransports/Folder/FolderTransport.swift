@@ -77,8 +77,9 @@ package final class FolderTransport: UploadTransport {
                 if let refusal = try refusal(of: copy, job, target) { return refusal }
                 try setAside(name, folder)
             }
+            let isWritten = isWritten(name, folder, now: job.now)
             let file = try AtomicFile(
-                name, in: folder, mode: 0o644, temporaryName: isWritten(name, folder, now: job.now) ? .random : .fixed)
+                name, in: folder, mode: 0o644, temporaryName: isWritten ? .random : .fixed)
             // The lock shows another queue that the file is being written, also while it is read back.
             _ = file.handle.lockIfFree()
             control.began(bytes: job.capture.byteCount)
@@ -92,9 +93,13 @@ package final class FolderTransport: UploadTransport {
             // Without the cache, the bytes are read back from the disk and not from memory.
             file.handle.dropCache()
             try file.handle.seekToStart()
-            guard try copy(file.handle, to: nil, expecting: .sha256(job.capture.sha256)) == true else {
+            guard let isKept = try copy(file.handle, to: nil, expecting: .sha256(job.capture.sha256), control) else {
+                return .parked(cause: control.stopped ?? "stopped", isInDoubt: false)
+            }
+            guard isKept else {
                 return .failed(code: "folder.readback", message: "\(target) differs from what was written to it")
             }
+            if isWritten { removeAbandoned(name, folder) }
             for case .some(let error) in AtomicFile.commit([file.naming(.refuse)], areSynced: true) {
                 guard error.isExisting else { throw error }
                 return try compare(job, with: target, in: folder, source)
@@ -186,6 +191,14 @@ package final class FolderTransport: UploadTransport {
         // Locks of network mounts do not exclude everybody.
         guard Self.isSettled(status, now: now) else { return true }
         return (try? folder.open(hidden, FileHandle.existingFile).lockIfFree()) != true
+    }
+
+    /// Removes the hidden file if it is no longer being written. A killed run left it, or a network mount has no locks: then
+    /// the other queue fails to give it its name, tries again, and finds the copy.
+    private func removeAbandoned(_ name: FilePath.Component, _ folder: FolderHandle) {
+        let hidden = AtomicFile.hiddenName(for: name, .fixed)
+        guard (try? folder.open(hidden, FileHandle.existingFile).lockIfFree()) == true else { return }
+        _ = folder.removeLeftover(hidden, of: name)
     }
 
     /// Whether a file has not changed for a minute.

@@ -226,6 +226,19 @@ def two_queues(bench):
     expect((disk / f"{bundle.id}.bundle").read_bytes() == bundle.data, "the copy has other bytes")
 
 
+def abandoned(bench):
+    """A run that was killed a moment ago left its hidden file, and the next run begins at once."""
+    rig, bundle = bench.rig(), bench.bundles(1)[0]
+    disk = rig.to_folder()
+    rig.push(bundle)
+    hidden = disk / f".{bundle.id}.bundle.new.tmp"
+    hidden.write_bytes(bundle.data[:9000])
+    rig.before = without_nameless_files()
+    rig.run("run", "--until-empty").must(0, about="run")
+    expect((disk / f"{bundle.id}.bundle").read_bytes() == bundle.data, "the copy has other bytes")
+    expect(not hidden.exists(), "the hidden file stays for ever")
+
+
 TESTS = [
     ("what a power cut left of a copy is set aside, and the copy is made again", torn_copies),
     ("a sound bundle, or one of a later version, under the name of a copy is a conflict", foreign_bundles),
@@ -235,4 +248,5 @@ TESTS = [
     ("receipts of 1.0: a copy that ext2 may have lost", old_receipts_without_journal),
     ("receipts of 1.0: check --remote ends doubt about copies that are back", put_back),
     ("two queues that write the same copy at the same time", two_queues),
+    ("what a run left that was killed a moment ago is removed", abandoned),
 ]

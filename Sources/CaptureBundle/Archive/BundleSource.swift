@@ -7,38 +7,6 @@ package protocol ByteStream: AnyObject {
     func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int
 }
 
-/// The bytes of an open file or pipe.
-package final class HandleStream: ByteStream {
-    private let handle: FileHandle
-    private let name: String
-
-    package init(_ handle: FileHandle, name: String) {
-        self.handle = handle
-        self.name = name
-    }
-
-    package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
-        try native({ .reading(name, $0) }) { try handle.readSome(into: &buffer) }
-    }
-}
-
-/// A stream that passes bytes on and shows each piece to an observer first.
-package final class CopyingStream: ByteStream {
-    private let source: any ByteStream
-    private let onPiece: (Span<UInt8>) throws -> Void
-
-    package init(_ source: any ByteStream, _ onPiece: @escaping (Span<UInt8>) throws -> Void) {
-        self.source = source
-        self.onPiece = onPiece
-    }
-
-    package func fill(_ buffer: inout [UInt8]) throws(BundleError) -> Int {
-        let count = try source.fill(&buffer)
-        try native { try onPiece(buffer.span.extracting(first: count)) }
-        return count
-    }
-}
-
 /// The source of the bytes of a bundle or an upload body. It is read forwards and only once, whether it is a file or a
 /// pipe.
 public final class BundleSource {
@@ -51,15 +19,17 @@ public final class BundleSource {
     /// The name of the source in messages and reports.
     public let name: String
     private let origin: Origin
+    private let onPiece: ((Span<UInt8>) throws -> Void)?
     private var buffer: [UInt8]
     private var start = 0
     private var end = 0
     /// The number of bytes that were read so far.
     private(set) var position = 0
 
-    private init(_ origin: Origin, name: String) {
+    private init(_ origin: Origin, name: String, onPiece: ((Span<UInt8>) throws -> Void)? = nil) {
         self.origin = origin
         self.name = name
+        self.onPiece = onPiece
         switch origin {
         case .file, .stream: buffer = [UInt8](repeating: 0, count: 1 << 16)
         case .memory: buffer = []
@@ -84,7 +54,10 @@ public final class BundleSource {
         self.init(handle: try native({ .opening(path, $0) }) { try FileHandle.reading(path) }, name: path.string)
     }
 
-    package convenience init(handle: FileHandle, name: String) { self.init(.file(handle), name: name) }
+    /// - Parameter onPiece: Is shown each piece of the file as it is read, before anybody else.
+    package convenience init(handle: FileHandle, name: String, onPiece: ((Span<UInt8>) throws -> Void)? = nil) {
+        self.init(.file(handle), name: name, onPiece: onPiece)
+    }
 
     /// Creates a source from bytes in memory.
     public convenience init(bytes: [UInt8], name: String = "bundle") {
@@ -93,7 +66,10 @@ public final class BundleSource {
         end = bytes.count
     }
 
-    package convenience init(stream: any ByteStream, name: String) { self.init(.stream(stream), name: name) }
+    /// - Parameter onPiece: As in `init(handle:name:onPiece:)`.
+    package convenience init(stream: any ByteStream, name: String, onPiece: ((Span<UInt8>) throws -> Void)? = nil) {
+        self.init(.stream(stream), name: name, onPiece: onPiece)
+    }
 
     /// Whether no byte has been read: the source is empty, or reading has not begun.
     public var isEmpty: Bool { position == 0 }
@@ -111,6 +87,10 @@ public final class BundleSource {
         case .memory: return false
         case .stream(let stream): count = try stream.fill(&buffer)
         case .file(let handle): count = try native({ .reading(name, $0) }) { try handle.readSome(into: &buffer) }
+        }
+        if let onPiece {
+            let piece = buffer
+            try native { try onPiece(piece.span.extracting(first: count)) }
         }
         start = 0
         end = count
@@ -175,7 +155,7 @@ public final class BundleSource {
     func skip(_ count: Int) throws(BundleError) -> Int {
         var left = count
         while left > 0 {
-            if start == end, case .file(let handle) = origin, handle.skip(left) {
+            if start == end, onPiece == nil, case .file(let handle) = origin, handle.skip(left) {
                 position += left
                 return count
             }

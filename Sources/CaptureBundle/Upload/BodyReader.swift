@@ -253,8 +253,7 @@ package final class ArrivingBody {
     private init(_ bytes: ByteHandover) throws(BundleError) {
         let hash = try DigestStream()
         self.hash = hash
-        let stream = CopyingStream(bytes) { try hash.update($0) }
-        source = BundleSource(stream: stream, name: "body")
+        source = BundleSource(stream: bytes, name: "body") { try hash.update($0) }
     }
 
     /// Runs `body` on a thread of its own, which reads the pieces as they arrive.

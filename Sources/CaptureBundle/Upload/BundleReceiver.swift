@@ -71,8 +71,8 @@ public struct BundleReceiver: Sendable {
         _ body: BundleSource, _ take: @escaping (Span<UInt8>) throws -> Void
     ) throws(BundleError) -> Received {
         let reader = BodyReader(body)
-        let copy = CopyingStream(reader, take)
-        var report = try verifier.verify(BundleReader(BundleSource(stream: copy, name: body.name)), observer: nil)
+        let bundle = BundleSource(stream: reader, name: body.name, onPiece: take)
+        var report = try verifier.verify(BundleReader(bundle), observer: nil)
         if [.malformed, .altered].contains(report.verdict) {
             let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
             // The number of bytes rebuilt until then depends on the pieces in which the body arrived, so it is not

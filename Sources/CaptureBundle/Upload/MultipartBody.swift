@@ -93,10 +93,9 @@ package struct SeekableBundle {
         let temporary = try OutputTarget.temporary()
         // The bundle is verified while it arrives, so that a source that is not a sound bundle is not stored: a pipe
         // may never end.
-        let copy = CopyingStream(HandleStream(opened, name: name)) { piece in
+        let source = BundleSource(handle: opened, name: name) { piece in
             try native(OutputTarget.temporaryFailure) { try temporary.write(piece) }
         }
-        let source = BundleSource(stream: copy, name: name)
         try Verifier.soundness.verify(BundleReader(source), observer: nil).requireSound(name)
         handle = temporary
     }
@@ -129,11 +128,10 @@ package struct SeekableBundle {
     package func verify(sha256 expected: Digest?, _ observer: (any BundleObserver)? = nil) throws(BundleError) {
         let hash = try DigestStream()
         try native({ .reading(name, $0) }) { try handle.seekToStart() }
-        let stream = CopyingStream(HandleStream(handle, name: name)) { piece in
+        let source = BundleSource(handle: handle, name: name) { piece in
             if expected != nil { try hash.update(piece) }
         }
-        let report = try Verifier.soundness.verify(
-            BundleReader(BundleSource(stream: stream, name: name)), observer: observer)
+        let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
         try report.requireSound(name)
         if let expected, try hash.finish() != expected {
             throw BundleError(.entrySHA256, "the bytes changed since they were pushed", file: name)

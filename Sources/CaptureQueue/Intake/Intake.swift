@@ -155,15 +155,14 @@ struct Intake: Sendable {
         from.expectReading()
         let hash = try DigestStream()
         let tagger = try file.map { _ in try onFile(named: name) { try BytesTagger() } }
-        let stream = CopyingStream(HandleStream(from, name: name)) { piece in
+        let source = BundleSource(handle: from, name: name) { piece in
             try hash.update(piece)
             try tagger?.update(piece)
             if let file, !isCloned { try push.write(piece, to: file) }
         }
         // The body begins with the metadata, so a pipe would have to be read twice.
         let body = push.signs && size > 0 && name != "-" ? try? BodyHashing(from, name: name) : nil
-        let report = try verifier.verify(
-            BundleReader(BundleSource(stream: stream, name: name)), observer: body?.observer)
+        let report = try verifier.verify(BundleReader(source), observer: body?.observer)
         try report.requireSound(name)
         if options.requiresTrust, let fault = report.faults.first {
             throw BundleError(fault.code, fault.message, file: name, entry: fault.entry)

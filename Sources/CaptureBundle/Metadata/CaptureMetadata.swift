@@ -42,6 +42,11 @@ public struct CaptureMetadata: Sendable {
         depthSize = size
     }
 
+    /// Parses a bundle's `metadata.json`: rule E1.
+    package static func root(_ bytes: [UInt8]) throws(BundleError) -> JSONValue {
+        try CanonicalJSON.decode(bytes, or: .metadataCanonical)
+    }
+
     private static func wrong(_ message: String) -> BundleError { BundleError(.metadataValue, message) }
 
     /// A member such as `capturedAt` was probably meant.

@@ -101,15 +101,10 @@ struct VerificationPass {
             return
         }
         mark(entry, .matched)
-        let findings = try content.finish()
-        if let metadata = findings.metadata { report.metadata = metadata }
-        if let survey = findings.depthSurvey { report.depthSurvey = survey }
-        if let location = findings.location { report.location = location }
-        if let photo = findings.photo { report.photo = photo }
-        report.warnings += findings.warnings
-        report.faults += findings.faults
+        let faults = try content.finish(&report)
+        report.faults += faults
         if [.depth, .metadata, .location].contains(entry.path) {
-            outcomes[entry.role.rawValue] = findings.faults.isEmpty ? .passed : .failed
+            outcomes[entry.role.rawValue] = faults.isEmpty ? .passed : .failed
         }
     }
 

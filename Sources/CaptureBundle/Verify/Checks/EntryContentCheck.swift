@@ -3,79 +3,82 @@ import CaptureNative
 /// Checks the contents of an entry, once its bytes have matched their hash: rules D, E and L. Of the photo,
 /// it only reads the header.
 final class EntryContentCheck {
-    struct Findings {
-        var faults: [BundleError] = []
-        var warnings: [BundleError] = []
-        var metadata: CaptureMetadata?
-        var depthSurvey: DepthSurvey?
-        var location: GeoPosition?
-        var photo: PhotoHeader?
-    }
-
-    private enum Content {
-        case depth(DepthMapReader, expected: Digest)
-        case metadata
-        case location
-        case photo
-        /// An entry of which only the hash is checked.
-        case opaque
-    }
-
-    private let content: Content
     private let entry: ManifestEntry
     private let manifest: Manifest
-    private var gathered: [UInt8] = []
+    private let depth: DepthMapReader?
     private var survey: DepthSurvey?
     private var photo: JPEGWalk
+    private var gathered: [UInt8] = []
 
     init(_ entry: ManifestEntry, _ manifest: Manifest, surveysDepth: Bool) throws(BundleError) {
         self.entry = entry
         self.manifest = manifest
         photo = JPEGWalk(size: entry.size, readsHeaderOnly: true)
-        switch entry.path {
-        case .depth:
-            // A manifest that lists a depth map also describes it: rule M7.
-            if let depth = manifest.depth {
-                content = .depth(try DepthMapReader(size: depth.size), expected: depth.sha256)
-                if surveysDepth { survey = DepthSurvey() }
-            } else {
-                content = .opaque
-            }
-        case .metadata: content = .metadata
-        case .location: content = .location
-        case .photo: content = .photo
-        default: content = .opaque
+        // A manifest that lists a depth map also describes it: rule M7.
+        if entry.path == .depth, let described = manifest.depth {
+            depth = try DepthMapReader(size: described.size)
+            survey = surveysDepth ? DepthSurvey() : nil
+        } else {
+            depth = nil
         }
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {
-        switch content {
-        case .depth(let reader, _):
-            if survey == nil { try reader.consume(piece) } else { try reader.consume(piece) { survey?.add($0) } }
+        switch entry.path {
+        case .depth:
+            if survey == nil { try depth?.consume(piece) } else { try depth?.consume(piece) { survey?.add($0) } }
         case .metadata, .location:
             // The memory is bounded, because the manifest was refused if the size of either entry exceeds its limit.
             gathered.append(copying: piece)
         case .photo: try? photo.consume(piece)
-        case .opaque: break
+        default: break
         }
     }
 
-    func finish() throws(BundleError) -> Findings {
-        var findings = Findings()
-        switch content {
-        case .depth(let reader, let expected):
-            if let fault = try reader.finish(expected: expected) { findings.faults.append(fault) }
-            findings.depthSurvey = survey
-        case .metadata:
-            MetadataCheck(manifest: manifest).run(gathered, &findings)
-        case .location:
-            do { findings.location = try GeoPosition.decode(gathered) } catch { findings.faults.append(error) }
-        case .photo: findings.photo = photo.finishHeader()
-        case .opaque: break
+    /// Records in the report what the entry contains, and its warnings. Returns the faults.
+    func finish(_ report: inout VerificationReport) throws(BundleError) -> [BundleError] {
+        var faults: [BundleError] = []
+        switch entry.path {
+        case .depth:
+            if let depth, let described = manifest.depth, let fault = try depth.finish(expected: described.sha256) {
+                faults.append(fault)
+            }
+            report.depthSurvey = survey
+        case .metadata: faults = checkMetadata(&report)
+        case .location: do { report.location = try GeoPosition.decode(gathered) } catch { faults.append(error) }
+        case .photo: report.photo = photo.finishHeader()
+        default: break
         }
-        let path = entry.path.description
-        findings.faults = findings.faults.map { BundleError($0.code, $0.message, entry: path) }
-        findings.warnings = findings.warnings.map { BundleError($0.code, $0.message, entry: path) }
-        return findings
+        return faults.map { BundleError($0.code, $0.message, entry: entry.path.description) }
+    }
+
+    /// Rules E1 to E5.
+    private func checkMetadata(_ report: inout VerificationReport) -> [BundleError] {
+        var faults: [BundleError] = []
+        do throws(BundleError) {
+            let root = try CaptureMetadata.root(gathered)
+            if root["location"] != nil {
+                let message = "has a top-level member location; a position belongs in location.json"
+                faults.append(BundleError(.metadataLocation, message))
+            }
+            report.warnings += CaptureMetadata.namesThatLookLikeAPosition(in: root).map {
+                let message = "the member \($0) looks like a position"
+                return BundleError(.metadataPosition, message, entry: entry.path.description)
+            }
+            let metadata = try CaptureMetadata(root)
+            report.metadata = metadata
+            let (time, signedTime) = (metadata.capturedAt, manifest.capturedAt)
+            if time != signedTime {
+                let message = "captured_at is \(time) in UTC, the manifest says \(signedTime)"
+                faults.append(BundleError(.metadataCapturedAt, message))
+            }
+            let (said, signed) = (metadata.depthSize?.description, manifest.depth?.size.description)
+            if said != signed {
+                let found = said.map { "is \($0)" } ?? "is missing"
+                let message = "depth_map_dimensions \(found), the manifest has \(signed ?? "no depth")"
+                faults.append(BundleError(.metadataDimensions, message))
+            }
+        } catch { faults.append(error) }
+        return faults
     }
 }

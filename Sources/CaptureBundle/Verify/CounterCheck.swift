@@ -9,24 +9,29 @@ struct CounterCheck {
     let state: CounterState
     let requiresFresh: Bool
 
+    /// What the state records of a bundle, and the index of its report.
+    private typealias CounterUse = (index: Int, key: Digest, counter: UInt32, manifest: Digest)
+
     /// Judges bundles in this order and records those that were not seen. Bundles with faults are not compared.
     ///
     /// - Throws: An error if the state cannot be used. Then it is as it was before.
     func run(on reports: inout [VerificationReport]) throws {
-        for index in reports.indices where reports[index].verdict != .verified {
-            reports[index].checks.append(.init(name: "counter", outcome: .notReached))
-        }
-        let uses = reports.indices.compactMap { index in
-            reports[index].verdict == .verified ? CounterUse(reports[index]).map { (index, $0) } : nil
-        }
-        guard !uses.isEmpty else { return }
-        var known: [(Int, CounterUse, Digest?)] = []
-        try state.change(uses.map { $0.1.key }) { records in
-            for (index, use) in uses {
-                known.append((index, use, try records.exchange(of: use.key, at: use.counter, for: use.manifest)))
+        var uses: [CounterUse] = []
+        for (index, report) in reports.enumerated() {
+            if report.verdict != .verified {
+                reports[index].checks.append(.init(name: "counter", outcome: .notReached))
+            } else if let key = report.manifest?.device.keyID, let counter = report.authenticatorData?.counter,
+                let manifest = report.manifestSHA256
+            {
+                uses.append((index, key, counter, manifest))
             }
         }
-        for (index, use, manifest) in known { check(&reports[index], use, known: manifest) }
+        guard !uses.isEmpty else { return }
+        var known: [Digest?] = []
+        try state.change(uses.map(\.key)) { records in
+            known = try uses.map { try records.exchange(of: $0.key, at: $0.counter, for: $0.manifest) }
+        }
+        for (use, known) in zip(uses, known) { check(&reports[use.index], use, known: known) }
     }
 
     /// Judges those outcomes that are reports.
@@ -56,19 +61,5 @@ struct CounterCheck {
         }
         let isReused = report.faults.contains { $0.code == .counterReused }
         report.checks.append(.init(name: "counter", outcome: isReused ? .failed : .passed))
-    }
-}
-
-/// What the state records of a bundle.
-private struct CounterUse {
-    let key: Digest
-    let counter: UInt32
-    let manifest: Digest
-
-    init?(_ report: VerificationReport) {
-        guard let key = report.manifest?.device.keyID, let counter = report.authenticatorData?.counter,
-            let manifest = report.manifestSHA256
-        else { return nil }
-        (self.key, self.counter, self.manifest) = (key, counter, manifest)
     }
 }

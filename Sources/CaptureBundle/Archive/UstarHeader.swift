@@ -37,7 +37,7 @@ struct UstarHeader {
         put("000644 ".utf8, at: 100)
         put("000000 ".utf8, at: 108)
         put("000000 ".utf8, at: 116)
-        put(octal(size, digits: 11).utf8, at: 124)
+        put("\(size, 11, radix: 8)".utf8, at: 124)
         put(" 00000000000 ".utf8, at: 135)
         put("        ".utf8, at: 148)
         put("0".utf8, at: 156)
@@ -46,7 +46,7 @@ struct UstarHeader {
         put("000000 ".utf8, at: 329)
         put("000000 ".utf8, at: 337)
         let sum = block.reduce(0) { $0 + Int($1) }
-        put(octal(sum, digits: 6).utf8, at: 148)
+        put("\(sum, 6, radix: 8)".utf8, at: 148)
         block[154] = 0
         return block
     }
@@ -79,11 +79,6 @@ struct UstarHeader {
         let expected = Self.encode(name: name, size: size)
         guard let offset = block.indices.first(where: { block[$0] != expected[$0] }) else { return }
         throw BundleError(.containerHeader, "the header of \(text) differs from its canonical form at byte \(offset)")
-    }
-
-    private static func octal(_ value: Int, digits: Int) -> String {
-        let text = String(value, radix: 8)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 }
 

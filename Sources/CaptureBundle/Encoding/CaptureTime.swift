@@ -22,16 +22,16 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     enum Rounding { case down, up }
 
     init?(_ text: String, rounding: Rounding) {
-        var scanner = Scanner(text)
-        guard let day = Self.date(&scanner), scanner.consume("T"),
-            let hour = scanner.digits(2), hour <= 23, scanner.consume(":"),
-            let minute = scanner.digits(2), minute <= 59, scanner.consume(":"),
-            let second = scanner.digits(2), second <= 59
+        var scanner = TimeScanner(text)
+        guard let day = Self.date(&scanner), scanner.consume("T") != nil,
+            let hour = scanner.number(2), hour <= 23, scanner.consume(":") != nil,
+            let minute = scanner.number(2), minute <= 59, scanner.consume(":") != nil,
+            let second = scanner.number(2), second <= 59
         else { return nil }
         var fraction = 0
-        if scanner.consume(".") {
-            guard let value = scanner.fractionInMilliseconds(rounding) else { return nil }
-            fraction = value
+        if scanner.consume(".") != nil {
+            guard let billionths = scanner.billionths() else { return nil }
+            fraction = (billionths + (rounding == .up ? 999_999 : 0)) / 1_000_000
         }
         guard let offset = Self.zone(&scanner), scanner.isAtEnd else { return nil }
         let milliseconds = ((day * 24 + hour) * 60 + minute - offset) * 60_000 + second * 1000 + fraction
@@ -40,7 +40,7 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
 
     /// The first moment, in UTC, of a date `YYYY-MM-DD`; nil if the text is not a date.
     init?(date text: String) {
-        var scanner = Scanner(text)
+        var scanner = TimeScanner(text)
         guard let day = Self.date(&scanner), scanner.isAtEnd else { return nil }
         self.init(checked: day * 86_400_000)
     }
@@ -64,23 +64,22 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
             + "\(rest / 3_600_000, 2):\(rest / 60_000 % 60, 2):\(rest / 1000 % 60, 2).\(rest % 1000, 3)Z"
     }
 
-    private static func date(_ scanner: inout Scanner) -> Int? {
-        guard let year = scanner.digits(4), year >= 1, scanner.consume("-"),
-            let month = scanner.digits(2), (1...12).contains(month), scanner.consume("-"),
-            let day = scanner.digits(2), day >= 1, day <= length(ofMonth: month, year: year)
+    private static func date(_ scanner: inout TimeScanner) -> Int? {
+        guard let year = scanner.number(4), year >= 1, scanner.consume("-") != nil,
+            let month = scanner.number(2), (1...12).contains(month), scanner.consume("-") != nil,
+            let day = scanner.number(2), day >= 1, day <= length(ofMonth: month, year: year)
         else { return nil }
         return days(year: year, month: month, day: day)
     }
 
     /// The zone in minutes east of UTC. In RFC 3339 `-00:00` means "offset unknown", which a capture may not use.
-    private static func zone(_ scanner: inout Scanner) -> Int? {
-        if scanner.consume("Z") { return 0 }
-        let sign = scanner.consume("+") ? 1 : scanner.consume("-") ? -1 : 0
-        guard sign != 0, let hours = scanner.digits(2), hours <= 23, scanner.consume(":"),
-            let minutes = scanner.digits(2), minutes <= 59
+    private static func zone(_ scanner: inout TimeScanner) -> Int? {
+        if scanner.consume("Z") != nil { return 0 }
+        guard let sign = scanner.consume("+-"), let hours = scanner.number(2), hours <= 23, scanner.consume(":") != nil,
+            let minutes = scanner.number(2), minutes <= 59
         else { return nil }
-        if sign < 0 && hours == 0 && minutes == 0 { return nil }
-        return sign * (hours * 60 + minutes)
+        if sign == "-" && hours == 0 && minutes == 0 { return nil }
+        return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
     }
 
     private static func length(ofMonth month: Int, year: Int) -> Int {
@@ -115,67 +114,9 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 }
 
-extension CaptureTime {
-    /// Reads the ASCII characters of a time one after the other.
-    private struct Scanner {
-        private var rest: ArraySlice<UInt8>
-
-        init(_ text: String) { rest = Array(text.utf8)[...] }
-
-        var isAtEnd: Bool { rest.isEmpty }
-
-        mutating func consume(_ character: Unicode.Scalar) -> Bool {
-            guard rest.first == UInt8(ascii: character) else { return false }
-            rest.removeFirst()
-            return true
-        }
-
-        mutating func digits(_ count: Int) -> Int? {
-            guard rest.prefix(count).count == count else { return nil }
-            var value = 0
-            for _ in 0..<count {
-                guard let digit = digit() else { return nil }
-                value = value * 10 + digit
-            }
-            return value
-        }
-
-        /// Reads the 1 to 9 digits after the point.
-        mutating func fractionInMilliseconds(_ rounding: Rounding) -> Int? {
-            var value = 0
-            var count = 0
-            var isExact = true
-            while let digit = digit() {
-                if count < 3 { value = value * 10 + digit } else if digit > 0 { isExact = false }
-                count += 1
-            }
-            guard (1...9).contains(count) else { return nil }
-            while count < 3 {
-                value *= 10
-                count += 1
-            }
-            return isExact || rounding == .down ? value : value + 1
-        }
-
-        private mutating func digit() -> Int? {
-            guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            rest.removeFirst()
-            return Int(byte - UInt8(ascii: "0"))
-        }
-    }
-}
-
 extension Int {
     fileprivate func flooringDivision(by divisor: Int) -> Int {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
-    }
-}
-
-extension DefaultStringInterpolation {
-    /// Writes a number with leading zeros.
-    fileprivate mutating func appendInterpolation(_ value: Int, _ width: Int) {
-        let digits = String(value)
-        appendInterpolation(String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits)
     }
 }

@@ -129,8 +129,6 @@ package struct ExifTime: Hashable, Sendable {
     /// The GPS time in UTC, GPSDateStamp and GPSTimeStamp, such as `2018-08-28T11:22:07.610Z`.
     package let satellites: CaptureTime?
 
-    package enum OffsetSource: Hashable, Sendable { case exif, satellites }
-
     /// - Parameters:
     ///   - local: DateTimeOriginal, such as `2018:08:28 20:22:12`.
     ///   - fraction: SubSecTimeOriginal, such as `138`.
@@ -158,17 +156,15 @@ package struct ExifTime: Hashable, Sendable {
     /// If EXIF has no offset field, the offset is the local time minus the GPS time, rounded to 15 minutes. Rounding may
     /// change it by less than 5 minutes, since a position can be older than the picture. If it changes it by more, or
     /// the offset is outside -14 to +14 hours, one of the clocks is wrong, and the offset is unknown.
-    package var capturedAt: (text: String, source: OffsetSource)? {
-        if let offset { return (local + offset, .exif) }
+    package var capturedAt: String? {
+        if let offset { return local + offset }
         guard let satellites, let asUTC = CaptureTime(local + "Z") else { return nil }
         let difference = asUTC.milliseconds - satellites.milliseconds
         let quarter = 15 * 60_000
         let quarters = Int((Double(difference) / Double(quarter)).rounded())
         guard abs(difference - quarters * quarter) < 5 * 60_000, abs(quarters) <= 14 * 4 else { return nil }
         let (hours, minutes) = (abs(quarters) / 4, abs(quarters) % 4 * 15)
-        func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-        let text = "\(local)\(quarters < 0 ? "-" : "+")\(two(hours)):\(two(minutes))"
-        return CaptureTime(text) == nil ? nil : (text, .satellites)
+        return capturedAt(offset: "\(quarters < 0 ? "-" : "+")\(hours, 2):\(minutes, 2)")
     }
 
     /// The local time with an offset that the user gives, such as `Z` or `+01:00`; nil if the text is not an offset.

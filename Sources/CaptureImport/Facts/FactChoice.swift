@@ -50,6 +50,6 @@ struct FactChoice {
 extension PhotoFacts {
     /// The time with its zone; nil if EXIF has no time, or its zone is unknown.
     func capturedAt(zone: ZoneOffset?) -> String? {
-        time?.capturedAt?.text ?? zone.flatMap { time?.capturedAt(offset: $0.description) }
+        time?.capturedAt ?? zone.flatMap { time?.capturedAt(offset: $0.description) }
     }
 }

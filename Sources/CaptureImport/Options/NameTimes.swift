@@ -57,22 +57,20 @@ struct NameTime: Hashable {
 
     /// Reads a number of units, such as `1305031102.175304`: digits, which a point and 1 to 9 digits may follow.
     fileprivate init?(count name: String, unit: Int) {
-        var scanner = NameScanner(name)
+        var scanner = TimeScanner(name)
         guard let whole = Int(scanner.digits(1...19)) else { return nil }
-        var fraction = ""
+        var fraction = 0
         if scanner.consume(".") != nil {
-            fraction = scanner.digits(1...9)
-            guard !fraction.isEmpty else { return nil }
+            guard let billionths = scanner.billionths() else { return nil }
+            fraction = billionths
         }
-        let padded = fraction + String(repeating: "0", count: 9 - fraction.utf8.count)
         let (product, isTooLarge) = whole.multipliedReportingOverflow(by: unit)
         // Digits below a nanosecond are dropped.
-        let (sum, isBeyond) = product.addingReportingOverflow((Int(padded) ?? 0) / (Self.second / unit))
+        let (sum, isBeyond) = product.addingReportingOverflow(fraction / (Self.second / unit))
         guard scanner.isAtEnd, !isTooLarge, !isBeyond, let time = CaptureTime(milliseconds: sum / Self.second * 1000)
         else { return nil }
         nanoseconds = sum
-        let digits = String(sum % Self.second)
-        var decimals = Array((String(repeating: "0", count: 9 - digits.utf8.count) + digits).utf8)
+        var decimals = Array("\(sum % Self.second, 9)".utf8)
         while decimals.count > 3, decimals.last == UInt8(ascii: "0") { decimals.removeLast() }
         let start = time.description.rest(before: "000Z") ?? ""
         text = start + String(decoding: decimals, as: UTF8.self) + "Z"
@@ -82,7 +80,7 @@ struct NameTime: Hashable {
     /// `T`, `_`, `-` or a space; `hhmmss`, or the same with `:`, `-`, `.` or `_` between; a point or comma with 1 to 9
     /// digits, if wanted; `Z` or `±hh:mm` or `±hhmm`, or nothing if `zone` is given.
     fileprivate init?(date name: String, zone: ZoneOffset?) {
-        var scanner = NameScanner(name)
+        var scanner = TimeScanner(name)
         let year = scanner.digits(4...4)
         let dash = scanner.consume("-")
         let month = scanner.digits(2...2)
@@ -115,28 +113,4 @@ struct NameTime: Hashable {
 extension ZoneOffset {
     /// For trials only: it never becomes part of a time that is signed.
     fileprivate static let utc = ZoneOffset("Z")
-}
-
-/// Reads the ASCII characters of a name one after the other.
-private struct NameScanner {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ text: String) { rest = Array(text.utf8)[...] }
-
-    var isAtEnd: Bool { rest.isEmpty }
-
-    /// Takes one of these characters; nil if the next one is another.
-    mutating func consume(_ characters: String) -> String? {
-        guard let byte = rest.first, characters.utf8.contains(byte) else { return nil }
-        rest.removeFirst()
-        return String(decoding: [byte], as: UTF8.self)
-    }
-
-    /// Takes digits, as many as there are in these limits; empty if there are too few.
-    mutating func digits(_ count: ClosedRange<Int>) -> String {
-        let found = rest.prefix(count.upperBound).prefix { (48...57).contains($0) }
-        guard found.count >= count.lowerBound else { return "" }
-        rest = rest.dropFirst(found.count)
-        return String(decoding: found, as: UTF8.self)
-    }
 }

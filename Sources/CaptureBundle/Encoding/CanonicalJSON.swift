@@ -1,20 +1,10 @@
 /// The canonical form of JSON in a bundle: the order and escapes of RFC 8785, with numbers as they are written.
 package enum CanonicalJSON {
-    package static func encode(_ value: JSONValue) -> [UInt8] {
+    package static func encode(_ value: JSONValue, capacity: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(capacity)
         append(value, to: &bytes)
         return bytes
-    }
-
-    /// Parses bytes that must be in canonical form; nil if they are not.
-    ///
-    /// - Throws: The failure of `JSONParser` if the bytes are not JSON.
-    static func decode(_ bytes: [UInt8], nesting: Int) throws(JSONParser.Failure) -> JSONValue? {
-        let value = try JSONParser.parse(bytes, nesting: nesting)
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(bytes.count + 64)
-        append(value, to: &encoded)
-        return encoded == bytes ? value : nil
     }
 
     /// Parses a JSON file of a bundle, which must be in canonical form.
@@ -22,11 +12,11 @@ package enum CanonicalJSON {
         _ bytes: [UInt8], nesting: Int = BundleLimits.metadataNesting, or code: BundleError.Code,
         _ fault: String = "not in canonical form"
     ) throws(BundleError) -> JSONValue {
-        let root: JSONValue?
-        do { root = try decode(bytes, nesting: nesting) } catch {
+        let root: JSONValue
+        do { root = try JSONParser.parse(bytes, nesting: nesting) } catch {
             throw BundleError(code, "not JSON at byte \(error.offset): \(error.message)")
         }
-        guard let root else { throw BundleError(code, fault) }
+        guard encode(root, capacity: bytes.count + 64) == bytes else { throw BundleError(code, fault) }
         return root
     }
 
@@ -125,7 +115,7 @@ package enum DecimalRounding {
         if hundredths == 0 { return "0" }
         var text = "\(isNegative ? "-" : "")\(hundredths / 100)"
         let rest = hundredths % 100
-        if rest > 0 { text += rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)" }
+        if rest > 0 { text += rest % 10 == 0 ? ".\(rest / 10)" : ".\(rest, 2)" }
         return text
     }
 }

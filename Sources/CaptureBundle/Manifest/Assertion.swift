@@ -101,9 +101,9 @@ public struct AuthenticatorData: Hashable, Sendable {
 
     /// The bytes that the signature covers.
     package let bytes: [UInt8]
-    public let rpIDHash: Digest
-    public let flags: UInt8
-    public let counter: UInt32
+    public var rpIDHash: Digest { Digest(bytes: Array(bytes[..<32])) }
+    public var flags: UInt8 { bytes[32] }
+    public var counter: UInt32 { bytes[33..<Self.length].reduce(0) { $0 << 8 | UInt32($1) } }
 
     static let length = 37
 
@@ -120,9 +120,6 @@ public struct AuthenticatorData: Hashable, Sendable {
     package init(rpIDHash: Digest, flags: UInt8, counter: UInt32) {
         let number = (0..<4).map { UInt8(truncatingIfNeeded: counter >> (24 - 8 * UInt32($0))) }
         bytes = rpIDHash.bytes + [flags] + number
-        self.rpIDHash = rpIDHash
-        self.flags = flags
-        self.counter = counter
     }
 
     /// Parses the bytes; `faults` then checks their values.
@@ -133,9 +130,6 @@ public struct AuthenticatorData: Hashable, Sendable {
             throw BundleError(.assertionAuthData, "authenticatorData has \(bytes.count) bytes, expected \(Self.length)")
         }
         self.bytes = bytes
-        rpIDHash = Digest(bytes: Array(bytes[..<32]))
-        flags = bytes[32]
-        counter = bytes[33..<Self.length].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// The violations of the rules for the kind of key: A3, A4 and A6.

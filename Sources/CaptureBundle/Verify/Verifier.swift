@@ -146,21 +146,15 @@ extension Verifier {
     }
 
     private func outcome(_ place: Result<BundleSource.Place, BundleError>, _ stamp: Stamps) -> Outcome {
-        do {
-            let place = try place.get()
-            return Outcome(file: place.name, result: reportOrError(place, stamp))
-        } catch {
-            return Outcome(file: error.file ?? "", result: .failure(error))
+        switch place {
+        case .failure(let error): return Outcome(file: error.file ?? "", result: .failure(error))
+        case .success(let place):
+            let result = Result { () throws(BundleError) in
+                let stamp = try native { try stamp(place) }
+                return try examine(BundleReader(place.open()), stamp: stamp)
+            }
+            return Outcome(file: place.name, result: result)
         }
-    }
-
-    private func reportOrError(
-        _ place: BundleSource.Place, _ stamp: Stamps
-    ) -> Result<VerificationReport, BundleError> {
-        do {
-            let stamp = try native { try stamp(place) }
-            return .success(try examine(BundleReader(place.open()), stamp: stamp))
-        } catch { return .failure(error) }
     }
 }
 

@@ -109,7 +109,7 @@ final class RecordSort {
             return
         }
         // The last run stays in memory.
-        runs.append(Run(temporary, offset: 0, left: 0, piece: waiting))
+        runs.append(Run(temporary: temporary, offset: 0, left: 0, piece: waiting))
         for index in runs.indices.reversed() where try !runs[index].hasHead() { runs.remove(at: index) }
         // There are few runs, so a search through their heads costs less than reading the bundles did.
         while let least = runs.indices.min(by: { runs[$0].head < runs[$1].head }) {
@@ -124,7 +124,7 @@ final class RecordSort {
         waiting.sort()
         var bytes: [UInt8] = []
         for record in waiting { record.encode(into: &bytes) }
-        runs.append(Run(temporary, offset: try temporary.append(bytes), left: waiting.count))
+        runs.append(Run(temporary: temporary, offset: try temporary.append(bytes), left: waiting.count))
         waiting.removeAll(keepingCapacity: true)
     }
 }
@@ -133,17 +133,13 @@ final class RecordSort {
 private struct Run {
     private static let pieceLength = 128
 
-    private let temporary: TemporaryText
-    private var offset: Int
+    let temporary: TemporaryText
+    var offset: Int
     /// How many records are in the file only.
-    private var left: Int
-    private var piece: [LinkRecord]
+    var left: Int
+    var piece: [LinkRecord] = []
     /// The place of the next record in the piece.
     var next = 0
-
-    init(_ temporary: TemporaryText, offset: Int, left: Int, piece: [LinkRecord] = []) {
-        (self.temporary, self.offset, self.left, self.piece) = (temporary, offset, left, piece)
-    }
 
     var head: LinkRecord { piece[next] }
 

@@ -67,9 +67,12 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
     private static func date(_ scanner: inout TimeScanner) -> Int? {
         guard let year = scanner.number(4), year >= 1, scanner.consume("-") != nil,
             let month = scanner.number(2), (1...12).contains(month), scanner.consume("-") != nil,
-            let day = scanner.number(2), day >= 1, day <= length(ofMonth: month, year: year)
+            let day = scanner.number(2)
         else { return nil }
-        return days(year: year, month: month, day: day)
+        // Month 13 is January of the next year.
+        let first = days(year: year, month: month, day: 1)
+        let length = days(year: year, month: month + 1, day: 1) - first
+        return (1...length).contains(day) ? first + day - 1 : nil
     }
 
     /// The zone in minutes east of UTC. In RFC 3339 `-00:00` means "offset unknown", which a capture may not use.
@@ -80,14 +83,6 @@ public struct CaptureTime: Hashable, Sendable, Comparable, CustomStringConvertib
         else { return nil }
         if sign == "-" && hours == 0 && minutes == 0 { return nil }
         return (sign == "-" ? -1 : 1) * (hours * 60 + minutes)
-    }
-
-    private static func length(ofMonth month: Int, year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
     }
 
     /// The days since 1970-01-01 of a proleptic Gregorian date. Years are counted from March, so that the leap day is

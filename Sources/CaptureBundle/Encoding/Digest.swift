@@ -37,18 +37,9 @@ package enum Hex {
 
     /// Decodes a text; nil if its length is odd or a character is not a lower-case hex digit.
     package static func decode(_ text: String) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for character in text.utf8 {
-            guard let value = digit(character) else { return nil }
-            if let upper = high {
-                bytes.append(upper << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return high == nil ? bytes : nil
+        let values = text.utf8.compactMap(digit)
+        guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 
     /// The value of a lower-case hex digit; nil for any other byte.

@@ -18,11 +18,8 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
     /// The floats of `depth.f32.gz`, as raw folders have them.
     package static let floats = "depth.f32"
     private static let sourcePrefix = "source/"
-    private static let deviceNames: Set<String> = {
-        var names: Set<String> = ["con", "prn", "aux", "nul"]
-        for number in 0...9 { names.formUnion(["com\(number)", "lpt\(number)"]) }
-        return names
-    }()
+    private static let deviceNames = Set(
+        (["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }).map { Array($0.utf8) })
 
     private init(known: String) { description = known }
 
@@ -61,7 +58,7 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
         guard let first = segment.first, isAlphanumeric(first), segment.last != UInt8(ascii: ".") else { return false }
         guard segment.allSatisfy({ isAlphanumeric($0) || ".-_".utf8.contains($0) }) else { return false }
         let stem = segment.prefix { $0 != UInt8(ascii: ".") }
-        return !deviceNames.contains(String(decoding: stem, as: UTF8.self))
+        return !deviceNames.contains(Array(stem))
     }
 
     package static func isAlphanumeric(_ byte: UInt8) -> Bool {

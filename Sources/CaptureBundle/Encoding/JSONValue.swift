@@ -39,12 +39,7 @@ package enum JSONValue: Sendable {
     }
 
     /// Whether the value is an object or an array.
-    package var isContainer: Bool {
-        switch self {
-        case .object, .array: true
-        case .string, .number, .bool, .null: false
-        }
-    }
+    package var isContainer: Bool { members != nil || elements != nil }
 
     package var text: String? {
         if case .string(let text) = self { text } else { nil }

@@ -5,15 +5,9 @@ package enum Visible {
     /// The text with control characters, bidirectional controls and similar characters replaced by `\u{…}`.
     package static func text(_ text: String) -> String {
         if text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) { return text }
-        var shown = ""
-        for scalar in text.unicodeScalars {
-            if isPlain(scalar) {
-                shown.unicodeScalars.append(scalar)
-            } else {
-                shown += "\\u{\(String(scalar.value, radix: 16))}"
-            }
-        }
-        return shown
+        return text.unicodeScalars.map { scalar in
+            isPlain(scalar) ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+        }.joined()
     }
 
     /// Whether a character has a shape of its own.
@@ -33,11 +27,7 @@ package enum ShellWord {
     /// The word, in single quotes if it needs them.
     package static func quote(_ word: String) -> String {
         if !word.isEmpty && word.utf8.allSatisfy(plain.contains) { return word }
-        var quoted = Array("'".utf8)
-        for byte in word.utf8 {
-            if byte == UInt8(ascii: "'") { quoted += "'\\''".utf8 } else { quoted.append(byte) }
-        }
-        return String(decoding: quoted + Array("'".utf8), as: UTF8.self)
+        return "'" + word.pieces(around: "'").joined(separator: "'\\''") + "'"
     }
 
     /// A path. If it begins with a hyphen, `./` is added, so that no command takes it for an option.

@@ -107,8 +107,7 @@ package enum SigningInput {
 extension DevicePoint {
     /// Whether the bytes are the uncompressed form of a point on P-256.
     static func isOnCurve(_ bytes: [UInt8]) throws(BundleError) -> Bool {
-        let key = try native { try P256PublicKey.of(point: bytes) }
-        return key != nil
+        try native { try P256PublicKey.of(point: bytes) != nil }
     }
 
     /// The public key as SubjectPublicKeyInfo PEM.

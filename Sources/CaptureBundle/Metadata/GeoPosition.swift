@@ -25,13 +25,8 @@ public struct GeoPosition: Sendable {
     /// Checks a flat object with latitude and longitude: rule L2 without salt and padding.
     package init(_ root: JSONValue) throws(BundleError) {
         guard let members = root.members else { throw Self.wrong("is \(root.kind), expected an object") }
-        for member in members {
-            switch member.value {
-            case .object, .array:
-                throw Self.wrong(
-                    "\(member.name) is \(member.value.kind), expected a string, a number, true, false or null")
-            case .string, .number, .bool, .null: continue
-            }
+        for member in members where member.value.isContainer {
+            throw Self.wrong("\(member.name) is \(member.value.kind), expected a string, a number, true, false or null")
         }
         self.root = root
         try Self.check("latitude", in: root, within: -90...90, isRequired: true)

@@ -8,7 +8,7 @@ package struct TIFFStructure {
 
     static let headerLength = 8
     /// What comes before EXIF in a JPEG.
-    static let exifMark = Array("Exif\0\0".utf8)
+    package static let exifMark = Array("Exif\0\0".utf8)
 
     /// Creates the structure; nil unless the bytes begin with a TIFF header.
     package init?(_ bytes: [UInt8]) {
@@ -24,12 +24,9 @@ package struct TIFFStructure {
     /// The unsigned number of 1 to 4 bytes at an offset; nil beyond the end.
     package func number(at offset: Int, length: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - length else { return nil }
-        var value = 0
-        for index in 0..<length {
-            let place = isLittleEndian ? offset + length - 1 - index : offset + index
-            value = value << 8 | Int(bytes[place])
-        }
-        return value
+        let field = bytes[offset..<(offset + length)]
+        return isLittleEndian
+            ? field.reversed().reduce(0) { $0 << 8 | Int($1) } : field.reduce(0) { $0 << 8 | Int($1) }
     }
 
     /// The directory to which the entry with this tag points.

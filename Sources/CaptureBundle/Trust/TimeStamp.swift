@@ -60,7 +60,7 @@ public struct StampedTime: Hashable, Sendable {
 
     /// The accuracy behind a time, such as ` ± 1.5 s`; empty if the stamp states none.
     public var accuracyText: String {
-        let digits = String(decoding: "\(1000 + margin % 1000)".utf8.dropFirst(), as: UTF8.self)
+        let digits = "\(margin % 1000, 3)"
         return margin == 0 ? "" : " ± \(margin / 1000)\(digits == "000" ? "" : ".\(digits)") s"
     }
 

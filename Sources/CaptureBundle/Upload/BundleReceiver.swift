@@ -128,10 +128,7 @@ enum UploadMetadata {
 
     private static func location(_ position: GeoPosition) -> JSONValue {
         let names = ["accuracy", "altitude", "latitude", "longitude"]
-        return .object(
-            names.compactMap { name in
-                guard let value = position.root[name], value.numberText != nil else { return nil }
-                return JSONValue.Member(name, value)
-            })
+        let members = position.root.members ?? []
+        return .object(members.filter { names.contains($0.name) && $0.value.numberText != nil })
     }
 }

@@ -56,9 +56,9 @@ extension DeviceKeyFile {
         guard hardware == nil else { return }
         let status = try native({ .reading(path, $0) }) { try FileStatus.of(realPath) }
         guard status.links > 1 else { return }
-        throw BundleError(
+        throw fault(
             .keyState,
             "the key has \(status.links) names (hard links), expected one, because each name would have its own counter",
-            file: path, cause: .severalNames)
+            .severalNames)
     }
 }

@@ -73,9 +73,8 @@ extension DeviceKeyFile {
     func adoptForRealityCam(_ state: inout DeviceKeyState) throws(BundleError) {
         guard state.realityCamHeader == nil else { return }
         guard state.counter == 0 else {
-            throw BundleError(
-                .keyState, "this key signs bundles, expected a key that signs only for RealityCam", file: path,
-                cause: .forBundles)
+            throw fault(
+                .keyState, "this key signs bundles, expected a key that signs only for RealityCam", .forBundles)
         }
         state.realityCamHeader = 0
     }

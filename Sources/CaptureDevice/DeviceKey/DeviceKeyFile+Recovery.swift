@@ -58,7 +58,9 @@ extension DeviceKeyFile {
         guard lacksPublicHalf else {
             // Only a sound state tells without the passphrase to which encrypted key a public half belongs.
             let half = try publicKey()
-            if (try? readState(of: half.keyID)) == nil, try load(passphrase).point != half { throw foreignPublicHalf }
+            if (try? readState(of: half.keyID)) == nil, try load(passphrase).point != half {
+                throw otherHalf("is the public half of another key")
+            }
             return false
         }
         let pem = try load(passphrase).publicPEM()
@@ -68,12 +70,6 @@ extension DeviceKeyFile {
             try write(pem, to: publicPath, mode: 0o644, .replace)
             return true
         }
-    }
-
-    private var foreignPublicHalf: BundleError {
-        BundleError(
-            .keyDamaged, "is the public half of another key", file: publicPath, cause: .otherHalf,
-            values: [path.string])
     }
 
     private var lacksPublicHalf: Bool {

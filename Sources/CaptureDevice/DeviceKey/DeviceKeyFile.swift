@@ -80,21 +80,16 @@ public struct DeviceKeyFile: Sendable {
         } catch {
             switch error {
             case .passphraseNeeded:
-                throw BundleError(
-                    .keyPassphrase, "the key is encrypted and no passphrase was given", file: path,
-                    cause: .passphraseNeeded)
+                throw fault(.keyPassphrase, "the key is encrypted and no passphrase was given", .passphraseNeeded)
             case .wrongPassphrase:
-                throw BundleError(.keyPassphrase, "the passphrase is wrong", file: path)
+                throw fault(.keyPassphrase, "the passphrase is wrong")
             case .tooManyIterations(let count):
-                throw BundleError(
-                    .keyDamaged,
-                    "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)",
-                    file: path)
+                let most = P256PrivateKey.mostIterations
+                throw fault(.keyDamaged, "its encryption has \(count) iterations, expected at most \(most)")
             case .severalKeys(let count):
-                throw BundleError(.keyDamaged, "has \(count) private keys, expected one", file: path)
+                throw fault(.keyDamaged, "has \(count) private keys, expected one")
             case .damaged:
-                throw Self.anotherKind(pem, path)
-                    ?? BundleError(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key", file: path)
+                throw anotherKind(pem) ?? fault(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key")
             case .native(let native):
                 throw .unexpected(native)
             }
@@ -116,34 +111,28 @@ public struct DeviceKeyFile: Sendable {
             return try publicFile()
         }
         if FileStatus.exists(publicPath), try publicFile() != own {
-            throw BundleError(
-                .keyDamaged, "is the public half of another key; the key here is \(own.keyID)", file: publicPath,
-                cause: .otherHalf, values: [path.string])
+            throw otherHalf("is the public half of another key; the key here is \(own.keyID)")
         }
         return own
     }
 
     private func publicFile() throws(BundleError) -> DevicePoint {
-        let bytes = try native(lostHalf) { try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit) }
+        let bytes = try native({ otherHalf("the public half of the key cannot be read: \($0.text)", .halfLost) }) {
+            try FileHandle.reading(publicPath).readAll(limit: Self.sizeLimit)
+        }
         guard let point = try? PublicKeyFile.point(pem: bytes, name: publicPath.string) else {
-            throw BundleError(
-                .keyDamaged, "is not the PEM file with the public half of the key", file: publicPath,
-                cause: .otherHalf, values: [path.string])
+            throw otherHalf("is not the PEM file with the public half of the key")
         }
         // An encrypted key does not reveal its public half, but a valid state names the key to which it belongs.
         let known = try? DeviceKeyState.decode(readPrivate(statePath))
         if let known, known.keyID != point.keyID {
-            throw BundleError(
-                .keyDamaged, "is the public half of another key; the state file belongs to \(known.keyID)",
-                file: publicPath, cause: .otherHalf, values: [path.string])
+            throw otherHalf("is the public half of another key; the state file belongs to \(known.keyID)")
         }
         return point
     }
 
-    private func lostHalf(_ error: NativeError) -> BundleError {
-        BundleError(
-            .keyDamaged, "the public half of the key cannot be read: \(error.text)", file: publicPath,
-            cause: .halfLost, values: [path.string])
+    func otherHalf(_ message: String, _ cause: BundleError.Cause = .otherHalf) -> BundleError {
+        BundleError(.keyDamaged, message, file: publicPath, cause: cause, values: [path.string])
     }
 
     /// The state, for `key show`.
@@ -170,9 +159,8 @@ public struct DeviceKeyFile: Sendable {
     /// Refuses a key that signs for RealityCam, where a key for bundles is needed.
     func refuseRealityCam(_ state: DeviceKeyState) throws(BundleError) {
         guard state.realityCamHeader != nil else { return }
-        throw BundleError(
-            .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", file: path,
-            cause: .forRealityCam)
+        throw fault(
+            .keyState, "this key signs uploads to RealityCam, expected a device key for bundles", .forRealityCam)
     }
 
     /// Advances the counter of a state. The caller saves the state.
@@ -199,17 +187,18 @@ public struct DeviceKeyFile: Sendable {
 extension DeviceKeyFile {
     /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
     /// kind of the file is unknown.
-    private static func anotherKind(_ bytes: [UInt8], _ path: FilePath) -> BundleError? {
+    /// An error about the key itself.
+    func fault(_ code: BundleError.Code, _ message: String, _ cause: BundleError.Cause? = nil) -> BundleError {
+        BundleError(code, message, file: path, cause: cause)
+    }
+
+    private func anotherKind(_ bytes: [UInt8]) -> BundleError? {
         KeyFileKind(insteadOfADeviceKey: bytes).map { other in
-            BundleError(
-                .keyDamaged, "is \(other.words), expected a private key (PKCS#8 PEM, P-256)", file: path,
-                cause: other.cause)
+            fault(.keyDamaged, "is \(other.words), expected a private key (PKCS#8 PEM, P-256)", other.cause)
         }
     }
 
-    private func missing() -> BundleError {
-        BundleError(.keyMissing, "no device key here", file: path, cause: .noDeviceKey)
-    }
+    private func missing() -> BundleError { fault(.keyMissing, "no device key here", .noDeviceKey) }
 
     /// The default path of the key: `$XDG_DATA_HOME/capbundle/device.key`.
     public static var usualPath: FilePath {
@@ -233,10 +222,10 @@ extension DeviceKeyFile {
                 throw BundleError(
                     .keyOpenToOthers, "belongs to another user (id \(status.owner)), expected you or root", file: file)
             }
-            if let fault = FileAccess.exposure(ofSecret: file, status) {
+            if let exposure = FileAccess.exposure(ofSecret: file, status) {
                 // A public key may be open to others; the mode is not what is wrong with it.
-                guard file == path, let bytes = try? handle.readAll(limit: Self.sizeLimit) else { throw fault }
-                throw Self.anotherKind(bytes, path) ?? fault
+                guard file == path, let bytes = try? handle.readAll(limit: Self.sizeLimit) else { throw exposure }
+                throw anotherKind(bytes) ?? exposure
             }
             return try handle.readAll(limit: Self.sizeLimit)
         }

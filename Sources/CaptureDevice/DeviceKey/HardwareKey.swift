@@ -78,48 +78,45 @@ extension DeviceKeyFile {
 
     /// Refuses what only the tools of the hardware can do.
     func refuseHardware(_ words: String, _ cause: BundleError.Cause? = nil) throws(BundleError) {
-        if hardware != nil { throw BundleError(.outputUnusable, words, file: path, cause: cause) }
+        if hardware != nil { throw fault(.outputUnusable, words, cause) }
     }
 
     private func unusable(_ uri: HardwareKeyURI, _ failure: HardwareKeyFailure) -> BundleError {
         let isToken = uri.kind == .token
-        func error(_ code: BundleError.Code, _ words: String, cause: BundleError.Cause? = nil) -> BundleError {
-            BundleError(code, words, file: path, cause: cause)
-        }
         return switch failure {
         case .noProvider:
-            error(
+            fault(
                 .keyMissing, "OpenSSL's provider \(uri.kind.provider), which finds such keys, is not installed",
-                cause: .noProvider)
-        case .noModule: error(.keyMissing, "the PKCS#11 module of the token cannot be loaded", cause: .noModule)
-        case .noPINFile: error(.keyPassphrase, "the file that pin-source names cannot be read")
-        case .noTPM: error(.keyMissing, "the TPM cannot be reached", cause: .noTPM)
-        case .noHandle: error(.keyMissing, "is not the handle of a key in a TPM, such as handle:0x81000010")
-        case .noToken: error(.keyMissing, "no token fits this URI", cause: .noToken)
-        case .noKey: error(.keyMissing, "the TPM has no key with this handle")
+                .noProvider)
+        case .noModule: fault(.keyMissing, "the PKCS#11 module of the token cannot be loaded", .noModule)
+        case .noPINFile: fault(.keyPassphrase, "the file that pin-source names cannot be read")
+        case .noTPM: fault(.keyMissing, "the TPM cannot be reached", .noTPM)
+        case .noHandle: fault(.keyMissing, "is not the handle of a key in a TPM, such as handle:0x81000010")
+        case .noToken: fault(.keyMissing, "no token fits this URI", .noToken)
+        case .noKey: fault(.keyMissing, "the TPM has no key with this handle")
         case .noKeyOrWrongPIN:
-            error(.keyMissing, "the token has no private key that fits this URI, or the PIN is wrong")
+            fault(.keyMissing, "the token has no private key that fits this URI, or the PIN is wrong")
         case .pinNeeded where !uri.asksForPIN:
-            error(.keyPassphrase, "the key needs a PIN", cause: .pinNotAskedFor)
-        case .pinNeeded: error(.keyPassphrase, "the key needs a PIN and none was given", cause: .passphraseNeeded)
+            fault(.keyPassphrase, "the key needs a PIN", .pinNotAskedFor)
+        case .pinNeeded: fault(.keyPassphrase, "the key needs a PIN and none was given", .passphraseNeeded)
         case .wrongPIN:
-            error(.keyPassphrase, isToken ? "the token refuses the PIN: it is wrong or locked" : "the PIN is wrong")
+            fault(.keyPassphrase, isToken ? "the token refuses the PIN: it is wrong or locked" : "the PIN is wrong")
         case .locked:
-            error(.keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones", cause: .pinLocked)
+            fault(.keyPassphrase, "the TPM accepts no PIN for a while, after too many wrong ones", .pinLocked)
         case .severalKeys(let count):
-            error(.keyDamaged, "\(count) private keys fit this URI, expected one", cause: .severalKeys)
+            fault(.keyDamaged, "\(count) private keys fit this URI, expected one", .severalKeys)
         case .severalTokens(let count):
-            error(.keyDamaged, "\(count) tokens have a key that fits this URI, expected one", cause: .noTokenNamed)
+            fault(.keyDamaged, "\(count) tokens have a key that fits this URI, expected one", .noTokenNamed)
         case .noTokenNamed:
-            error(
+            fault(
                 .keyMissing, "no token shows a key that fits this URI, so each token would get the PIN",
-                cause: .noTokenNamed)
+                .noTokenNamed)
         case .anotherType(let type):
-            error(.keyDamaged, "names an object with type=\(Visible.text(type)), expected type=private or no type")
-        case .noPublicHalf: error(.keyDamaged, "the token has no public key with the id of this private key")
+            fault(.keyDamaged, "names an object with type=\(Visible.text(type)), expected type=private or no type")
+        case .noPublicHalf: fault(.keyDamaged, "the token has no public key with the id of this private key")
         case .anotherKind(let kind):
-            error(.keyDamaged, "is a key of another kind (\(kind)), expected a private key on P-256")
-        case .refused(let reason): error(.keyDamaged, "the key cannot sign: \(reason)")
+            fault(.keyDamaged, "is a key of another kind (\(kind)), expected a private key on P-256")
+        case .refused(let reason): fault(.keyDamaged, "the key cannot sign: \(reason)")
         case .native(let native): .unexpected(native)
         }
     }

@@ -40,8 +40,7 @@ extension DeviceKeyFile {
         let pem = try native { try device.key.pem(passphrase: passphrase) }
         try locked {
             guard try readPrivate(path) == before else {
-                throw BundleError(
-                    .keyState, "was changed by another process meanwhile; nothing was written", file: path)
+                throw fault(.keyState, "was changed by another process meanwhile; nothing was written")
             }
             try refuseSecondName()
             try write(pem, to: realPath, mode: 0o600, .replace)

@@ -159,16 +159,10 @@ public struct RealityCamBody: Sendable {
     ///   begin as a body of this profile.
     public init(_ source: BundleSource) throws(BundleError) {
         name = source.name
-        let hasher = try native { try SHA256Hasher() }
         var head: [UInt8] = []
-        while try source.read(
-            1 << 20,
-            to: { piece in
-                head.append(copying: piece.extracting(first: min(piece.count, Self.headLimit - head.count)))
-                try hasher.update(piece)
-            }) > 0
-        {}
-        sha256 = Digest(bytes: try native { try hasher.finish() })
+        sha256 = try source.digest { piece in
+            head.append(copying: piece.extracting(first: min(piece.count, Self.headLimit - head.count)))
+        }
         guard !head.isEmpty else {
             throw BundleError(.bodyTruncated, "is empty, expected an upload body", file: source.name)
         }

@@ -19,12 +19,13 @@ package enum PortableMap {
             throw DepthFormatFailure("is not a portable map of floats (Pf) or binary grey (P5): it \(found)")
         }
         var rest = bytes.dropFirst(2)
-        guard let width = number(word(&rest)), let height = number(word(&rest)), let text = word(&rest),
+        guard let width = word(&rest)?.number(digits: 1...9), let height = word(&rest)?.number(digits: 1...9),
+            let text = word(&rest),
             let space = rest.popFirst(), isSpace(space)
         else { throw DepthFormatFailure("is a portable map without a size and a third number in its header") }
         guard let size = DepthSize(width: width, height: height) else { throw .side(width, height) }
         guard isFloat else {
-            guard let most = number(text), (1...65535).contains(most) else {
+            guard let most = text.number(digits: 1...9), (1...65535).contains(most) else {
                 throw DepthFormatFailure("is a portable map with the maximum \"\(text)\", expected 1 to 65535")
             }
             return (try SampleGrid(rest, most > 255 ? .uint16 : .uint8, isLittleEndian: false, size: size), 1)
@@ -51,9 +52,5 @@ package enum PortableMap {
         guard rest.startIndex > start, (1...32).contains(word.count) else { return nil }
         rest = rest.dropFirst(word.count)
         return String(validating: word, as: UTF8.self)
-    }
-
-    private static func number(_ text: String?) -> Int? {
-        text.flatMap { $0.utf8.count <= 9 && $0.utf8.allSatisfy { (48...57).contains($0) } ? Int($0) : nil }
     }
 }

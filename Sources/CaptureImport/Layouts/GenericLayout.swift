@@ -32,7 +32,7 @@ struct GenericLayout {
             var frame = RawFrame()
             if patterns.photo.hasStar {
                 let text = String(decoding: name, as: UTF8.self)
-                (frame.name, frame.number) = (text, text.isFrameNumber ? Int(text) : nil)
+                (frame.name, frame.number) = (text, text.number(digits: 1...18))
             }
             frame.photo = photos.contains(name) ? patterns.photo.path(name) : nil
             let depth = nearest == nil ? name : nearest?[name]?.depth

@@ -69,8 +69,11 @@ enum FrameCount {
 
 extension String {
     /// Whether the text is the number of a frame: 1 to 18 digits, so that it fits an Int.
-    var isFrameNumber: Bool {
-        (1...18).contains(utf8.count) && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    var isFrameNumber: Bool { number(digits: 1...18) != nil }
+
+    /// The number of a text that has this many digits and nothing else.
+    func number(digits: ClosedRange<Int>) -> Int? {
+        digits.contains(utf8.count) && utf8.allSatisfy { (48...57).contains($0) } ? Int(self) : nil
     }
 
     /// Whether the text looks like the version of an app: short and printable ASCII, since it goes into metadata.json.

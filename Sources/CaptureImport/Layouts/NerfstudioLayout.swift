@@ -92,8 +92,7 @@ extension NerfstudioLayout {
     /// The digits at the end of a name, such as those of `frame_00012`.
     private static func number(in name: String) -> Int? {
         let digits = name.utf8.reversed().prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.reversed()
-        let text = String(decoding: digits, as: UTF8.self)
-        return text.isFrameNumber ? Int(text) : nil
+        return String(decoding: digits, as: UTF8.self).number(digits: 1...18)
     }
 }
 

@@ -73,13 +73,11 @@ public struct FrameSelection: Hashable, Sendable {
 
     /// Parses numbers and ranges that are separated by commas; nil for other texts.
     public init?(_ text: String) {
-        func number(_ text: String) -> Int? {
-            text.utf8.count <= 18 && text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
-        }
         var ranges: [ClosedRange<Int>] = []
         for piece in text.pieces(by: ",", keepsEmpty: true) {
             let ends = piece.pieces(by: "-", keepsEmpty: true)
-            guard (1...2).contains(ends.count), let first = number(ends[0]), let last = number(ends[ends.count - 1]),
+            guard (1...2).contains(ends.count), let first = ends[0].number(digits: 1...18),
+                let last = ends[ends.count - 1].number(digits: 1...18),
                 first <= last
             else { return nil }
             ranges.append(first...last)
@@ -124,9 +122,7 @@ public struct MatchLimit: Hashable, Sendable, LosslessStringConvertible {
     /// Parses a whole number with a unit, such as `20ms`, `500us` or `1s`; nil for other texts and times above 1 s.
     public init?(_ text: String) {
         for (unit, factor) in [("ms", 1_000_000), ("us", 1000), ("s", 1_000_000_000)] {
-            guard let digits = text.rest(before: unit), (1...7).contains(digits.utf8.count),
-                digits.utf8.allSatisfy({ (48...57).contains($0) }), let count = Int(digits)
-            else { continue }
+            guard let count = text.rest(before: unit)?.number(digits: 1...7) else { continue }
             guard count > 0, count * factor <= 1_000_000_000 else { return nil }
             self.init(known: text, count * factor)
             return

@@ -27,12 +27,15 @@ extension PackingRun {
         var remarks: [Remark] = []
         var items: [Item] = []
         for raw in raws {
-            let opened = raw.flatMap { raw in
-                Result { () throws(BundleError) in try RawSource.open(raw, options: options, decoder: decoder) }
+            do throws(BundleError) {
+                let source = try RawSource.open(raw.get(), options: options, decoder: decoder)
+                remarks += source.remarks
+                let frames = SourceFrames(source, options: options, decoder: decoder)
+                items += source.frames.indices.map { Self.item($0, of: frames, folder, replaces: replaces) }
+            } catch {
+                let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
+                items.append(Item(raw: path, frame: nil, output: .file(""), reading: .failure(error)))
             }
-            if case .success(let source) = opened { remarks += source.remarks }
-            items += Self.items(
-                of: raw, in: opened, into: folder, replaces: replaces, options: options, decoder: decoder)
         }
         try self.init(items, remarks: remarks, into: folder, packer: packer)
     }
@@ -45,20 +48,6 @@ extension PackingRun {
         try self.init(
             raws.map { .success($0) }, into: folder, replaces: replaces, packer: packer, options: options,
             decoder: decoder)
-    }
-
-    private static func items(
-        of raw: Result<FilePath, BundleError>, in opened: Result<RawSource, BundleError>, into folder: FilePath,
-        replaces: Bool, options: RawCaptureOptions, decoder: PictureDecoder
-    ) -> [Item] {
-        do throws(BundleError) {
-            let source = try opened.get()
-            let frames = SourceFrames(source, options: options, decoder: decoder)
-            return source.frames.indices.map { item($0, of: frames, folder, replaces: replaces) }
-        } catch {
-            let path = (try? raw.get()) ?? error.file.map { FilePath($0) } ?? ""
-            return [Item(raw: path, frame: nil, output: .file(""), reading: .failure(error))]
-        }
     }
 
     private static func item(

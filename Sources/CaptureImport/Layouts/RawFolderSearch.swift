@@ -5,14 +5,12 @@ import SystemPackage
 /// Looks for what a person may have meant where a file of a raw folder is missing.
 struct RawFolderSearch {
     private let tree: RawTree
-    private let folder: FilePath
     private let names: [String]
     /// How many files are opened to see what they are.
     private static let most = 16
 
     init(_ tree: RawTree, _ names: [FilePath]) {
         self.tree = tree
-        folder = tree.root
         self.names = names.map(\.string)
     }
 
@@ -38,23 +36,23 @@ struct RawFolderSearch {
     /// The error for something that is not a folder, or a folder without any file that could be part of a capture; nil
     /// otherwise.
     func notACapture() -> BundleError? {
-        do { _ = try names.isEmpty ? Folders.names(in: folder) : [] } catch {
-            guard error.isNoFolder else { return .reading(folder, error) }
-            let kind = FileKind(file: folder)
+        do { _ = try names.isEmpty ? Folders.names(in: tree.root) : [] } catch {
+            guard error.isNoFolder else { return .reading(tree.root, error) }
+            let kind = FileKind(file: tree.root)
             return BundleError(
-                .inputUnreadable, "is \(kind?.words ?? "not a folder"), expected a raw folder", file: folder,
+                .inputUnreadable, "is \(kind?.words ?? "not a folder"), expected a raw folder", file: tree.root,
                 cause: .noFolder)
         }
         guard candidates(Self.photoEndings + Self.floatEndings + [".json"]).isEmpty else { return nil }
         let list = CapbundleLayout.usual.map(\.string).joined(separator: ", ")
         let found = names.isEmpty ? "is empty" : "holds none of these"
-        return BundleError(.rawCapture, "\(found), expected \(list)", file: folder, cause: .noCapture)
+        return BundleError(.rawCapture, "\(found), expected \(list)", file: tree.root, cause: .noCapture)
     }
 
     func missingPhoto() -> BundleError {
         let name = CapbundleLayout.photo
         let pictures = candidates(Self.photoEndings) { !$0.contains("depth") && !$0.contains("confidence") }
-            .compactMap { name in FileKind(file: folder.appending(name)).map { (name: name, kind: $0) } }
+            .compactMap { name in FileKind(file: tree.root.appending(name)).map { (name: name, kind: $0) } }
         let photos = pictures.filter { $0.kind.family == .jpeg }
         if photos.count > 1 {
             let list = photos.prefix(4).map(\.name).joined(separator: ", ")
@@ -91,7 +89,7 @@ struct RawFolderSearch {
             lower.contains("depth") || own.contains { lower.hasSuffix($0) }
         }
         for other in found {
-            let path = folder.appending(other)
+            let path = tree.root.appending(other)
             if let kind = FileKind(file: path) {
                 return missing(
                     name, "\(other) is \(kind.words); expected \(Self.expected(size, insteadOf: kind))",

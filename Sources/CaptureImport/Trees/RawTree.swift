@@ -6,18 +6,7 @@ package import SystemPackage
 package struct RawTree: Sendable {
     /// The folder or archive as the user named it.
     let root: FilePath
-    private let storage: any RawTreeStorage
-
-    init(root: FilePath, storage: any RawTreeStorage) {
-        self.root = root
-        self.storage = storage
-    }
-
-    /// The files of a folder on disk; nil if its names cannot be read.
-    package init?(folder: FilePath) {
-        guard let storage = try? FolderStorage(listing: folder) else { return nil }
-        self.init(root: folder, storage: storage)
-    }
+    let storage: any RawTreeStorage
 
     /// Whether this is a folder on disk.
     var isFolder: Bool { storage is FolderStorage }
@@ -58,6 +47,14 @@ package struct RawTree: Sendable {
             let place = JSONParser.place(of: error.offset, in: bytes)
             throw BundleError(.rawCapture, "not usable JSON at \(place): \(error.message)", file: label(path))
         }
+    }
+}
+
+extension RawTree {
+    /// The files of a folder on disk; nil if its names cannot be read.
+    package init?(folder: FilePath) {
+        guard let storage = try? FolderStorage(listing: folder) else { return nil }
+        self.init(root: folder, storage: storage)
     }
 }
 

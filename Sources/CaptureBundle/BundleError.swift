@@ -215,29 +215,23 @@ extension BundleError {
     }
 }
 
-/// Collects the faults of several steps, so that one error reports all of them.
-package struct FaultList {
-    package private(set) var faults: [BundleError] = []
-
-    package init() {}
-
+/// The faults of several steps, so that one error reports all of them.
+extension [BundleError] {
     /// The step's value, or nil where it fails.
     package mutating func attempt<Value>(_ step: () throws -> Value) -> Value? {
         do { return try native { try step() } } catch {
-            add(error)
+            self += error.each
             return nil
         }
     }
 
-    package mutating func add(_ fault: BundleError) { faults += fault.each }
-
     /// Throws `joined` if there is a fault.
-    func throwAny() throws(BundleError) { if !faults.isEmpty { throw joined } }
+    func throwAny() throws(BundleError) { if !isEmpty { throw joined } }
 
     /// The first fault, with the others in `further`, after a step that failed.
     package var joined: BundleError {
-        guard var first = faults.first else { return BundleError(.internalFailure, "a failure without a reason") }
-        first.further = Array(faults.dropFirst())
+        guard var first = first else { return BundleError(.internalFailure, "a failure without a reason") }
+        first.further = Array(dropFirst())
         return first
     }
 }

@@ -40,8 +40,8 @@ struct PortraitDepthTests {
         let photo = JPEGPieces.photo(andSecond: second)
         let depth = try #require(PortraitDepth.find(in: photo))
         #expect(Array(photo[depth.picture]) == second)
-        #expect(depth.isDisparity)
-        #expect([depth.minimum, depth.maximum] == [0.25, 4.25])
+        #expect(depth.codes.isDisparity)
+        #expect([depth.codes.minimum, depth.codes.maximum] == [0.25, 4.25])
         #expect(depth.accuracy == "relative")
         let camera = try #require(depth.intrinsics)
         #expect([camera.fx, camera.fy, camera.cx, camera.cy] == [80.5, 81, 31.5, 23])
@@ -76,10 +76,10 @@ struct PortraitDepthTests {
 
     @Test func givesZeroWhereNothingWasMeasured() {
         let metres: [Float] = [4, 1 / Float(4.25)]
-        #expect(PortraitDepth.convert(codes: [0, 255], minimum: 0.25, maximum: 4.25, isDisparity: true) == metres)
-        #expect(PortraitDepth.convert(codes: [0, 1], minimum: 0, maximum: 255, isDisparity: true) == [0, 1])
-        #expect(PortraitDepth.convert(codes: [0, 255], minimum: -1, maximum: 2, isDisparity: false) == [0, 2])
-        #expect(PortraitDepth.convert(codes: [0], minimum: 1e-45, maximum: 1, isDisparity: true) == [0])
+        #expect(DepthCodes(minimum: 0.25, maximum: 4.25, isDisparity: true)?.metres([0, 255]) == metres)
+        #expect(DepthCodes(minimum: 0, maximum: 255, isDisparity: true)?.metres([0, 1]) == [0, 1])
+        #expect(DepthCodes(minimum: -1, maximum: 2, isDisparity: false)?.metres([0, 255]) == [0, 2])
+        #expect(DepthCodes(minimum: 1e-45, maximum: 1, isDisparity: true)?.metres([0]) == [0])
     }
 
     @Test(
@@ -99,8 +99,7 @@ struct PortraitDepthTests {
             return
         }
         let floats = RawFolder.floats(
-            PortraitDepth.convert(
-                codes: codes, minimum: depth.minimum, maximum: depth.maximum, isDisparity: depth.isDisparity))
+            depth.codes.metres(codes))
         #expect(floats == (try folder.appending(path: "depth.f32").bytes))
     }
 }

@@ -59,5 +59,7 @@ public struct DepthSize: Hashable, Sendable, CustomStringConvertible {
     /// The maximum number of deflate blocks of `depth.f32.gz` (section 5.1).
     var blockLimit: Int { 64 + byteCount / 512 }
 
-    public var description: String { "\(width)x\(height)" }
+    package var pixels: PixelSize { PixelSize(width: width, height: height) }
+
+    public var description: String { pixels.description }
 }

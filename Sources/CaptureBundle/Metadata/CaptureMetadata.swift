@@ -21,9 +21,16 @@ public struct CaptureMetadata: Sendable {
     public let depthSize: Dimensions?
 
     /// The value of `depth_map_dimensions` as written, which may be an impossible size.
-    public struct Dimensions: Hashable, Sendable {
+    public struct Dimensions: Hashable, Sendable, CustomStringConvertible {
         public let width: Int
         public let height: Int
+
+        public var description: String { "\(width)x\(height)" }
+
+        /// Whether one is in portrait format and the other in landscape format.
+        package func isAcross(_ other: Dimensions) -> Bool {
+            width < height && other.width > other.height || width > height && other.width < other.height
+        }
     }
 
     /// Checks the values of a JSON object: rule E2.
@@ -32,7 +39,7 @@ public struct CaptureMetadata: Sendable {
     package init(_ root: JSONValue) throws(BundleError) {
         guard root.members != nil else { throw Self.wrong("is \(root.kind), expected an object") }
         self.root = root
-        var faults = FaultList()
+        var faults: [BundleError] = []
         let time = faults.attempt { try Self.time(root) }
         let model = faults.attempt { try Self.model(root) }
         let size = faults.attempt { try Self.dimensions(root) }
@@ -147,6 +154,5 @@ public struct CaptureMetadata: Sendable {
     }
 }
 
-extension CaptureMetadata.Dimensions: CustomStringConvertible {
-    public var description: String { "\(width)x\(height)" }
-}
+/// A width and a height as a file gives them.
+package typealias PixelSize = CaptureMetadata.Dimensions

@@ -84,11 +84,11 @@ public struct Redactor: Sendable {
     /// Refuses entries that a bundle without a position must not contain. The last fault has a value: all entries to
     /// withhold, or nothing if one of them is not withholdable.
     private func refuse(_ unlisted: [(entry: ManifestEntry, words: String)], _ file: String) throws(BundleError) {
-        var faults = FaultList()
+        var faults: [BundleError] = []
         let all = (selection.items.map(\.description) + unlisted.map(\.entry.path.description)).joined(separator: ",")
         for (entry, words) in unlisted {
             let isLast = entry.path == unlisted.last?.entry.path
-            faults.add(
+            faults.append(
                 BundleError(
                     .redactPosition, "\(words), which a bundle without a position must not have", file: file,
                     entry: entry.path.description, cause: entry.isWithholdable ? nil : .notWithholdable,
@@ -99,20 +99,20 @@ public struct Redactor: Sendable {
 
     /// Refuses names of entries that this bundle cannot withhold.
     private func check(_ manifest: Manifest, _ file: String) throws(BundleError) {
-        var faults = FaultList()
+        var faults: [BundleError] = []
         let withholdable = manifest.entries.filter(\.isWithholdable).map(\.path.description)
         for item in selection.items {
             let named = manifest.entries.filter { item.contains($0.path) }
             if named.isEmpty, isPositionOptional, item == .entry(.location) { continue }
             if named.isEmpty {
                 let all = manifest.entries.map(\.path.description).joined(separator: ", ")
-                faults.add(
+                faults.append(
                     BundleError(
                         .redactEntry, "is not an entry of this capture", file: file, entry: item.description,
                         values: [all]))
             }
             guard let fixed = named.first(where: { !$0.isWithholdable })?.path else { continue }
-            faults.add(
+            faults.append(
                 BundleError(
                     .redactEntry, "the signed manifest does not mark it as withholdable", file: file,
                     entry: fixed.description, cause: .notWithholdable, values: withholdable))

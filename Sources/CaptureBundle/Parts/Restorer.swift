@@ -100,10 +100,10 @@ private struct Merge {
         let absent = reader.withheld.map {
             "\($0.path) is withheld; it has \($0.size) bytes and the SHA-256 \($0.sha256)"
         }
-        var faults = FaultList()
+        var faults: [BundleError] = []
         for (file, reason) in files.unknown {
             let isLast = file == files.unknown.last?.file
-            faults.add(
+            faults.append(
                 BundleError(.restoreUnknown, reason, file: file, cause: isLast ? .withheld : nil, values: absent))
         }
         try faults.throwAny()

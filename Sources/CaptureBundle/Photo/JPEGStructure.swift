@@ -7,7 +7,7 @@ package struct JPEGStructure: Equatable {
     /// The first violation of T.81 in the file. Many decoders open such a file anyway.
     package let oddity: String?
     /// Width and height in the first frame header; nil where it does not say them.
-    package let size: PhotoSize?
+    package let size: PixelSize?
     /// Whether EXIF turns the picture by a quarter before it is shown.
     package var isTurned: Bool { exif?.orientation.map { (5...8).contains($0) } ?? false }
 
@@ -16,13 +16,6 @@ package struct JPEGStructure: Equatable {
         package let message: String
         /// What the file is instead, as far as its first bytes tell.
         package var kind: FileKind?
-    }
-
-    package struct PhotoSize: Equatable, CustomStringConvertible {
-        package let width: Int
-        package let height: Int
-
-        package var description: String { "\(width)x\(height)" }
     }
 }
 
@@ -55,7 +48,7 @@ package struct JPEGWalk {
     /// The offset at which the last segment ends.
     private var next = 2
     private var hasFrame = false
-    private var frameSize: JPEGStructure.PhotoSize?
+    private var frameSize: PixelSize?
     private var hasScan = false
     private var oddity: String?
     /// What the segments say before the first scan and before the first thing that is odd.
@@ -210,5 +203,5 @@ package struct PhotoHeader: Sendable {
     /// The facts in EXIF; nil if the photo has no EXIF.
     package fileprivate(set) var exif: PhotoFacts?
     /// The size in the first frame header; nil if the photo does not have it.
-    package fileprivate(set) var frame: JPEGStructure.PhotoSize?
+    package fileprivate(set) var frame: PixelSize?
 }

@@ -5,7 +5,7 @@ package struct PhotoFacts: Equatable, Sendable {
     /// How the stored picture must be turned before it is shown: 1 to 8; 1 is upright.
     package private(set) var orientation: Int?
     /// The size of the stored picture, from the frame header of a JPEG, otherwise from EXIF.
-    package private(set) var size: JPEGStructure.PhotoSize?
+    package private(set) var size: PixelSize?
     package private(set) var time: ExifTime?
     package private(set) var position: Position?
 
@@ -44,23 +44,11 @@ package struct PhotoFacts: Equatable, Sendable {
     ///
     /// - Returns: nil if the bytes do not begin with a TIFF header.
     package init?(exif: [UInt8]) {
-        let tiff =
-            exif.starts(with: TIFFStructure.exifMark) ? Array(exif.dropFirst(TIFFStructure.exifMark.count)) : exif
-        guard TIFFStructure(tiff) != nil else { return nil }
-        read(tiff)
-    }
-
-    /// The maker and the model, such as `Apple iPhone 12 mini`. The maker is not repeated if the model begins with it.
-    package var device: String? {
-        guard let model else { return make }
-        guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
-        return "\(make) \(model)"
-    }
-
-    private mutating func read(_ bytes: [UInt8]) {
-        guard let tiff = TIFFStructure(bytes), let main = TIFFDirectory(tiff, offset: tiff.firstDirectory) else {
-            return
+        let mark = TIFFStructure.exifMark
+        guard let tiff = TIFFStructure(exif.starts(with: mark) ? Array(exif.dropFirst(mark.count)) : exif) else {
+            return nil
         }
+        guard let main = TIFFDirectory(tiff, offset: tiff.firstDirectory) else { return }
         make = main[TIFFTag.make].flatMap(tiff.text)
         model = main[TIFFTag.model].flatMap(tiff.text)
         orientation = main[TIFFTag.orientation].flatMap { tiff.unsigned($0) }.flatMap {
@@ -76,6 +64,13 @@ package struct PhotoFacts: Equatable, Sendable {
             local: local, fraction: exif[TIFFTag.subSecTimeOriginal].flatMap(tiff.text),
             offset: exif[TIFFTag.offsetTimeOriginal].flatMap(tiff.text),
             satellites: gps.flatMap { CaptureTime(tiff, gps: $0) })
+    }
+
+    /// The maker and the model, such as `Apple iPhone 12 mini`. The maker is not repeated if the model begins with it.
+    package var device: String? {
+        guard let model else { return make }
+        guard let make, !model.lowercased().hasPrefix(make.lowercased()) else { return model }
+        return "\(make) \(model)"
     }
 }
 

@@ -11,7 +11,8 @@ struct BundlePlan: Sendable {
     let remarks: [Remark]
     private let deviceModel: String
     private let position: GeoPosition?
-    private let origin: RawCapture.Origin
+    private let layout: String
+    private let frame: String?
 
     /// - Parameters:
     ///   - secret: The secret from which the salt of the position is made.
@@ -53,7 +54,7 @@ struct BundlePlan: Sendable {
         manifestBytes = manifest.encode()
         deviceModel = capture.deviceModel
         position = capture.position
-        origin = capture.origin
+        (layout, frame) = (capture.layout, capture.frame)
         self.remarks = remarks + capture.remarks + Self.remarks(manifest, capture)
     }
 
@@ -93,13 +94,8 @@ struct BundlePlan: Sendable {
         return try packed(counter: counter, assertion: assertion.count, body: made?.body)
     }
 
-    /// Signs the manifest and writes the bundle to `file`, which the caller still has to commit.
-    func sign(_ device: DeviceKey, counter: UInt32, writing file: FinishedFile) throws(BundleError) -> Packer.Packed {
-        let assertion = try write(device, counter: counter, to: file.file.handle, name: file.name)
-        return try packed(counter: counter, assertion: assertion.count, body: nil)
-    }
-
-    private func write(
+    /// Signs the manifest and writes the bundle to `sink`, which the caller still has to commit. Returns the assertion.
+    func write(
         _ device: DeviceKey, counter: UInt32, to sink: FileHandle, name: String
     ) throws(BundleError) -> [UInt8] {
         let assertion = try assertion(device, counter: counter)
@@ -116,7 +112,7 @@ struct BundlePlan: Sendable {
         Packer.Packed(
             manifest: manifest, manifestSHA256: try Digest.of(manifestBytes), counter: counter,
             byteCount: BundleWriter.byteCount(manifest, manifestSize: manifestBytes.count, assertion: assertion),
-            body: body, layout: origin.layout, frame: origin.frame, remarks: remarks)
+            body: body, layout: layout, frame: frame, remarks: remarks)
     }
 
     /// An upload body that is complete but has no name yet.

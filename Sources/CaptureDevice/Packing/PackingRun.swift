@@ -120,7 +120,9 @@ public struct PackingRun: Sendable {
             try groups.run(
                 prepare: { plan, index in
                     let file = try FinishedFile(items[index].output, in: made.handle)
-                    return (try plan.sign(device, counter: first + UInt32(index), writing: file), file)
+                    let counter = first + UInt32(index)
+                    let assertion = try plan.write(device, counter: counter, to: file.file.handle, name: file.name)
+                    return (try plan.packed(counter: counter, assertion: assertion.count, body: nil), file)
                 },
                 pack: { written in
                     let failures = FinishedFile.commit(written.map(\.1), stopsAtFailure: stopsAtFailure)

@@ -47,15 +47,9 @@ package struct RawCapture {
         }
     }
 
-    /// The layout and the frame from which a capture comes, for reports.
-    package struct Origin: Sendable {
-        package let layout: String
-        package let frame: String?
-
-        package init(layout: String, frame: String?) { (self.layout, self.frame) = (layout, frame) }
-    }
-
-    package let origin: Origin
+    /// The layout and the frame from which the capture comes, for reports.
+    package let layout: String
+    package let frame: String?
     package let photo: Photo
     package let depth: Depth?
     package let carried: [Carried]
@@ -73,10 +67,11 @@ package struct RawCapture {
     package private(set) var withholdable = EntrySelection()
 
     package init(
-        origin: Origin, photo: Photo, depth: Depth?, carried: [Carried], metadataFile: FilePath, metadata: [UInt8],
-        capturedAt: CaptureTime, deviceModel: String, position: GeoPosition?, remarks: [Remark]
+        layout: String, frame: String?, photo: Photo, depth: Depth?, carried: [Carried], metadataFile: FilePath,
+        metadata: [UInt8], capturedAt: CaptureTime, deviceModel: String, position: GeoPosition?, remarks: [Remark]
     ) {
-        (self.origin, self.photo, self.depth, self.carried) = (origin, photo, depth, carried)
+        (self.layout, self.frame) = (layout, frame)
+        (self.photo, self.depth, self.carried) = (photo, depth, carried)
         (self.metadataFile, self.metadata) = (metadataFile, metadata)
         (self.capturedAt, self.deviceModel, self.position) = (capturedAt, deviceModel, position)
         self.remarks = remarks
@@ -103,13 +98,9 @@ extension RawCapture {
     }
 }
 
-package struct RemarkList {
-    package private(set) var remarks: [Remark] = []
-
-    package init() {}
-
+extension [Remark] {
     package mutating func add(_ weight: Remark.Weight, _ code: String, file: FilePath, message: String) {
-        remarks.append(Remark(weight: weight, code: code, file: file.string, message: message))
+        append(Remark(weight: weight, code: code, file: file.string, message: message))
     }
 }
 

@@ -1,4 +1,5 @@
 package import CaptureBundle
+import CaptureDevice
 import CaptureNative
 package import PictureClient
 import PictureMessages
@@ -87,35 +88,34 @@ extension CompressedFloats.Wrapper {
     fileprivate var form: Inflater.Form { self == .deflate ? .raw : self == .zlib ? .zlib : .gzip }
 }
 
-/// A depth map in the form for a bundle.
+/// A depth map in the form for a bundle, and what is to be said about it.
 struct DepthFloats {
-    /// Float32 little-endian, row-major, top row first, in metres.
-    let floats: PayloadContent
-    let size: DepthSize
-    let sha256: Digest
+    /// Its floats are little-endian, row-major, top row first, in metres.
+    let depth: RawCapture.Depth
     let survey: DepthSurvey
-    /// The form of the original file.
-    let source: DepthDescription.Source
     /// What the user must know about how the samples were read.
     private(set) var notes: [String] = []
     /// How the file says that its picture is turned, as EXIF does.
     private(set) var orientation: Int?
 
     init(
-        _ bytes: [UInt8], size: DepthSize, source: DepthDescription.Source, notes: [String] = [],
+        _ bytes: [UInt8], size: DepthSize, file: FilePath, source: DepthDescription.Source, notes: [String] = [],
         orientation: Int? = nil
     ) throws(BundleError) {
         var survey = DepthSurvey()
         survey.add(bytes.span)
-        (floats, self.size, sha256) = (.bytes(bytes), size, try Digest.of(bytes))
-        (self.survey, self.source, self.notes, self.orientation) = (survey, source, notes, orientation)
+        depth = RawCapture.Depth(
+            floats: .bytes(bytes), size: size, sha256: try Digest.of(bytes), file: file, source: source)
+        (self.survey, self.notes, self.orientation) = (survey, notes, orientation)
     }
 
     /// Reads a file of floats in metres in pieces.
-    init(_ file: FileHandle, size: DepthSize, label: FilePath) throws(BundleError) {
+    init(_ handle: FileHandle, size: DepthSize, file: FilePath) throws(BundleError) {
         var survey = DepthSurvey()
-        sha256 = try PayloadContent.hash(file, name: label.string, expecting: size.byteCount) { survey.add($0) }
-        (floats, self.size) = (.file(file, name: label.string), size)
-        (self.survey, source) = (survey, .plain)
+        let name = file.string
+        let sha256 = try PayloadContent.hash(handle, name: name, expecting: size.byteCount) { survey.add($0) }
+        depth = RawCapture.Depth(
+            floats: .file(handle, name: name), size: size, sha256: sha256, file: file, source: .plain)
+        self.survey = survey
     }
 }

@@ -18,13 +18,13 @@ enum PhotoRemarks {
         }
     }
 
-    static func size(_ size: Int, file: FilePath, _ remarks: inout RemarkList) {
+    static func size(_ size: Int, file: FilePath, _ remarks: inout [Remark]) {
         guard size > UploadAdvice.photoBytes else { return }
         let message = "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)"
         remarks.add(.warning, "upload.size", file: file, message: message)
     }
 
-    static func oddity(_ structure: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
+    static func oddity(_ structure: JPEGStructure, file: FilePath, _ remarks: inout [Remark]) {
         guard let oddity = structure.oddity else { return }
         let message = "has a structure that some programs may refuse: \(oddity); it is packed as it is"
         remarks.add(.warning, "photo.structure", file: file, message: message)
@@ -32,12 +32,8 @@ enum PhotoRemarks {
 
     /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. It does not warn
     /// if the EXIF orientation turns the photo by 90 degrees.
-    static func turned(_ depth: DepthSize, photo: JPEGStructure, file: FilePath, _ remarks: inout RemarkList) {
-        guard let size = photo.size, !photo.isTurned else { return }
-        let isAcross =
-            depth.width < depth.height && size.width > size.height
-            || depth.width > depth.height && size.width < size.height
-        guard isAcross else { return }
+    static func turned(_ depth: DepthSize, photo: JPEGStructure, file: FilePath, _ remarks: inout [Remark]) {
+        guard let size = photo.size, !photo.isTurned, size.isAcross(depth.pixels) else { return }
         let message = "is \(depth), but the photo is \(size) and its EXIF has no rotation; one of them may be rotated"
         remarks.add(.warning, "raw.turned", file: file, message: message)
     }
@@ -45,7 +41,7 @@ enum PhotoRemarks {
 
 /// Makes the remarks about a depth map.
 enum DepthRemarks {
-    static func size(_ size: DepthSize, file: FilePath, _ remarks: inout RemarkList) {
+    static func size(_ size: DepthSize, file: FilePath, _ remarks: inout [Remark]) {
         let limit = UploadAdvice.depthSide
         guard max(size.width, size.height) > limit else { return }
         remarks.add(
@@ -53,10 +49,10 @@ enum DepthRemarks {
     }
 
     /// Warns about samples that are not plausible.
-    static func survey(_ made: DepthFloats, file: FilePath, _ remarks: inout RemarkList) {
-        let survey = made.survey
+    static func survey(_ made: DepthFloats, _ remarks: inout [Remark]) {
+        let (survey, file) = (made.survey, made.depth.file)
         if !survey.isPlausible {
-            let isPlain = made.source == .plain
+            let isPlain = made.depth.source == .plain
             let repair = isPlain ? "divide each sample by 1000 and pack again" : "pack again with --depth-unit mm"
             let advice = survey.looksLikeMillimetres ? "; it looks like millimetres: \(repair)" : ""
             let doubt = survey.measured == 0 ? "" : "may not be in metres: "

@@ -14,33 +14,32 @@ extension RawCapture {
             try refuseUnlisted(options, in: raw)
             return checked
         }
-        var list = RemarkList()
         for name in CaptureMetadata.namesThatLookLikeAPosition(in: try CaptureMetadata.root(metadata)) {
             let words = "the member \(name) looks like a position and is kept"
-            list.add(.warning, "metadata.position", file: metadataFile, message: words)
+            checked.remarks.add(.warning, "metadata.position", file: metadataFile, message: words)
         }
         if photo.structure.exif?.position != nil && (options.location != .exact || position == nil) {
-            list.add(.warning, "photo.position", file: photo.file, message: "has a position in its EXIF, which is kept")
+            checked.remarks.add(
+                .warning, "photo.position", file: photo.file, message: "has a position in its EXIF, which is kept")
         }
         if position != nil, !options.keepsPhotoLocation, !options.withholdable.contains(.photo),
             case .bytes(let bytes) = photo.content, let words = Unlisted.photo(bytes)
         {
             let ways = "pack it with --rewrite-photo or --withholdable photo.jpg"
-            list.add(
+            checked.remarks.add(
                 .note, Remark.photoFields, file: photo.file,
                 message:
                     "\(words), so \"redact\" will not withhold the position of this capture; to allow that, \(ways)")
         }
-        checked.remarks += list.remarks
         return checked
     }
 
     private func refuseUnlisted(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {
-        var faults = FaultList()
+        var faults: [BundleError] = []
         func refuse(_ words: String?, in file: FilePath, cause: BundleError.Cause) {
             guard let words else { return }
             let message = "\(words), which --location \(options.location.rawValue) does not allow"
-            _ = faults.attempt { throw BundleError(.rawPosition, message, file: file, cause: cause) }
+            faults.append(BundleError(.rawPosition, message, file: file, cause: cause))
         }
         refuse(Unlisted.photo(try photo.bytes()), in: photo.file, cause: .positionInPhoto)
         refuse(Unlisted.words(.metadata, metadata), in: metadataFile, cause: .positionInMetadata)
@@ -48,7 +47,7 @@ extension RawCapture {
         refuse(
             sources.isEmpty ? nil : "gives the files \(sources.joined(separator: ", "))", in: raw,
             cause: .positionInSources)
-        guard faults.faults.isEmpty else { throw faults.joined }
+        guard faults.isEmpty else { throw faults.joined }
     }
 }
 

@@ -8,11 +8,7 @@ import PictureClient
 package struct PortraitDepth: Sendable {
     /// The range of the auxiliary picture in a JPEG file; it is a JPEG of its own. For HEIF the range is empty.
     package let picture: Range<Int>
-    /// Whether the values are disparity in 1/metres, not metres.
-    package let isDisparity: Bool
-    /// The value of the code 0; `maximum` is that of the code 255.
-    package let minimum: Double
-    package let maximum: Double
+    package let codes: DepthCodes
     /// The accuracy in Apple's words, `relative` or `absolute`; nil if XMP does not give it.
     package let accuracy: String?
     /// In pixels of a picture of the reference size.
@@ -46,9 +42,9 @@ package struct PortraitDepth: Sendable {
         // A matte calls itself `depth` too, but it has a subtype and no floats.
         guard let type = xmp.text(Self.pixelData, "AuxiliaryImageType"), type == "disparity" || type == "depth",
             xmp.texts(Self.pixelData, "AuxiliaryImageSubType") == nil,
-            let minimum = number(Self.pixelData, "FloatMinValue"),
-            let maximum = number(Self.pixelData, "FloatMaxValue"), minimum <= maximum,
-            Float(minimum).isFinite, Float(maximum - minimum).isFinite,
+            let codes = DepthCodes(
+                minimum: number(Self.pixelData, "FloatMinValue"), maximum: number(Self.pixelData, "FloatMaxValue"),
+                isDisparity: type == "disparity"),
             // The format of the samples before the device converted them to 8-bit codes.
             let format = xmp.text(Self.pixelData, "NativeFormat").flatMap(Self.fourCharacters),
             (type == "disparity" ? ["hdis", "fdis"] : ["hdep", "fdep"]).contains(format)
@@ -59,8 +55,7 @@ package struct PortraitDepth: Sendable {
             return nil
         }
         self.picture = picture
-        isDisparity = type == "disparity"
-        (self.minimum, self.maximum) = (minimum, maximum)
+        self.codes = codes
         accuracy = xmp.text(Self.depthData, "Accuracy").flatMap { ["relative", "absolute"].contains($0) ? $0 : nil }
         // The matrix is column-major: fx 0 0, 0 fy 0, cx cy 1.
         let matrix = (xmp.texts(Self.depthData, "IntrinsicMatrix") ?? []).compactMap { Double($0) }
@@ -77,11 +72,34 @@ package struct PortraitDepth: Sendable {
         }
     }
 
-    /// Converts 8-bit codes to metres. The code 0 means `minimum` and 255 means `maximum`. A result that is not positive
-    /// becomes 0, which means "not measured".
+    /// Decodes four letters that are written as a decimal number: 1751411059 is `hdis`.
+    private static func fourCharacters(_ text: String) -> String? {
+        guard let number = UInt32(text) else { return nil }
+        let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
+        return bytes.allSatisfy({ (0x21...0x7e).contains($0) }) ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+}
+
+/// What the codes 0 to 255 of a depth map inside a photo mean.
+package struct DepthCodes: Sendable {
+    /// The value of the code 0; `maximum` is that of the code 255.
+    package let minimum: Double
+    package let maximum: Double
+    /// Whether the values are disparity in 1/metres, not metres.
+    package let isDisparity: Bool
+
+    /// nil unless all is known, and the codes are uniform in floats.
+    package init?(minimum: Double?, maximum: Double?, isDisparity: Bool?) {
+        guard let minimum, let maximum, minimum <= maximum, Float(minimum).isFinite,
+            Float(maximum - minimum).isFinite, let isDisparity
+        else { return nil }
+        (self.minimum, self.maximum, self.isDisparity) = (minimum, maximum, isDisparity)
+    }
+
+    /// Converts codes to metres. A result that is not positive becomes 0, which means "not measured".
     ///
     /// The order and the precision of the operations are those with which Apple's own floats result, bit for bit.
-    package static func convert(codes: [UInt8], minimum: Double, maximum: Double, isDisparity: Bool) -> [Float] {
+    package func metres(_ codes: [UInt8]) -> [Float] {
         let range = Float(maximum - minimum)
         let values = (0...255).map { code in
             let value = Float(code) / 255 * range + Float(minimum)
@@ -90,12 +108,5 @@ package struct PortraitDepth: Sendable {
             return metres.isFinite ? metres : 0
         }
         return codes.map { values[Int($0)] }
-    }
-
-    /// Decodes four letters that are written as a decimal number: 1751411059 is `hdis`.
-    private static func fourCharacters(_ text: String) -> String? {
-        guard let number = UInt32(text) else { return nil }
-        let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
-        return bytes.allSatisfy({ (0x21...0x7e).contains($0) }) ? String(decoding: bytes, as: UTF8.self) : nil
     }
 }

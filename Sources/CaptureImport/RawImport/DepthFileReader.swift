@@ -11,6 +11,9 @@ struct DepthFileReader {
     let size: DepthSize?
     let options: RawCaptureOptions
     let decoder: PictureDecoder
+    let tree: RawTree
+
+    private var label: FilePath { tree.label(file.path) }
 
     /// The samples, not yet in metres, and the name of the encoding for the manifest.
     private struct Samples {
@@ -22,13 +25,12 @@ struct DepthFileReader {
     }
 
     /// - Throws: `raw.depth` if the file cannot be read in its encoding, `raw.unit` if the unit is unknown.
-    func read(_ tree: RawTree) throws(BundleError) -> DepthFloats {
-        let label = tree.label(file.path)
-        if let floats = try plainFloats(tree, label) { return floats }
+    func read() throws(BundleError) -> DepthFloats {
+        if let floats = try plainFloats() { return floats }
         let bytes = try tree.read(file.path, limit: FileLimits.depth)
-        let samples = try decode(bytes, label)
+        let samples = try decode(bytes)
         let grid = samples.grid
-        let scale = try scale(of: samples, label)
+        let scale = try scale(of: samples)
         let limit = limit(of: grid)
         let missing = limit == .infinity ? 0 : grid.count(above: limit)
         let isMax = missing > 0 && options.depthInvalidAbove == nil
@@ -41,6 +43,7 @@ struct DepthFileReader {
         }
         return try DepthFloats(
             [UInt8](littleEndian: scale.metres(grid, limit: missing > 0 ? limit : .infinity)), size: grid.size,
+            file: label,
             source: DepthDescription.Source(
                 encoding: samples.encoding,
                 invalid: grid.type.isFloat ? "nan-or-zero" : isMax ? "zero-or-max" : "zero",
@@ -51,19 +54,19 @@ struct DepthFileReader {
 
     /// Reads a file on disk that already is what the bundle needs: a large one is not read into memory. One that is too
     /// long for its size is refused by its length.
-    private func plainFloats(_ tree: RawTree, _ label: FilePath) throws(BundleError) -> DepthFloats? {
+    private func plainFloats() throws(BundleError) -> DepthFloats? {
         let scale = options.depthScale ?? file.floatScale ?? file.scale
         guard isPlain, scale == .metres, options.depthInvalidAbove == nil, let size,
             let handle = try tree.handle(file.path)
         else { return nil }
         let length = try native({ .reading(label, $0) }) { try handle.status().size }
         guard length == size.byteCount else {
-            if length > size.entryLimit { throw wrongLength(length, size: size, label: label) }
+            if length > size.entryLimit { throw wrongLength(length, size: size) }
             return nil
         }
-        guard length <= DepthMapCodec.memoryLimit else { return try DepthFloats(handle, size: size, label: label) }
+        guard length <= DepthMapCodec.memoryLimit else { return try DepthFloats(handle, size: size, file: label) }
         let bytes = try tree.read(file.path, limit: length)
-        return bytes.count == length ? try DepthFloats(bytes, size: size, source: .plain) : nil
+        return bytes.count == length ? try DepthFloats(bytes, size: size, file: label, source: .plain) : nil
     }
 
     /// The number above which samples are not measured. Many cameras write the highest of 16 bits for that.
@@ -80,24 +83,18 @@ struct DepthFileReader {
         ["f32", "bin", "raw", "gz", "zlib", "deflate"].contains(path.ending)
     }
 
-    private func decode(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
+    private func decode(_ bytes: [UInt8]) throws(BundleError) -> Samples {
         if options.depthChannel != nil, file.path.ending != "exr" {
-            let message = "is not an OpenEXR file (.exr), in which --depth-channel names a channel"
-            throw BundleError(.rawDepth, message, file: label)
+            throw wrong("is not an OpenEXR file (.exr), in which --depth-channel names a channel")
         }
         switch file.path.ending {
-        case "npy", "pfm", "pgm": do { return try plainFormat(bytes) } catch { throw Self.wrong(error, label) }
-        case "npz":
-            throw BundleError(
-                .rawDepth, "is an archive of NumPy arrays, expected one array (.npy)", file: label,
-                cause: .numpyArchive)
-        case "png": return try picture(bytes, as: .png, named: "png", label: label)
-        case "tif", "tiff": return try picture(bytes, as: .tiff, named: "tiff", label: label)
-        case "exr": return try picture(bytes, as: .openEXR, named: "exr", label: label)
-        case _ where Self.needsSize(file.path): return try floats(bytes, label)
-        default:
-            throw BundleError(
-                .rawDepth, "has an unknown ending, expected \(Self.endings)", file: label)
+        case "npy", "pfm", "pgm": do { return try plainFormat(bytes) } catch { throw wrong(error.message) }
+        case "npz": throw wrong("is an archive of NumPy arrays, expected one array (.npy)", .numpyArchive)
+        case "png": return try picture(bytes, as: .png, named: "png")
+        case "tif", "tiff": return try picture(bytes, as: .tiff, named: "tiff")
+        case "exr": return try picture(bytes, as: .openEXR, named: "exr")
+        case _ where Self.needsSize(file.path): return try floats(bytes)
+        default: throw wrong("has an unknown ending, expected \(Self.endings)")
         }
     }
 
@@ -114,12 +111,12 @@ struct DepthFileReader {
         }
     }
 
-    private static func wrong(_ failure: DepthFormatFailure, _ label: FilePath) -> BundleError {
-        BundleError(.rawDepth, failure.message, file: label)
+    private func wrong(_ message: String, _ cause: BundleError.Cause? = nil, values: [String] = []) -> BundleError {
+        BundleError(.rawDepth, message, file: label, cause: cause, values: values)
     }
 
     private func picture(
-        _ bytes: [UInt8], as format: PictureDecoder.SampleFormat, named name: String, label: FilePath
+        _ bytes: [UInt8], as format: PictureDecoder.SampleFormat, named name: String
     ) throws(BundleError) -> Samples {
         do {
             let grid = try decoder.samples(bytes, format, channel: options.depthChannel ?? "")
@@ -128,11 +125,9 @@ struct DepthFileReader {
     }
 
     /// Reads raw floats, plain or compressed.
-    private func floats(_ bytes: [UInt8], _ label: FilePath) throws(BundleError) -> Samples {
+    private func floats(_ bytes: [UInt8]) throws(BundleError) -> Samples {
         guard let size else {
-            throw BundleError(
-                .rawDepth, "does not contain its width and height, and no other file gives them", file: label,
-                cause: .noDepthSize)
+            throw wrong("does not contain its width and height, and no other file gives them", .noDepthSize)
         }
         do {
             if isPlain && bytes.count == size.byteCount {
@@ -150,23 +145,23 @@ struct DepthFileReader {
         } catch {
             // Any bytes can be taken for raw deflate, so a wrong length is the more likely fault.
             guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
-                throw Self.wrong(error, label)
+                throw wrong(error.message)
             }
-            throw wrongLength(bytes.count, size: size, label: label)
+            throw wrongLength(bytes.count, size: size)
         }
     }
 
     /// Whether the file may have raw floats that are not compressed.
     private var isPlain: Bool { ["f32", "bin", "raw"].contains(file.path.ending) }
 
-    private func wrongLength(_ count: Int, size: DepthSize, label: FilePath) -> BundleError {
-        BundleError(
-            .rawDepth, "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))",
-            file: label, cause: .depthLength, values: [count, size.width, size.height].map(String.init))
+    private func wrongLength(_ count: Int, size: DepthSize) -> BundleError {
+        wrong(
+            "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))", .depthLength,
+            values: [count, size.width, size.height].map(String.init))
     }
 
     /// The number of metres in one unit: the option, else the layout.
-    private func scale(of samples: Samples, _ label: FilePath) throws(BundleError) -> DepthScale {
+    private func scale(of samples: Samples) throws(BundleError) -> DepthScale {
         let isFloat = samples.grid.type.isFloat
         if let given = options.depthScale {
             guard !isFloat, given.metres > 1 else { return given }

@@ -19,17 +19,12 @@ extension FrameReader {
             }
             return nil
         }
-        let file: FilePath
-        let made: DepthFloats
-        if frame.hasDepthInside, let photo, let path = frame.photo {
-            file = label(path)
-            made = try depthInside(photo, file)
-        } else {
-            guard let read = try readFile(own, metadata) else { return nil }
-            (file, made) = read
-        }
-        try compare(made.size, with: metadata?.depthSize, file: file)
-        DepthRemarks.size(made.size, file: file, &remarks)
+        let read: DepthFloats? =
+            if frame.hasDepthInside, let photo { try depthInside(photo) } else { try readFile(own, metadata) }
+        guard let made = read else { return nil }
+        let file = made.depth.file
+        try compare(made.depth.size, with: metadata?.depthSize, file: file)
+        DepthRemarks.size(made.depth.size, file: file, &remarks)
         for note in made.notes { remarks.add(.note, "raw.samples", file: file, message: note) }
         if frame.depth?.isUnitAssumed == true, options.depthScale == nil {
             let message = "its integers are read as millimetres; --depth-scale METRES says otherwise"
@@ -41,15 +36,14 @@ extension FrameReader {
                 "has the orientation \(own) in its eXIf, but the photo has \(turn); it is packed as it is stored"
             remarks.add(.note, "raw.turned", file: file, message: message)
         }
-        DepthRemarks.survey(made, file: file, &remarks)
-        return RawCapture.Depth(
-            floats: made.floats, size: made.size, sha256: made.sha256, file: file, source: made.source)
+        DepthRemarks.survey(made, &remarks)
+        return made.depth
     }
 
     private mutating func readFile(
         _ own: JSONValue?, _ metadata: CaptureMetadata?
-    ) throws(BundleError) -> (FilePath, DepthFloats)? {
-        var faults = FaultList()
+    ) throws(BundleError) -> DepthFloats? {
+        var faults: [BundleError] = []
         let known = faults.attempt { try statedSize(own, metadata?.depthSize) }
         let size = known ?? nil
         let depth = faults.attempt { try depthFile(size) }
@@ -61,12 +55,13 @@ extension FrameReader {
                 _ = try tree.handle(depth.path)
                 if let error = export.search?.otherKind(depth.path, nil) { throw error }
             }
-            if faults.faults.isEmpty { return nil }
+            if faults.isEmpty { return nil }
         }
-        guard faults.faults.isEmpty else { throw faults.joined }
+        guard faults.isEmpty else { throw faults.joined }
         let made: DepthFloats
         do throws(BundleError) {
-            made = try DepthFileReader(file: depth, size: size, options: options, decoder: decoder).read(tree)
+            let reader = DepthFileReader(file: depth, size: size, options: options, decoder: decoder, tree: tree)
+            made = try reader.read()
         } catch {
             throw export.search?.otherKind(depth.path, size) ?? error
         }
@@ -75,7 +70,7 @@ extension FrameReader {
             let bytes = try tree.read(depth.path, limit: FileLimits.depth)
             try carried.addSource(depth.path, bytes)
         }
-        return (label(depth.path), made)
+        return made
     }
 
     private func depthFile(_ size: DepthSize?) throws(BundleError) -> RawFrame.DepthFile {
@@ -105,7 +100,7 @@ extension FrameReader {
             BundleError(.rawCapture, "depth_map_dimensions is \(words)", file: metadataFile, cause: cause)
         }
         if let given = options.depthSize {
-            if let said, (said.width, said.height) != (given.width, given.height) {
+            if let said, said != given.pixels {
                 throw wrong("\(said), but --depth-size says \(given)")
             }
             return given
@@ -132,7 +127,7 @@ extension FrameReader {
         if let given = options.depthSize, given != size {
             throw BundleError(.rawCapture, "is \(size), but --depth-size says \(given)", file: file)
         }
-        if let said, (said.width, said.height) != (size.width, size.height) {
+        if let said, said != size.pixels {
             throw BundleError(
                 .rawCapture, "is \(size), but depth_map_dimensions in metadata.json is \(said)", file: file)
         }

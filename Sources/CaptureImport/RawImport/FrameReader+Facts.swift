@@ -13,7 +13,7 @@ extension FrameReader {
     mutating func facts(
         _ own: JSONValue, _ photo: FramePhoto?
     ) throws(BundleError) -> (metadata: CaptureMetadata, position: GeoPosition?) {
-        var faults = FaultList()
+        var faults: [BundleError] = []
         let time = faults.attempt { try capturedAt(own, photo?.facts) }
         let model = faults.attempt { try deviceModel(own, photo?.facts) }
         guard let time, let model else { throw faults.joined }
@@ -51,12 +51,10 @@ extension FrameReader {
 
     /// Returns the same faults as faults of the raw capture.
     private func blamed(_ error: BundleError, hasPhoto: Bool) -> BundleError {
-        var faults = FaultList()
-        for fault in error.each {
-            faults.add(
-                BundleError(
-                    .rawCapture, fault.message, file: metadataFile, cause: hasPhoto ? fault.cause : nil,
-                    values: [layout]))
+        let faults = error.each.map { fault in
+            BundleError(
+                .rawCapture, fault.message, file: metadataFile, cause: hasPhoto ? fault.cause : nil,
+                values: [layout])
         }
         return faults.joined
     }
@@ -107,7 +105,7 @@ extension FrameReader {
     }
 
     /// The camera in pixels of the stored photo; nil if the numbers belong to a picture of another size or shape.
-    private func intrinsics(_ photo: JPEGStructure.PhotoSize?) -> JSONValue? {
+    private func intrinsics(_ photo: PixelSize?) -> JSONValue? {
         guard let photo else { return nil }
         func value(_ numbers: [Double]) -> JSONValue? {
             guard numbers.allSatisfy(\.isFinite) else { return nil }

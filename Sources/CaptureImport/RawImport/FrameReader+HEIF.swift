@@ -47,7 +47,9 @@ extension HEIFPicture {
     var portrait: PortraitDepth? { depthXMP.flatMap { XMPPacket($0) }.flatMap { PortraitDepth($0) } }
 
     /// What the depth map's codes mean: by Apple's XMP, else by the file's own description.
-    var codes: DepthCodes? { portrait.map { DepthCodes($0) } ?? DepthCodes(self) }
+    var codes: DepthCodes? {
+        portrait?.codes ?? DepthCodes(minimum: depthMinimum, maximum: depthMaximum, isDisparity: isDisparity)
+    }
 }
 
 /// EXIF in a JPEG that has none.
@@ -82,7 +84,7 @@ enum JPEGExif {
 
     /// Puts EXIF behind the start marker; the same photo if there is no EXIF, or more than a segment holds.
     static func insert(_ exif: [UInt8]?, into jpeg: [UInt8]) -> [UInt8] {
-        let header = Array("Exif\0\0".utf8)
+        let header = TIFFStructure.exifMark
         guard let exif, !exif.isEmpty, exif.count + header.count + 2 <= 0xffff else { return jpeg }
         let length = exif.count + header.count + 2
         let segment = [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 0xff)] + header + exif
@@ -92,7 +94,8 @@ enum JPEGExif {
 
 /// Reads a depth map inside the photo (Spec/raw-captures.md section 6).
 extension FrameReader {
-    mutating func depthInside(_ photo: FramePhoto, _ file: FilePath) throws(BundleError) -> DepthFloats {
+    mutating func depthInside(_ photo: FramePhoto) throws(BundleError) -> DepthFloats {
+        let file = photo.capture.file
         if let original = photo.original {
             guard let grid = original.depth, let codes = original.codes else { throw Self.noDepth(photo, file) }
             portrait = original.portrait
@@ -106,17 +109,15 @@ extension FrameReader {
             throw error.error(file, code: .rawDepth)
         }
         portrait = found
-        return try floats(grid, codes: DepthCodes(found), file: file)
+        return try floats(grid, codes: found.codes, file: file)
     }
 
     private func floats(_ grid: SampleGrid, codes: DepthCodes, file: FilePath) throws(BundleError) -> DepthFloats {
         guard case .uint8(let values) = grid.values else {
             throw BundleError(.rawDepth, "has a depth map whose samples do not have 8 bits", file: file)
         }
-        let metres = PortraitDepth.convert(
-            codes: values, minimum: codes.minimum, maximum: codes.maximum, isDisparity: codes.isDisparity)
         return try DepthFloats(
-            [UInt8](littleEndian: metres), size: grid.size,
+            [UInt8](littleEndian: codes.metres(values)), size: grid.size, file: file,
             source: DepthDescription.Source(
                 encoding: codes.isDisparity ? "apple-disparity-u8" : "apple-depth-u8", invalid: "zero",
                 rowOrder: "top-first", scale: "1"))
@@ -133,25 +134,5 @@ extension FrameReader {
         return BundleError(
             .rawDepth, "is a photo without a depth map of a kind that pack knows (Apple portrait)", file: file,
             cause: .noDepthInside)
-    }
-}
-
-/// What the codes 0 and 255 of a depth map inside a photo mean.
-struct DepthCodes {
-    let minimum: Double
-    let maximum: Double
-    let isDisparity: Bool
-
-    init(_ found: PortraitDepth) {
-        (minimum, maximum, isDisparity) = (found.minimum, found.maximum, found.isDisparity)
-    }
-
-    /// nil unless the file describes codes that are uniform in disparity or in depth.
-    init?(_ picture: HEIFPicture) {
-        guard let minimum = picture.depthMinimum, let maximum = picture.depthMaximum, minimum <= maximum,
-            Float(minimum).isFinite, Float(maximum - minimum).isFinite,
-            let isDisparity = picture.isDisparity
-        else { return nil }
-        (self.minimum, self.maximum, self.isDisparity) = (minimum, maximum, isDisparity)
     }
 }

@@ -6,7 +6,6 @@ import PictureMessages
 import SystemPackage
 
 struct FramePhoto {
-    let file: FilePath
     let capture: RawCapture.Photo
     /// The photo as it was found, of which `capture` may have only a part.
     let bytes: [UInt8]
@@ -51,7 +50,7 @@ extension FrameReader {
             file: file, content: .bytes(packed), size: packed.count, sha256: try Digest.of(packed),
             structure: structure)
         return FramePhoto(
-            file: file, capture: photo, bytes: bytes, facts: found.exif, original: original,
+            capture: photo, bytes: bytes, facts: found.exif, original: original,
             convertedFrom: convertedFrom, isRewritten: packed != bytes)
     }
 
@@ -75,7 +74,7 @@ extension FrameReader {
         PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
             file: file, content: .file(handle, name: file.string), size: size, sha256: sha256, structure: structure)
-        return FramePhoto(file: file, capture: photo, bytes: [], facts: structure.exif)
+        return FramePhoto(capture: photo, bytes: [], facts: structure.exif)
     }
 
     private func notConverted(_ kind: FileKind, _ path: FilePath) -> BundleError {

@@ -10,7 +10,7 @@ package struct FrameReader {
     let frame: RawFrame
     let options: RawCaptureOptions
     let decoder: PictureDecoder
-    var remarks = RemarkList()
+    var remarks: [Remark] = []
     var carried = CarriedFiles()
     /// The description of a depth map inside the photo.
     var portrait: PortraitDepth?
@@ -29,16 +29,16 @@ package struct FrameReader {
     /// Reads the frame. All its files are checked, even if one of them is wrong.
     private mutating func read() throws(BundleError) -> RawCapture {
         noteIgnored()
-        var faults = FaultList()
+        var faults: [BundleError] = []
         let photo = faults.attempt { try readPhoto() }
         let own = faults.attempt { try readMetadata(photo) }
         // A missing fact is reported only if all files are right. In a folder of our own layout it is reported with
         // other faults, because metadata.json should have it.
-        var missing = FaultList()
+        var missing: [BundleError] = []
         var sheet: (metadata: CaptureMetadata, position: GeoPosition?)?
         if let own, photo != nil || export.search != nil {
             sheet = missing.attempt { try facts(own, photo) }
-            if sheet == nil, export.search != nil { faults.add(missing.joined) }
+            if sheet == nil, export.search != nil { faults += missing }
         }
         var depth: RawCapture.Depth?
         // If the photo cannot be read, a depth map inside it cannot be read either.
@@ -47,15 +47,15 @@ package struct FrameReader {
         }
         _ = faults.attempt { try readConfidence() }
         _ = faults.attempt { try carryAppFiles() }
-        guard faults.faults.isEmpty, let photo else { throw faults.joined }
+        guard faults.isEmpty, let photo else { throw faults.joined }
         guard let sheet else { throw missing.joined }
         if let depth { PhotoRemarks.turned(depth.size, photo: photo.structure, file: depth.file, &remarks) }
         return RawCapture(
-            origin: RawCapture.Origin(layout: layout, frame: frame.name), photo: photo.capture, depth: depth,
+            layout: layout, frame: frame.name, photo: photo.capture, depth: depth,
             carried: carried.files, metadataFile: metadataFile,
             metadata: try canonical(sheet.metadata, photo, with: depth),
             capturedAt: sheet.metadata.capturedAt, deviceModel: sheet.metadata.deviceModel,
-            position: sheet.position, remarks: remarks.remarks)
+            position: sheet.position, remarks: remarks)
     }
 
     private mutating func noteIgnored() {
@@ -77,10 +77,7 @@ package struct FrameReader {
     var photoFile: FilePath { frame.photo.map(label) ?? tree.root }
 
     /// The file that messages about facts name.
-    var metadataFile: FilePath {
-        if let own = export.metadata { return label(own) }
-        return photoFile
-    }
+    var metadataFile: FilePath { export.metadata.map(label) ?? photoFile }
 
     func wrong(_ path: FilePath, _ message: String) -> BundleError {
         BundleError(.rawCapture, message, file: label(path))

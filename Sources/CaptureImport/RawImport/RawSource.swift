@@ -71,12 +71,12 @@ package struct RawSource: Sendable {
     /// - Parameter remarks: The remarks that were made about RAW before.
     init(
         _ raw: FilePath, tree: RawTree, layout: String, export: RawExport, options: RawCaptureOptions,
-        remarks: RemarkList = RemarkList()
+        remarks: [Remark] = []
     ) throws(BundleError) {
         let chosen = try FrameChoice(export, of: raw, options)
         var remarks = remarks
         if let note = chosen.note { remarks.add(.note, "raw.frames", file: raw, message: note) }
-        self.init(raw, tree: tree, layout: layout, export: export, frames: chosen.frames, remarks: remarks.remarks)
+        self.init(raw, tree: tree, layout: layout, export: export, frames: chosen.frames, remarks: remarks)
     }
 
     /// One photo with its depth map inside.
@@ -162,7 +162,7 @@ extension RawSource {
             self = try Self.unknown(raw, tree: tree, fitting: fitting.map(\.0), options: options)
             return
         }
-        var remarks = RemarkList()
+        var remarks: [Remark] = []
         if layout != CapbundleLayout.self {
             let others = fitting.map(\.0).filter { $0 != layout }
             let taken = "taken as \(layout.words) (\(evidence))"

@@ -93,15 +93,11 @@ extension ExifCheck {
 
 extension ExifCheck {
     private static func orientation(
-        _ exif: PhotoFacts, _ frame: JPEGStructure.PhotoSize?, with metadata: CaptureMetadata
+        _ exif: PhotoFacts, _ frame: PixelSize?, with metadata: CaptureMetadata
     ) -> BundleError? {
         guard let orientation = exif.orientation, (1...4).contains(orientation), let frame,
-            let depth = metadata.depthSize
+            let depth = metadata.depthSize, frame.isAcross(depth)
         else { return nil }
-        let isAcross =
-            frame.width > frame.height && depth.width < depth.height
-            || frame.width < frame.height && depth.width > depth.height
-        guard isAcross else { return nil }
         return finding(
             .exifOrientation,
             "it is \(frame) and the depth map \(depth), but orientation \(orientation) in its EXIF does not turn it by a "
@@ -109,7 +105,7 @@ extension ExifCheck {
     }
 
     private static func size(
-        _ exif: PhotoFacts, _ frame: JPEGStructure.PhotoSize?, with metadata: CaptureMetadata
+        _ exif: PhotoFacts, _ frame: PixelSize?, with metadata: CaptureMetadata
     ) -> BundleError? {
         guard let said = exif.size else { return nil }
         if let frame, !said.hasSides(frame.width, frame.height) {
@@ -138,7 +134,7 @@ extension ExifCheck {
     }
 }
 
-extension JPEGStructure.PhotoSize {
+extension PixelSize {
     /// Whether these are the two sides, in either order.
     fileprivate func hasSides(_ one: Int, _ other: Int) -> Bool {
         width == one && height == other || width == other && height == one

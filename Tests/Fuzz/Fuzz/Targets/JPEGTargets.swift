@@ -56,8 +56,7 @@ enum MultiPictureTarget: FuzzTarget {
         }
         guard let depth else { return }
         expect(depth.picture.upperBound <= bytes.count, "the depth is outside the file")
-        let metres = PortraitDepth.convert(
-            codes: Array(0...255), minimum: depth.minimum, maximum: depth.maximum, isDisparity: depth.isDisparity)
+        let metres = depth.codes.metres(Array(0...255))
         expect(metres.count == 256, "256 codes give \(metres.count) samples")
     }
 }

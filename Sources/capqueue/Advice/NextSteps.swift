@@ -13,24 +13,31 @@ enum NextSteps {
         let run = "then send the waiting captures with: \(capqueue("run"))"
         if let change = change(after: block, name) { return ["\(change.advice): \(change.next)", run] }
         switch block.reason {
-        case .endpoint where block.cause == .onlyTLS: return ["change the URL with: \(set) --url https://...", run]
-        case .tls where block.cause == .noTLS, .endpoint:
-            return ["change the URL with: \(set) --url URL", run]
-        case .refusing: return ["change its URL or other settings with: \(set) --url URL", run]
-        case .credentials: return [ofRefusal(block, set, kind: kind), run]
-        case .tls where block.cause == .otherName:
-            return ["use a name that is in the certificate with: \(set) --url https://NAME/...", run]
-        case .tls where block.cause == .expired:
-            return ["renew it at the server, or trust another one with: \(set) --ca FILE", run]
-        case .tls where block.cause == .notYetValid:
-            return ["set the clock of this computer, or trust another certificate with: \(set) --ca FILE", run]
-        case .tls where block.cause == .selfSigned:
-            return ["if it is the right server, trust its certificate with: \(set) --ca FILE", run]
-        case .tls where block.cause == .ofClient:
-            return ["give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE", run]
-        case .tls: return ["trust the authority that signed the server's certificate with: \(set) --ca FILE", run]
+        case .endpoint, .refusing, .tls, .credentials:
+            guard let setting = setting(after: block, kind: kind) else { return [ofCode(block.cause?.code, set), run] }
+            return ["\(setting.advice) with: \(set) \(setting.options)", run]
         case .local, .unproven, .address: return ["print its settings with: \(capqueue("dest show")) \(name)"]
         case .wait, .full, .offline, .failing: return []
+        }
+    }
+
+    /// What a person can change about the connection or the credentials; nil for credentials that the server's code names.
+    private static func setting(after block: Block, kind: String?) -> (advice: String, options: String)? {
+        switch (block.reason, block.cause) {
+        case (.endpoint, .onlyTLS): ("change the URL", "--url https://...")
+        case (.endpoint, _), (.tls, .noTLS): ("change the URL", "--url URL")
+        case (.refusing, _): ("change its URL or other settings", "--url URL")
+        case (_, .otherName): ("use a name that is in the certificate", "--url https://NAME/...")
+        case (_, .expired): ("renew it at the server, or trust another one", "--ca FILE")
+        case (_, .notYetValid): ("set the clock of this computer, or trust another certificate", "--ca FILE")
+        case (_, .selfSigned): ("if it is the right server, trust its certificate", "--ca FILE")
+        case (_, .ofClient): ("give a client certificate that the server accepts", "--cert FILE --cert-key FILE")
+        case (.tls, _): ("trust the authority that signed the server's certificate", "--ca FILE")
+        case (_, .refusedByProxy): ("give the user and password for the proxy", "--proxy URL")
+        case _ where kind == "s3": ("change the access keys in the AWS files, or use others", "--profile NAME")
+        case (_, let cause) where kind == "put" || cause?.code?.hasPrefix("TOKEN_") ?? false:
+            ("change the token", "--token-file FILE")
+        default: nil
         }
     }
 
@@ -59,13 +66,7 @@ enum NextSteps {
     }
 
     /// The hint for refused credentials: which of them to change, by the code that the server gave.
-    private static func ofRefusal(_ block: Block, _ set: String, kind: String?) -> String {
-        if block.cause == .refusedByProxy { return "give the user and password for the proxy with: \(set) --proxy URL" }
-        if block.cause == .ofClient {
-            return "give a client certificate that the server accepts with: \(set) --cert FILE --cert-key FILE"
-        }
-        if kind == "put" { return "change the token with: \(set) --token-file FILE" }
-        if kind == "s3" { return "change the access keys in the AWS files, or use others with: \(set) --profile NAME" }
+    private static func ofCode(_ code: String?, _ set: String) -> String {
         let byCode = [
             "DEVICE_AUTH_REQUIRED": "sign the requests with: \(set) --device-id UUID --key FILE",
             "DEVICE_NOT_FOUND":
@@ -79,9 +80,7 @@ enum NextSteps {
                 "the server has seen a higher counter; raise the counter of the key with: "
                 + "capbundle key recover --realitycam --counter N --key FILE",
         ]
-        let code = block.cause?.code ?? ""
-        if code.hasPrefix("TOKEN_") { return "change the token with: \(set) --token-file FILE" }
-        return byCode[code]
+        return byCode[code ?? ""]
             ?? "change the refused credentials with: \(set) --device-id UUID --key FILE (or --token-file FILE)"
     }
 

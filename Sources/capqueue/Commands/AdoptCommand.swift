@@ -60,9 +60,9 @@ struct AdoptCommand: ParsableCommand {
         var left = LeftAlone()
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
             func report(_ file: String, _ result: Result<Pushed, any Error>) throws {
-                // A bundle that is twice in the folder is pushed once; do not report the second copy.
-                if case .success(let pushed) = result, pushed.outcome == .heldAlready { return }
                 if case .success(let pushed) = result {
+                    // A bundle that is twice in the folder is pushed once; do not report the second copy.
+                    if pushed.outcome == .heldAlready { return }
                     count += 1
                     held += pushed.isHeld ? 1 : 0
                     withoutOrder += pushed.lacksOrder ? 1 : 0

@@ -34,9 +34,7 @@ struct ChangeOptionGroup: ParsableArguments {
             throw ValidationError("give ids, a filter (--state, --session, --dest) or --all")
         }
         if !ids.isEmpty && hasFilter { throw ValidationError("give either ids or a filter, not both") }
-        if ids.contains("-") && ids.count > 1 {
-            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
-        }
+        try ids.requireOneSource()
     }
 
     /// - Parameter states: changes captures in these states, as `--state` does.
@@ -78,7 +76,7 @@ struct ChangeOptionGroup: ParsableArguments {
 
     private func changeEach(_ change: UserChange, in queue: UploadQueue, options: ChangeOptions) throws {
         var worst = ExitStatus.success
-        for id in ids == ["-"] ? try LineList.read() : ids {
+        for id in try ids.given() {
             do {
                 try report(queue.captures.change(change, id, options))
             } catch let error as QueueError {

@@ -51,24 +51,20 @@ struct CheckCommand: ParsableCommand {
         options.readShare = readData ? 1 : readDataSubset?.share ?? 0
         options.isRepairing = repair
         options.isDryRun = dryRun
-        var kinds: Set<CheckFinding.Kind> = []
-        var remoteFindings = 0
-        var asked = 0
-        let (result, sqlite) = try queue.with { queue in
+        let (result, asked, sqlite) = try queue.with { queue in
             let sqlite = try queue.upkeep.sqliteVersion()
             func report(_ finding: CheckFinding) throws {
                 try format.json ? Output.json(finding.json) : Output.line(finding.line)
             }
-            let result = try queue.upkeep.check(options, deliver: report)
-            guard remote else { return (result, sqlite) }
-            asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
-                kinds.insert(finding.kind)
-                remoteFindings += 1
+            var result = try queue.upkeep.check(options, deliver: report)
+            guard remote else { return (result, 0, sqlite) }
+            let asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
+                result.open[finding.kind, default: 0] += 1
                 try report(finding)
             }
-            return (result, sqlite)
+            return (result, asked, sqlite)
         }
-        let open = result.open.values.reduce(0, +) + remoteFindings
+        let open = result.open.values.reduce(0, +)
         if format.json {
             try Output.json(
                 .members([
@@ -95,7 +91,7 @@ struct CheckCommand: ParsableCommand {
                 "SQLite \(sqlite) has a bug that 3.51.3 fixed: no other program may write to the database; look into it with",
                 command: "sqlite3 -readonly \(ShellWord.quote(queue.folder.database))")
         }
-        let status = ExitStatus.worst(result.open.keys.map(\.status) + kinds.map(\.status))
+        let status = ExitStatus.worst(result.open.keys.map(\.status))
         if status != .success { throw status }
     }
 }

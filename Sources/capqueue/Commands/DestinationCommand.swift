@@ -176,10 +176,7 @@ struct DestinationCommand: ParsableCommand {
 
         func run() throws {
             let destinations = try queue.with { try $0.destinations.list() }
-            if format.json {
-                for destination in destinations { try Output.json(destination.json) }
-                return
-            }
+            if format.json { return try destinations.forEach { try Output.json($0.json) } }
             if destinations.isEmpty, let lack = NextSteps.beforeSending([]) {
                 diagnostic.note(lack.why, command: lack.command)
             }

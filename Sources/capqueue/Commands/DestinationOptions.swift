@@ -164,24 +164,21 @@ struct DestinationOptions: ParsableArguments {
         return nil
     }
 
+    private static func flag(_ value: Bool?) -> String? { value.map { $0 ? "yes" : "no" } }
+
     /// The given settings, by their names in the queue.
     var given: [String: String] {
-        var settings: [String: String] = [:]
-        let values: [(String, String?)] = [
-            ("path", path), ("url", url), ("url-command", urlCommand), ("url-endpoint", urlEndpoint), ("part", part),
-            ("session-end-url", sessionEndURL), ("device-id", deviceID), ("key", key),
-            ("passphrase-file", passphraseFile), ("verify-url", verifyURL), ("token-file", tokenFile),
-            ("token-command", tokenCommand), ("region", region), ("profile", profile),
-            ("realitycam-key", realityCamKey), ("rpid", rpid),
-            ("assertion", assertion.map { $0 == .withAssertion ? "yes" : "no" }),
-            ("proof", proof), ("checksum", checksum), ("condition", condition.map { $0 ? "yes" : "no" }),
-            ("secret-path", secretPath.map { $0 ? "yes" : "no" }), ("ca", ca), ("cert", cert),
-            ("cert-key", certKey), ("proxy", proxy), ("concurrency", concurrency), ("bwlimit", bwlimit),
-            ("retry", retry), ("jitter", jitter), ("lifetime", lifetime), ("connect-timeout", connectTimeout),
-            ("stall-timeout", stallTimeout), ("answer-timeout", answerTimeout),
-            ("header", header.isEmpty ? nil : header.joined(separator: "\n")),
+        let settings: [String: String?] = [
+            "path": path, "url": url, "url-command": urlCommand, "url-endpoint": urlEndpoint, "part": part,
+            "session-end-url": sessionEndURL, "device-id": deviceID, "key": key, "passphrase-file": passphraseFile,
+            "verify-url": verifyURL, "token-file": tokenFile, "token-command": tokenCommand, "region": region,
+            "profile": profile, "realitycam-key": realityCamKey, "rpid": rpid,
+            "assertion": Self.flag(assertion.map { $0 == .withAssertion }), "proof": proof, "checksum": checksum,
+            "condition": Self.flag(condition), "secret-path": Self.flag(secretPath), "ca": ca, "cert": cert,
+            "cert-key": certKey, "proxy": proxy, "concurrency": concurrency, "bwlimit": bwlimit, "retry": retry,
+            "jitter": jitter, "lifetime": lifetime, "connect-timeout": connectTimeout, "stall-timeout": stallTimeout,
+            "answer-timeout": answerTimeout, "header": header.isEmpty ? nil : header.joined(separator: "\n"),
         ]
-        for (name, value) in values { settings[name] = value }
-        return settings
+        return settings.compactMapValues(\.self)
     }
 }

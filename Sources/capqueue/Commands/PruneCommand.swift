@@ -62,9 +62,7 @@ struct PruneCommand: ParsableCommand {
         if !ids.isEmpty && (olderThan != nil || acceptParts || acceptAbsent) {
             throw ValidationError("with ids, give none of --older-than, --accept-parts and --accept-absent")
         }
-        if ids.contains("-") && ids.count > 1 {
-            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
-        }
+        try ids.requireOneSource()
         if acceptClock && dryRun { throw ValidationError("give either --accept-clock or --dry-run") }
     }
 
@@ -74,7 +72,7 @@ struct PruneCommand: ParsableCommand {
         options.includesCancelled = cancelled
         options.acceptsParts = acceptParts
         options.acceptsAbsent = acceptAbsent
-        if !ids.isEmpty { options.only = ids == ["-"] ? try LineList.read() : ids }
+        if !ids.isEmpty { options.only = try ids.given() }
         options.isDryRun = dryRun
         let output = try TextOutput()
         let result = try queue.with(changes: true) { queue in

@@ -31,8 +31,7 @@ struct QueueOptions: ParsableArguments {
     ) throws -> Value {
         let isNew = createIfMissing && !folder.exists
         let queue = try UploadQueue(
-            at: folder, createIfMissing: createIfMissing, freesReserve: changes,
-            signers: .keyFiles)
+            at: folder, createIfMissing: createIfMissing, freesReserve: changes, signers: .keyFiles)
         defer { queue.close() }
         if isNew { folder.reportDisk() }
         return try body(queue)
@@ -63,15 +62,23 @@ struct StateList: ExpressibleByArgument {
     let states: [DeliveryState]
 
     init?(argument: String) {
-        var states: [DeliveryState] = []
-        for word in argument.pieces(by: ",", keepsEmpty: true) {
-            guard let state = DeliveryState(rawValue: word) else { return nil }
-            if !states.contains(state) { states.append(state) }
-        }
-        self.states = states
+        let words = argument.pieces(by: ",", keepsEmpty: true)
+        guard words.allSatisfy(Self.allValueStrings.contains) else { return nil }
+        states = DeliveryState.allCases.filter { words.contains($0.rawValue) }
     }
 
     static var allValueStrings: [String] { DeliveryState.allCases.map(\.rawValue) }
+}
+
+/// Ids that a user gives as arguments; `-` reads them from standard input.
+extension [String] {
+    func requireOneSource() throws {
+        if contains("-") && count > 1 {
+            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
+        }
+    }
+
+    func given() throws -> [String] { self == ["-"] ? try LineList.read() : self }
 }
 
 /// A duration, such as `7d`.

@@ -62,10 +62,7 @@ struct SessionCommand: ParsableCommand {
 
         func run() throws {
             let sessions = try queue.with { try $0.sessions.list() }
-            if format.json {
-                for session in sessions { try Output.json(session.json) }
-                return
-            }
+            if format.json { return try sessions.forEach { try Output.json($0.json) } }
             if sessions.isEmpty {
                 diagnostic.note("there is no session; open one with: \(capqueue("push")) --session NAME FILE")
             }

@@ -45,9 +45,7 @@ struct WaitCommand: ParsableCommand {
         if [!ids.isEmpty, session != nil, all].count(where: { $0 }) != 1 {
             throw ValidationError("give ids, --session or --all")
         }
-        if ids.contains("-") && ids.count > 1 {
-            throw ValidationError("\"-\" reads the ids from standard input, so give no other ids")
-        }
+        try ids.requireOneSource()
     }
 
     func run() throws {
@@ -55,7 +53,7 @@ struct WaitCommand: ParsableCommand {
             if let session, try !queue.sessions.list().contains(where: { $0.name == session }) {
                 throw QueueError(.sessionUnknown, "no such session", of: session)
             }
-            let named = try (ids == ["-"] ? LineList.read() : ids).map { try queue.captures.find($0).id }
+            let named = try ids.given().map { try queue.captures.find($0).id }
             let end = timeout.map { MonotonicClock.seconds + $0.age / .seconds(1) }
             return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, in: queue, until: end)
         }

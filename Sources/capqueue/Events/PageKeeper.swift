@@ -18,8 +18,8 @@ final class PageKeeper: Sendable {
         var isOver = true
     }
 
-    /// The minimum time between two pages in seconds.
-    private static let pause = 5.0
+    /// The minimum time between two pages in milliseconds.
+    private static let pause = 5000
     /// The maximum number of newest captures on the page, and of captures that failed or are held.
     private static let limit = 100
 
@@ -90,11 +90,7 @@ final class PageKeeper: Sendable {
                 }
             }
             if isLast { break }
-            let started = MonotonicClock.seconds
-            while MonotonicClock.seconds - started < Self.pause {
-                let left = Int((started + Self.pause - MonotonicClock.seconds) * 1000) + 1
-                if signal.wait(milliseconds: left, { state.withLock(\.isEnding) ? true : nil }) == true { break }
-            }
+            _ = signal.wait(milliseconds: Self.pause) { state.withLock(\.isEnding) ? true : nil }
         }
         if let failure = pictures.failure { warn("has no pictures: a photo \(failure.message)") }
         state.withLock { $0.isOver = true }

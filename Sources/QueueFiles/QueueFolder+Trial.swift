@@ -48,7 +48,8 @@ extension QueueFolder {
         if let lack = lackOfRoom(for: Reserve.size) { throw QueueError(.inputOutput, lack, of: path) }
         throw QueueError(
             .unusable, "the file system cannot keep a queue: \(lacks.map(\.words).joined(separator: "; "))", of: path,
-            cause: .unfit, values: lacks.options(kind))
+            cause: .unfit,
+            values: lacks.compactMap { $0.option(kind) }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
     }
 }
 
@@ -65,22 +66,14 @@ extension FolderTrial.Lack {
         }
     }
 
-    fileprivate var isForeign: Bool {
+    /// The mount option that would mend it, as a value of `QueueError.Cause.unfit`.
+    fileprivate func option(_ kind: DiskKind) -> String? {
         switch self {
-        case .privacy, .owner: true
-        default: false
+        case _ where kind == .network: "share"
+        case .privacy, .owner: "owner"
+        case .sharedMap where kind == .fuse: "map"
+        default: nil
         }
-    }
-
-    fileprivate var isOfMap: Bool { if case .sharedMap = self { true } else { false } }
-}
-
-extension [FolderTrial.Lack] {
-    /// What a mount option would mend, as the values of `QueueError.Cause.unfit`.
-    fileprivate func options(_ kind: DiskKind) -> [String] {
-        if kind == .network { return ["share"] }
-        return (contains(where: \.isForeign) ? ["owner"] : [])
-            + (kind == .fuse && contains(where: \.isOfMap) ? ["map"] : [])
     }
 }
 

@@ -29,11 +29,6 @@ final class CurlLibrary: Sendable {
     }
 }
 
-/// Reports whether libcurl could be loaded.
-package enum CurlLibraryState {
-    package static var isThere: Bool { CurlLibrary.shared != nil }
-}
-
 /// The sockets of a session. They report how much of a request is still unsent and what a server said before it reset a
 /// connection.
 ///

@@ -22,6 +22,9 @@ package final class CurlSession {
     /// libcurl's text about the last failure.
     private let detail: UnsafeMutablePointer<CChar>
 
+    /// Whether libcurl could be loaded.
+    package static var isAvailable: Bool { CurlLibrary.shared != nil }
+
     /// - Throws: A failure with code 2 if libcurl cannot be loaded.
     package init(_ options: ConnectionOptions) throws(TransferFailure) {
         guard let curl = CurlLibrary.shared, let raw = unsafe curl.calls.pointee.easy_init() else {
@@ -85,12 +88,10 @@ package final class CurlSession {
         let code = run(transfer)
         socket = unsafe capture_curl_socket(curl.calls, raw)
         if let words = sockets.end(), !isSecure, transfer.givenUp == nil, !transfer.isRefusedByBody,
-            !transfer.isAnswered,
-            [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code), let answer = EarlyAnswer.parse(words)
+            !transfer.isAnswered, [CURLE_SEND_ERROR, CURLE_RECV_ERROR].contains(code),
+            let answer = EarlyAnswer.parse(words, wasSentWhole: transfer.isSent)
         {
-            return HTTPAnswer(
-                status: answer.status, headers: answer.headers, body: answer.body, isCut: false,
-                wasSentWhole: transfer.isSent, redirect: nil)
+            return answer
         }
         let status = unsafe capture_curl_get_long(curl.calls, raw, CURLINFO_RESPONSE_CODE)
         if code == CURLE_OK || Self.isAnswered(code, status: status, transfer: transfer) {

@@ -10,28 +10,19 @@ package struct HTTPRequest {
         case propfind = "PROPFIND"
     }
 
-    package struct Header: Hashable, Sendable {
-        package let name: String
-        package let value: String
-
-        package init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
-    package var method: Method
+    package let method: Method
     package var address: WebAddress
-    package var headers: [Header] = []
+    package var headers: [(name: String, value: String)]
     package var body: (any RequestBody)?
-    /// The number of bytes of the answer's body to keep; a longer body ends the transfer.
-    package var answerLimit = 1 << 20
     /// Receives the body of an answer with status 200 instead of `HTTPAnswer.body`; false ends the transfer.
-    package var sink: ((Span<UInt8>) -> Bool)?
+    package let sink: ((Span<UInt8>) -> Bool)?
 
-    package init(_ method: Method, _ address: WebAddress) {
-        self.method = method
-        self.address = address
+    package init(
+        _ method: Method, _ address: WebAddress, _ headers: [(name: String, value: String)] = [],
+        body: (any RequestBody)? = nil, sink: ((Span<UInt8>) -> Bool)? = nil
+    ) {
+        (self.method, self.address, self.headers) = (method, address, headers)
+        (self.body, self.sink) = (body, sink)
     }
 }
 

@@ -3,7 +3,6 @@ import CaptureNative
 /// The state of one running request, which libcurl's callbacks read and change.
 final class Transfer {
     private let body: (any RequestBody)?
-    private let answerLimit: Int
     private let sink: ((Span<UInt8>) -> Bool)?
     private let sockets: SessionSockets
     private let isStopped: () -> Bool
@@ -16,6 +15,8 @@ final class Transfer {
     private(set) var headers: [(name: String, value: String)] = []
     private var status = 0
     private(set) var answer: [UInt8] = []
+    /// The number of bytes of the answer's body to keep; a longer body ends the transfer.
+    private static let answerLimit = 1 << 20
     private var decoder: ContentDecoder?
     /// Whether the body of the answer was given up: it exceeds our limit, or its coding is damaged.
     private(set) var isBodyGivenUp = false
@@ -30,7 +31,6 @@ final class Transfer {
         isStopped: @escaping () -> Bool
     ) {
         body = request.body
-        answerLimit = request.answerLimit
         sink = request.sink
         self.sockets = sockets
         watch = StandstillWatch(times, waitsForAnswer: request.sink == nil, at: MonotonicClock.seconds)
@@ -96,7 +96,7 @@ final class Transfer {
     /// Limits count the decoded bytes.
     private func keep(_ piece: Span<UInt8>) -> Bool {
         if let sink, status == 200 { return sink(piece) }
-        let room = answerLimit - answer.count
+        let room = Self.answerLimit - answer.count
         answer.append(copying: piece.extracting(first: min(room, piece.count)))
         isBodyGivenUp = piece.count > room
         return !isBodyGivenUp
@@ -143,7 +143,7 @@ final class Transfer {
 /// Parses an HTTP/1 answer from the raw bytes of a connection.
 enum EarlyAnswer {
     /// - Returns: nil unless the bytes are an HTTP/1 answer with a status of 300 to 599, perhaps after interim answers.
-    static func parse(_ bytes: [UInt8]) -> (status: Int, headers: [(name: String, value: String)], body: [UInt8])? {
+    static func parse(_ bytes: [UInt8], wasSentWhole: Bool) -> HTTPAnswer? {
         var rest = bytes[...]
         while let (status, lines, after) = head(rest) {
             rest = after
@@ -153,7 +153,9 @@ enum EarlyAnswer {
             let headers = lines.compactMap { line in
                 line.nameAndValue().map { (name: $0.name.lowercased(), value: $0.value) }
             }
-            return (status, headers, decoded(Array(rest), headers))
+            return HTTPAnswer(
+                status: status, headers: headers, body: decoded(Array(rest), headers), isCut: false,
+                wasSentWhole: wasSentWhole, redirect: nil)
         }
         return nil
     }

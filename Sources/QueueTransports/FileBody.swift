@@ -186,10 +186,10 @@ final class FileBody: RequestBody {
     /// Computes the SHA-256 of the body without a rate limit, because nothing is sent, and returns to its start.
     ///
     /// - Returns: nil on a fault.
-    func digest(isStopped: () -> Bool) -> Digest? {
+    func digest() -> Digest? {
         guard rewind(), let body = try? SHA256Hasher() else { return nil }
         var left = byteCount
-        while left > 0, !isStopped() {
+        while left > 0, control.stopped == nil {
             var isHashed = false
             let count = produce(min(left, Self.piece)) { isHashed = (try? body.update($0)) != nil }
             guard let count, isHashed else { return nil }

@@ -27,12 +27,17 @@ enum SecretFile {
         return line
     }
 
+    /// Whether a line can be sent in a header or as a URL.
+    static func isPrintable(_ line: [UInt8]) -> Bool {
+        line.count <= longest && line.allSatisfy { $0 > 0x20 && $0 < 0x7f }
+    }
+
     /// Returns the first line that a shell command prints.
     static func firstLine(
-        of command: String, _ environment: [String: String] = [:], _ control: SendControl
+        of command: String, _ environment: [String: String], _ control: SendControl
     ) throws -> String {
         let line = line(try output(of: command, environment, control))
-        guard !line.isEmpty, line.count <= longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+        guard !line.isEmpty, isPrintable(line) else {
             throw SendOutcome.ours(
                 "expected one line of at most \(longest) printable characters, without spaces, from the command")
         }

@@ -120,7 +120,7 @@ extension BodyHash {
         var candidate = 0
         while let layout = try? BodyLayout.of(bundle, name: name, from: candidate) {
             let body = FileBody(bundle, layout, of: (byteCount, expected), SendControl())
-            if let digest = body.digest(isStopped: { false }) {
+            if let digest = body.digest() {
                 return BodyHash(sha256: digest, candidate: layout.candidate)
             }
             guard body.isSpoilt else { return nil }

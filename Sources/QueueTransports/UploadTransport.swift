@@ -26,10 +26,11 @@ package protocol UploadTransport: AnyObject {
     ///
     /// - Returns: the reason for a failure; nil if all bytes came and are those that were sent.
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String?
-    /// Notifies the destination that a session has ended. Returns the status line of the answer.
+    /// Notifies the destination that a session has ended (Spec/queue.md section 9). Returns the status line of the answer.
     ///
+    /// - Parameter key: the idempotency key. It stays the same for all attempts, so that a server can ignore repetitions.
     /// - Throws: what `SendOutcome.of` makes words of.
-    func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String
+    func notify(_ session: String, key: String, body: [UInt8], _ control: SendControl) throws -> String
     /// Tests the destination without changing anything there.
     func test(_ control: SendControl) -> DestinationTest
 }
@@ -92,7 +93,7 @@ extension UploadTransport {
         .unclear(code: "poll", message: "this kind of destination decides at once")
     }
 
-    package func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String {
+    package func notify(_ session: String, key: String, body: [UInt8], _ control: SendControl) throws -> String {
         throw SendOutcome.ours("this kind of destination has no sessions")
     }
 }
@@ -221,13 +222,7 @@ package final class SendControl: Sendable {
 
     /// - Returns: false as soon as the transfer must end.
     func wait(seconds: Double) -> Bool {
-        let end = MonotonicClock.seconds + seconds
-        while stopped == nil {
-            let left = end - MonotonicClock.seconds
-            if left <= 0 { return true }
-            MonotonicClock.sleep(min(left, 0.1))
-        }
-        return false
+        MonotonicClock.wait(until: MonotonicClock.seconds + seconds) { stopped != nil } && stopped == nil
     }
 
     func began(bytes: Int) {
@@ -246,8 +241,7 @@ package final class SendControl: Sendable {
 
     /// Waits until this number of bytes may be sent; returns false if the transfer must end.
     func waitForTurn(_ bytes: Int) -> Bool {
-        for throttle in throttles where !throttle.take(bytes, isStopped: { self.stopped != nil }) { return false }
-        return stopped == nil
+        throttles.allSatisfy { $0.take(bytes) { stopped != nil } } && stopped == nil
     }
 }
 
@@ -267,11 +261,17 @@ package final class Throttle: Sendable {
             free = start + Double(bytes) / bytesPerSecond
             return start
         }
-        while true {
-            let left = start - MonotonicClock.seconds
-            if left <= 0 { return true }
+        return MonotonicClock.wait(until: start, isStopped: isStopped)
+    }
+}
+
+extension MonotonicClock {
+    /// Waits until a time in seconds; returns false if it was stopped before.
+    fileprivate static func wait(until end: Double, isStopped: () -> Bool) -> Bool {
+        while case let left = end - seconds, left > 0 {
             if isStopped() { return false }
-            MonotonicClock.sleep(min(left, 0.1))
+            sleep(min(left, 0.1))
         }
+        return true
     }
 }

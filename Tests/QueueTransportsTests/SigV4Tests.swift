@@ -9,8 +9,7 @@ struct SigV4Tests {
 
     @Test func signsTheExampleOfAnObjectThatIsRead() throws {
         let address = try #require(WebAddress("https://examplebucket.s3.amazonaws.com/test.txt"))
-        var request = HTTPRequest(.get, address)
-        request.headers = [HTTPRequest.Header("Range", "bytes=0-9")]
+        let request = HTTPRequest(.get, address, [("Range", "bytes=0-9")])
         let signer = SigV4(
             credentials: S3Credentials(
                 key: "AKIAIOSFODNN7EXAMPLE", secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", session: nil),

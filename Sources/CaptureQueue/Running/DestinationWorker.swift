@@ -225,7 +225,9 @@ final class DestinationWorker {
     private func reportSession(_ now: Int) throws -> Bool {
         guard let marker = try outbox.claim(for: destination, at: now) else { return false }
         let result = owner.transferring(nil, to: destination) { control in
-            Result { try transport.notify(marker, control) }.mapError { SendOutcome.of($0, control) }
+            Result { try transport.notify(marker.session, key: marker.key, body: marker.body, control) }.mapError {
+                SendOutcome.of($0, control)
+            }
         }
         try queue.store.turn { turn in
             try outbox.settle(marker, with: result, retry: retry, time: owner.time, in: turn)

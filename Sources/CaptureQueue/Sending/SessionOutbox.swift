@@ -156,3 +156,13 @@ extension UploadQueue.Sessions {
         }
     }
 }
+
+/// The notification of one destination that a session has ended (Spec/queue.md section 9).
+struct SessionMarker {
+    let session: String
+    let sessionNumber: Int
+    let destination: Int
+    let key: String
+    let attempts: Int
+    let body: [UInt8]
+}

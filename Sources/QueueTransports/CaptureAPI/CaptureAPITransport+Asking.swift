@@ -23,12 +23,10 @@ extension CaptureAPITransport {
             let photo = try? UploadFile.photo(of: source.handle, sha256: job.held, name: source.name),
             let boundary = try? "capqueue-" + Hex.encode(RandomBytes.make(20))
         else { return .unknown("its photo cannot be read, so the server cannot look it up") }
-        var request = HTTPRequest(.post, verify)
-        request.headers = [
-            HTTPRequest.Header("Content-Type", "multipart/form-data; boundary=\(boundary)"),
-            HTTPRequest.Header("Accept", "application/json"),
-        ]
-        request.body = Self.form(photo, boundary, control)
+        let request = HTTPRequest(
+            .post, verify,
+            [("Content-Type", "multipart/form-data; boundary=\(boundary)"), ("Accept", "application/json")],
+            body: Self.form(photo, boundary, control))
         let asked = try? exchange.perform(request, token: nil, control) { _ in false }
         guard let end = asked else { return .unknown("the server cannot be asked") }
         if let answer = end.answer {
@@ -111,7 +109,7 @@ extension CaptureAPITransport {
         _ method: HTTPRequest.Method, _ address: WebAddress, _ token: [UInt8], _ control: SendControl
     ) throws -> HTTPEnd {
         guard let empty = try? Digest.of([]) else { throw SendOutcome.ours("no hash") }
-        return try authorized(HTTPRequest(method, address), empty, token, control)
+        return try authorized(HTTPRequest(method, address), token, control) { try sign(&$0, empty) }
     }
 
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {

@@ -10,27 +10,13 @@ extension CaptureAPITransport {
     /// The `part` of a receipt, because this server does not get the whole bundle.
     static let realityCamPart = "realitycam"
 
-    /// A body with the counters of one request.
-    private struct Attempt {
-        let file: FileBody
-        let contentType: String
-        let sha256: Digest
-        let signature: RequestSignature
-    }
-
     /// Sends one capture. Each request has a new body, because its assertion needs a counter above that of the header.
     func sendToRealityCam(
         _ job: SendJob, to endpoint: WebAddress, with profile: HTTPSettings.RealityCam, _ control: SendControl
     ) throws -> SendOutcome {
-        var last: Attempt?
+        var last: (file: FileBody, sha256: Digest)?
         let end = try authorized(HTTPRequest(.post, endpoint), job.token, control) { request in
-            let made = try attempt(job, with: profile, control)
-            last = made
-            request.headers += [
-                HTTPRequest.Header("Content-Type", made.contentType), HTTPRequest.Header("Accept", "application/json"),
-            ]
-            request.headers += made.signature.headers.map { HTTPRequest.Header($0.name, $0.value) }
-            request.body = made.file
+            last = try attempt(&request, job, with: profile, control)
             return true
         }
         if let fault = last?.file.fault { return fault }
@@ -52,10 +38,10 @@ extension CaptureAPITransport {
         )
     }
 
-    /// Reserves counters, and makes and signs a body with them.
+    /// Reserves counters, and makes and signs a body of the request with them.
     private func attempt(
-        _ job: SendJob, with profile: HTTPSettings.RealityCam, _ control: SendControl
-    ) throws -> Attempt {
+        _ request: inout HTTPRequest, _ job: SendJob, with profile: HTTPSettings.RealityCam, _ control: SendControl
+    ) throws -> (file: FileBody, sha256: Digest) {
         let signer = try shared.signer(profile)
         let source = try job.open()
         let counters = try reserve(signer, withAssertion: profile.hasAssertion)
@@ -66,10 +52,13 @@ extension CaptureAPITransport {
             do throws(BundleError) {
                 layout = try BodyLayout.of(source.handle, name: source.name, from: candidate, form: form)
                 file = FileBody(source.handle, layout, of: (job.capture.byteCount, job.capture.expectedBytes), control)
-                if let hash = file.digest(isStopped: { control.stopped != nil }) {
+                if let hash = file.digest() {
                     let signature = try signer.sign(
                         hash, counter: counters.header, deviceID: profile.device.id, timestamp: serverTime)
-                    return Attempt(file: file, contentType: layout.body.contentType, sha256: hash, signature: signature)
+                    request.headers += [("Content-Type", layout.body.contentType), ("Accept", "application/json")]
+                    request.headers += signature.headers
+                    request.body = file
+                    return (file, hash)
                 }
             } catch {
                 throw Self.refusal(error)
@@ -96,8 +85,9 @@ extension CaptureAPITransport {
     ) throws -> Bool {
         let signer = try shared.signer(profile)
         let counter = try reserve(signer, withAssertion: false).header
-        let now = serverTime
-        request.add(try signer.sign(empty, counter: counter, deviceID: profile.device.id, timestamp: now))
+        request.headers += try signer.sign(
+            empty, counter: counter, deviceID: profile.device.id, timestamp: serverTime
+        ).headers
         return true
     }
 
@@ -126,45 +116,5 @@ extension CaptureAPITransport {
                 guard control.wait(seconds: 0.1) else { throw SendOutcome.ours(control.stopped ?? "") }
             }
         }
-    }
-}
-
-/// The state that all transfers to one destination share.
-final class DestinationShare: Sendable {
-    let tokens: TokenSource?
-    /// The server's clock minus ours in milliseconds, learnt when the server refuses a timestamp.
-    let offset = Mutex(0)
-    private let signers: RequestSigners
-    private let device = Mutex<(any RequestSigner)?>(nil)
-    private let realityCam = Mutex<(any RealityCamRequestSigner)?>(nil)
-
-    init(_ token: TokenSettings?, _ signers: RequestSigners) {
-        tokens = token.map { TokenSource($0) }
-        self.signers = signers
-    }
-
-    /// Returns the signer of a device, whose key is read once.
-    func signer(_ settings: HTTPSettings.Device) throws -> any RequestSigner {
-        try Self.signer(settings, device) { [signers] passphrase in
-            try signers.device(settings.keyFile, passphrase)
-        }
-    }
-
-    /// Returns the signer for RealityCam, whose key is read once.
-    func signer(_ settings: HTTPSettings.RealityCam) throws -> any RealityCamRequestSigner {
-        try Self.signer(settings.device, realityCam) { [signers] passphrase in
-            try signers.realityCam(settings.device.keyFile, passphrase, settings.rpID)
-        }
-    }
-
-    private static func signer<Signer: Sendable>(
-        _ settings: HTTPSettings.Device, _ known: borrowing Mutex<Signer?>,
-        _ make: ([UInt8]?) throws -> Signer
-    ) throws -> Signer {
-        if let known = known.withLock(\.self) { return known }
-        let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
-        let signer = try make(passphrase)
-        known.withLock { $0 = signer }
-        return signer
     }
 }

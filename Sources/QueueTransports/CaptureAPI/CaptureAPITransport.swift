@@ -98,26 +98,20 @@ final class CaptureAPITransport: UploadTransport {
         // Only a signed request needs the hash of the body before the body is sent.
         var digest: Digest?
         if settings.device != nil {
-            digest = bodyHash(file, layout, job, control)
+            digest = bodyHash(file, layout, job)
             guard digest != nil else { return file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false) }
         }
-        var request = HTTPRequest(.post, endpoint)
-        request.headers = [
-            HTTPRequest.Header("Content-Type", layout.body.contentType),
-            HTTPRequest.Header("Accept", "application/json"),
-        ]
-        if let key = job.delivery.idempotencyKey { request.headers.append(HTTPRequest.Header("Idempotency-Key", key)) }
-        request.body = file
-        let end = try authorized(request, digest, job.token, control)
+        var request = HTTPRequest(
+            .post, endpoint, [("Content-Type", layout.body.contentType), ("Accept", "application/json")], body: file)
+        if let key = job.delivery.idempotencyKey { request.headers.append(("Idempotency-Key", key)) }
+        let end = try authorized(request, job.token, control) { try sign(&$0, digest) }
         return evaluate(end.named(template, settings.connection), of: job, body: digest, control)
     }
 
     /// Returns the hash of the body. The first signed try computes and stores it, so that later ones read no bytes.
-    private func bodyHash(
-        _ file: FileBody, _ layout: BodyLayout, _ job: SendJob, _ control: SendControl
-    ) -> Digest? {
+    private func bodyHash(_ file: FileBody, _ layout: BodyLayout, _ job: SendJob) -> Digest? {
         if let known = job.capture.body, known.candidate == layout.candidate { return known.sha256 }
-        guard let made = file.digest(isStopped: { control.stopped != nil }) else { return nil }
+        guard let made = file.digest() else { return nil }
         job.records.keep(.body(BodyHash(sha256: made, candidate: layout.candidate)))
         return made
     }
@@ -189,12 +183,7 @@ final class CaptureAPITransport: UploadTransport {
     // MARK: - Credentials
 
     /// Sends with a token and device headers made for this try. It repeats once if the server asks for fresh ones.
-    func authorized(
-        _ request: HTTPRequest, _ body: Digest?, _ token: [UInt8], _ control: SendControl
-    ) throws -> HTTPEnd {
-        try authorized(request, token, control) { attempt in try sign(&attempt, body) }
-    }
-
+    ///
     /// - Parameter sign: Signs a request, and returns whether it did.
     func authorized(
         _ request: HTTPRequest, _ token: [UInt8], _ control: SendControl,
@@ -207,19 +196,18 @@ final class CaptureAPITransport: UploadTransport {
             request, token: shared.tokens, control,
             prepare: { attempt in
                 attempt.add(own)
-                attempt.headers += [HTTPRequest.Header("X-Request-Id", UUIDText.of(token, version: 4))]
+                attempt.headers.append(("X-Request-Id", UUIDText.of(token, version: 4)))
                 return try sign(&attempt) || !own.isEmpty
             },
             onAgain: { end in if end.asksForFreshHeaders { correctClock(end.answer) } })
     }
 
     /// - Returns: whether the request was signed.
-    private func sign(_ request: inout HTTPRequest, _ body: Digest?) throws -> Bool {
+    func sign(_ request: inout HTTPRequest, _ body: Digest?) throws -> Bool {
         if let body, let profile = settings.realityCam { return try sign(&request, empty: body, profile) }
         guard let body, let device = settings.device else { return false }
         let signer = try shared.signer(device)
-        let now = serverTime
-        request.add(try signer.signature(of: body, deviceID: device.id, timestamp: now))
+        request.headers += try signer.signature(of: body, deviceID: device.id, timestamp: serverTime).headers
         return true
     }
 

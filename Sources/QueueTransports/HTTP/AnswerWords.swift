@@ -84,16 +84,29 @@ struct AnswerWords {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 ? " " : $0 }).prefix(limit))
     }
 
-    static func element(_ name: String, _ text: String) -> String? {
-        let inside = text.pieces(around: "<\(name)>").dropFirst().first?.pieces(by: "<", limit: 2, keepsEmpty: true)
-            .first
-        return inside.map { inside in
+    static func element(_ name: String, _ text: String) -> String? { elements(name, text).first }
+
+    /// The texts of all XML elements of this name that hold only text.
+    static func elements(_ name: String, _ text: String) -> [String] {
+        text.pieces(around: "<\(name)>").dropFirst().map { rest in
             // `&amp;` is last, so that nothing is decoded twice.
             [
                 ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&#34;", "\""),
                 ("&amp;", "&"),
             ]
-            .reduce(inside) { $0.pieces(around: $1.0).joined(separator: $1.1) }
+            .reduce(rest.pieces(by: "<", limit: 2, keepsEmpty: true)[0]) {
+                $0.pieces(around: $1.0).joined(separator: $1.1)
+            }
+        }
+    }
+}
+
+extension String {
+    /// Whether the text has only ASCII letters, digits and characters of `others`.
+    func hasOnlyLettersDigits(or others: String) -> Bool {
+        utf8.allSatisfy { byte in
+            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                || others.utf8.contains(byte)
         }
     }
 }

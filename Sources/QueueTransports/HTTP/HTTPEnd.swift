@@ -183,9 +183,7 @@ extension DestinationTest {
         case .final, .present, .followed: block = end.block(.endpoint)
         // Nobody answered.
         case .outage where end.answer == nil: block = end.block(.offline)
-        case .retry, .unclear, .stopped, .landed: block = end.block(.offline)
-        case .wait, .full, .outage, .credentials, .endpoint, .tls, .offline, .local:
-            block = end.block(end.kind.reason ?? .offline)
+        default: block = end.block(end.kind.reason ?? .offline)
         }
     }
 }
@@ -204,10 +202,6 @@ extension HTTPAnswer {
 
     /// A name of a host or a region, which becomes part of a command in a hint.
     private static func word(_ text: String) -> String? {
-        let isPlain = text.utf8.allSatisfy { byte in
-            UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
-                || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || "-.:".utf8.contains(byte)
-        }
-        return isPlain && 1...255 ~= text.utf8.count && !text.hasPrefix("-") ? text : nil
+        text.hasOnlyLettersDigits(or: "-.:") && 1...255 ~= text.utf8.count && !text.hasPrefix("-") ? text : nil
     }
 }

@@ -90,7 +90,7 @@ final class HTTPExchange {
         while true {
             var attempt = request
             let isSecret = try prepare(&attempt)
-            if let bearer { attempt.headers.append(HTTPRequest.Header("Authorization", "Bearer \(bearer)")) }
+            if let bearer { attempt.headers.append(("Authorization", "Bearer \(bearer)")) }
             let end = perform(
                 attempt, carriesCredentials: isSecret || bearer != nil, sentToken: bearer != nil && round == 0,
                 isFetched: isFetched, control)
@@ -255,12 +255,10 @@ final class HTTPExchange {
 
 extension HTTPRequest {
     /// Adds headers of the user. A Content-Type of the user replaces ours.
-    mutating func add(_ own: [Header]) {
+    mutating func add(_ own: [(name: String, value: String)]) {
         if own.contains(where: { $0.name.lowercased() == "content-type" }) {
             headers.removeAll { $0.name.lowercased() == "content-type" }
         }
         headers += own
     }
-
-    mutating func add(_ signature: RequestSignature) { headers += signature.headers.map { Header($0.name, $0.value) } }
 }

@@ -52,12 +52,8 @@ enum RemoteDigest {
     }
 
     private static func member(_ name: String, of header: String?) -> String? {
-        for part in (header ?? "").pieces(by: ",") {
-            let pair = part.pieces(by: "=", limit: 2)
-            guard pair.count == 2 else { continue }
-            if pair[0].trimmed.lowercased() == name { return pair[1] }
-        }
-        return nil
+        (header ?? "").pieces(by: ",").map { $0.pieces(by: "=", limit: 2) }
+            .first { $0.count == 2 && $0[0].trimmed.lowercased() == name }?[1]
     }
 
     /// The hex digits of an ETag that may be an MD5, in lower case; nil otherwise, and for a weak one.
@@ -72,8 +68,8 @@ enum RemoteDigest {
 final class KnownDigests: Sendable {
     private let state: Mutex<DigestTraits>
     /// How many captures this run read back because of a coding.
-    private let coded = Mutex(0)
-    private let missesFolder = Mutex(false)
+    private let coded = Atomic(0)
+    private let missesFolder = Atomic(false)
     /// Whether this run has tried to send a wrong checksum.
     private let hasTried = Atomic(false)
 
@@ -95,19 +91,12 @@ final class KnownDigests: Sendable {
     /// - Parameter again: whether an earlier try of the delivery has seen that.
     /// - Returns: whether it was seen before.
     func isMissingFolder(again: Bool) -> Bool {
-        missesFolder.withLock { seen in
-            defer { seen = true }
-            return seen || again
-        }
+        missesFolder.exchange(true, ordering: .relaxed) || again
     }
 
     /// Counts a capture whose bytes are read back because the server codes what it has, and names the price once.
     func readsBack(because answer: HTTPAnswer, _ warn: (String) -> Void) {
-        let count = coded.withLock { count in
-            count += 1
-            return count
-        }
-        guard count == 3 else { return }
+        guard coded.add(1, ordering: .relaxed).newValue == 3 else { return }
         warn(
             "the server returns what it has as \(answer["content-encoding"] ?? "") and tells no length, so each capture "
                 + "is read back to prove it, which costs as many bytes as sending it; let it return captures uncoded")

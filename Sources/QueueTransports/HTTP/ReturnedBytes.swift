@@ -7,18 +7,12 @@ import QueueModel
 final class ReturnedBytes {
     enum Verdict {
         case same
-        /// Other bytes; `beginning` is nil if they are more than were sent.
-        case different(beginning: Beginning?)
+        /// Other bytes. All of them, which may be the first of those that were sent; nil if they are more than were sent.
+        case different(beginning: (byteCount: Int, sha256: Digest)?)
         /// A page answers in the place of the server, with this title as words for a message.
         case page(String)
         /// The bytes could not be read, for this reason.
         case unread(String)
-    }
-
-    /// All bytes that were returned, which may be the first of those that were sent.
-    struct Beginning {
-        let byteCount: Int
-        let sha256: Digest
     }
 
     private let byteCount: Int
@@ -60,7 +54,7 @@ final class ReturnedBytes {
         guard let digest = (try? hasher.finish()).flatMap({ Digest(bytes: $0) }) else {
             return .unread("SHA-256 failed on this computer")
         }
-        return digest == sha256 ? .same : .different(beginning: Beginning(byteCount: count, sha256: digest))
+        return digest == sha256 ? .same : .different(beginning: (count, digest))
     }
 
     /// Returns what is wrong with a download; nil if it is complete.

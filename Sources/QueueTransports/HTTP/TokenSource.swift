@@ -64,7 +64,7 @@ final class TokenSource: Sendable {
         case .file(let path):
             let line = try SecretFile.firstLine(path)
             if let fault = Self.beginning(of: line) { throw SendOutcome.ours("\(path) \(fault)") }
-            guard line.count <= SecretFile.longest, line.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            guard SecretFile.isPrintable(line) else {
                 throw SendOutcome.ours("\(path) holds no token: expected one line of printable characters")
             }
             return String(decoding: line, as: UTF8.self)

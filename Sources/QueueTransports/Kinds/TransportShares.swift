@@ -8,7 +8,6 @@ import SystemPackage
 package final class TransportShares: Sendable {
     private struct Shares {
         var destinations: [Destination: DestinationShare] = [:]
-        var digests: [Destination: KnownDigests] = [:]
         /// Secret files about which the user was warned.
         var warned: Set<[UInt8]> = []
     }
@@ -40,23 +39,15 @@ package final class TransportShares: Sendable {
         switch destination.settings {
         case .folder(let folder): try FolderTransport(folder)
         case .http(let http): CaptureAPITransport(http, share(destination, http.token), warn)
-        case .put(let put): PutTransport(put, share(destination, put.token).tokens, digests(of: destination), warn)
-        case .s3(let s3): S3Transport(s3, digests(of: destination), warn)
+        case .put(let put): PutTransport(put, share(destination, put.token), warn)
+        case .s3(let s3): S3Transport(s3, share(destination, nil).digests, warn)
         case .unusable(_, _, let fault): throw fault
-        }
-    }
-
-    private func digests(of destination: Destination) -> KnownDigests {
-        shares.withLock { shares in
-            let known = shares.digests[destination] ?? KnownDigests(destination.digests)
-            shares.digests[destination] = known
-            return known
         }
     }
 
     private func share(_ destination: Destination, _ token: TokenSettings?) -> DestinationShare {
         shares.withLock { shares in
-            let known = shares.destinations[destination] ?? DestinationShare(token, signers)
+            let known = shares.destinations[destination] ?? DestinationShare(destination.digests, token, signers)
             shares.destinations[destination] = known
             return known
         }
@@ -83,7 +74,9 @@ final class UnusableTransport: UploadTransport {
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { trouble }
 
-    func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String { throw SendOutcome.blocked(block) }
+    func notify(_ session: String, key: String, body: [UInt8], _ control: SendControl) throws -> String {
+        throw SendOutcome.blocked(block)
+    }
 
     func test(_ control: SendControl) -> DestinationTest { DestinationTest(block: block) }
 }

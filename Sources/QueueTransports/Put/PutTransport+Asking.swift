@@ -6,7 +6,7 @@ import QueueModel
 /// The requests to a `put` destination besides uploads.
 extension PutTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
-        guard let place = try? addresses.place(of: job, control) else {
+        guard let place = try? place(of: job, control) else {
             return .unknown("no URL is available to look it up")
         }
         let end = head(place, control)
@@ -15,9 +15,7 @@ extension PutTransport {
         guard [200, 401, 403, 405, 501].contains(answer.status) else { return .unknown(end.message) }
         guard let sent = sent(job) else { return .unknown("the sent bytes are no longer here to compare with") }
         if answer.status == 200 {
-            if let length = answer.length, let byteCount = sent.byteCount,
-                length != byteCount
-            {
+            if let length = answer.length, let byteCount = sent.byteCount, length != byteCount {
                 return .lost("\(place.address.origin) holds \(length) bytes of \(byteCount)")
             }
             switch RemoteDigest.compare(answer, sent.handle, sha256: sent.sha256) {
@@ -38,7 +36,7 @@ extension PutTransport {
         }
     }
 
-    private func absent(_ job: SendJob, at place: PutAddresses.Place, status: Int) -> RemoteState {
+    private func absent(_ job: SendJob, at place: PutPlace, status: Int) -> RemoteState {
         // A server that did not show the object after the upload does not show it now, so this proves nothing.
         let receipt = job.delivery.receipt.flatMap { try? JSONParser.parse(Array($0.utf8), nesting: 8) }
         if receipt?["confirmed_by"]?.text == "status" {
@@ -56,30 +54,26 @@ extension PutTransport {
 
     func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? {
         guard settings.part == .bundle else { return "only the \(settings.part.rawValue) was sent there" }
-        guard let place = try? addresses.place(of: job, control) else {
+        guard let place = try? place(of: job, control) else {
             return "no URL is available to look it up"
         }
         do {
             let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
-            var request = HTTPRequest(.get, place.address)
-            request.sink = bytes.take
+            let request = HTTPRequest(.get, place.address, sink: bytes.take)
             return bytes.trouble(try authorized(request, place, control))
         } catch {
             return SendOutcome.of(error, control).trouble ?? "no answer"
         }
     }
 
-    func notify(_ marker: SessionMarker, _ control: SendControl) throws -> String {
-        guard let address = settings.sessionEnd.flatMap(marker.address) else {
+    func notify(_ session: String, key: String, body: [UInt8], _ control: SendControl) throws -> String {
+        let url = settings.sessionEnd?.filled { $0 == "session" ? URLTemplate.escaped(session) : "{\($0)}" }
+        guard let address = url.flatMap(WebAddress.init) else {
             throw SendOutcome.ours("the session-end-url cannot be used")
         }
-        var request = HTTPRequest(.post, address)
-        request.headers = [
-            HTTPRequest.Header("Content-Type", "application/json"), HTTPRequest.Header("Idempotency-Key", marker.key),
-        ]
-        request.body = MemoryBody(marker.body)
-        let place = PutAddresses.Place(address: address, headers: [], isFetched: false)
-        let end = try authorized(request, place, control)
+        let request = HTTPRequest(
+            .post, address, [("Content-Type", "application/json"), ("Idempotency-Key", key)], body: MemoryBody(body))
+        let end = try authorized(request, PutPlace(address: address), control)
         guard (200...299).contains(end.answer?.status ?? 0) else { throw SendOutcome.ours(end.message) }
         // A login page of a network has the status of a success, and nothing could prove the report afterwards.
         if end.isPage { throw SendOutcome.ours("\(end.message) with a page of HTML, such as a login page") }
@@ -89,15 +83,15 @@ extension PutTransport {
     func test(_ control: SendControl) -> DestinationTest {
         var found = DestinationTest(block: absence)
         if found.block != nil { return found }
-        guard let address = addresses.known else {
+        guard let address = knownAddress else {
             found.findings.append("the URL comes from a command, which runs only when a capture is sent")
             return found
         }
         found = exchange.test(address, control)
         if found.block != nil { return found }
-        found.check(tokens, control)
+        found.check(shared.tokens, control)
         guard case .url = settings.source, found.block == nil else { return found }
-        let end = named(head(PutAddresses.Place(address: address, headers: [], isFetched: false), control))
+        let end = named(head(PutPlace(address: address), control))
         found.evaluate(end, allowing: [403, 404, 405, 410, 501])
         if found.block == nil, end.isOfAbsence { testFolder(of: address, into: &found, control) }
         if found.block == nil {

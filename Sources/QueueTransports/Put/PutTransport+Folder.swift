@@ -10,7 +10,7 @@ extension PutTransport {
         guard refusal.answer?.status == 409, refusal.word == nil else {
             return .unclear(code: refusal.code, message: words)
         }
-        guard known.isMissingFolder(again: upload.wasNowhere) else {
+        guard shared.digests.isMissingFolder(again: upload.wasNowhere) else {
             upload.job.records.keep(.accepted(status: PlaceTurn.nowhere))
             return .unclear(code: refusal.code, message: words)
         }
@@ -26,13 +26,12 @@ extension PutTransport {
         guard case .url(let template) = settings.source, !template.text.folder.contains("{"),
             let folder = WebAddress(address.withoutQuery.folder)
         else { return }
-        let place = PutAddresses.Place(address: folder, headers: [], isFetched: false)
+        let place = PutPlace(address: folder)
         guard let options = try? authorized(HTTPRequest(.options, folder), place, control),
             options.answer?["dav"] != nil, head(place, control).isOfAbsence
         else { return }
         // Apache answers 404 to HEAD for a folder that is there, if no module lists it.
-        var asking = HTTPRequest(.propfind, folder)
-        asking.headers = [HTTPRequest.Header("Depth", "0")]
+        let asking = HTTPRequest(.propfind, folder, [("Depth", "0")])
         guard let told = try? authorized(asking, place, control).answer, told.status != 207 else { return }
         found.block = Block(
             .endpoint, "\(settings.connection.shown(template).folder) does not exist: a WebDAV server needs the folder")

@@ -26,7 +26,7 @@ extension PutTransport {
 
     /// Whether an ETag counts as the MD5 of other bytes.
     func isDoubted(_ verdict: RemoteDigest.Verdict) -> Bool {
-        verdict == .doubted && known.traits.hasMD5ETags && !settings.trustsStatus
+        verdict == .doubted && shared.digests.traits.hasMD5ETags && !settings.trustsStatus
     }
 
     /// Whether the server does not let anybody look at what it has.
@@ -49,29 +49,26 @@ extension PutTransport {
         switch told.status {
         case 200, 204:
             // A portal or a catch-all page answers every request, but without the Content-Length of our object.
-            guard let length = told.length ?? (told.coding == nil ? nil : content.byteCount) else {
-                if head.isPage || taken.isPage, let outcome = page(upload, taken) { return outcome }
-                return .unclear(
-                    code: "put.length", message: "\(taken.message), and its answer to HEAD has no Content-Length")
-            }
+            let length = told.length ?? (told.coding == nil ? nil : content.byteCount)
             guard length == content.byteCount else {
                 if head.isPage || taken.isPage, let outcome = page(upload, taken) { return outcome }
-                return .unclear(
-                    code: "put.length",
-                    message:
-                        "\(taken.message), and HEAD says that it stores \(length) bytes; expected \(content.byteCount)")
+                let found =
+                    length.map { "HEAD says that it stores \($0) bytes; expected \(content.byteCount)" }
+                    ?? "its answer to HEAD has no Content-Length"
+                return .unclear(code: "put.length", message: "\(taken.message), and \(found)")
             }
-            switch RemoteDigest.compare(told, content.handle, sha256: content.sha256) {
+            let verdict = RemoteDigest.compare(told, content.handle, sha256: content.sha256)
+            switch verdict {
             case .agrees: return completed(upload, taken.status, by: "digest", etag: told["etag"])
-            case .doubted where isDoubted(.doubted):
-                (taken.needsBytes, taken.isDoubted) = (true, true)
-                return proven(upload, taken)
-            case .untold where taken.needsBytes, .doubted where taken.needsBytes: return proven(upload, taken)
-            case .untold where told.coding != nil, .doubted where told.coding != nil:
-                taken.needsBytes = true
-                known.readsBack(because: told, warn)
-                return proven(upload, taken)
-            case .untold, .doubted: return completed(upload, taken.status, by: "head", etag: told["etag"])
+            case .untold, .doubted:
+                if isDoubted(verdict) {
+                    (taken.needsBytes, taken.isDoubted) = (true, true)
+                } else if !taken.needsBytes, told.coding != nil {
+                    taken.needsBytes = true
+                    shared.digests.readsBack(because: told, warn)
+                }
+                if taken.needsBytes { return proven(upload, taken) }
+                return completed(upload, taken.status, by: "head", etag: told["etag"])
             case .differs(let name):
                 return .unclear(
                     code: "put.digest",
@@ -110,7 +107,7 @@ extension PutTransport {
         if let cause = upload.control.stopped { return .parked(cause: cause, isInDoubt: true) }
         switch (verdict, end?.answer?.status) {
         case (.same, _):
-            if taken.isDoubted { known.hasOtherETags { upload.job.records.keep(.digests($0)) } }
+            if taken.isDoubted { shared.digests.hasOtherETags { upload.job.records.keep(.digests($0)) } }
             return completed(upload, taken.status, by: "bytes", etag: end?.answer?["etag"])
         case (.page(let title), _): return Self.page(title, taken)
         case (.different, _):
@@ -141,13 +138,11 @@ extension PutTransport {
 
     /// Reads the object and compares its bytes.
     func readBack(
-        _ byteCount: Int?, _ sha256: Digest, from place: PutAddresses.Place, _ control: SendControl
+        _ byteCount: Int?, _ sha256: Digest, from place: PutPlace, _ control: SendControl
     ) -> (verdict: ReturnedBytes.Verdict, end: HTTPEnd?) {
         do {
             let bytes = try ReturnedBytes(byteCount, sha256)
-            var request = HTTPRequest(.get, place.address)
-            request.sink = bytes.take
-            let end = try authorized(request, place, control)
+            let end = try authorized(HTTPRequest(.get, place.address, sink: bytes.take), place, control)
             return (bytes.verdict(end), end)
         } catch {
             return (.unread(SendOutcome.of(error, control).trouble ?? "no answer"), nil)
@@ -192,7 +187,7 @@ extension PutTransport {
 
     /// Completes the delivery if the server already has the object with the right digest.
     func found(
-        _ job: SendJob, _ sent: (byteCount: Int, sha256: Digest, handle: FileHandle?), at place: PutAddresses.Place,
+        _ job: SendJob, _ sent: (byteCount: Int, sha256: Digest, handle: FileHandle?), at place: PutPlace,
         _ control: SendControl
     ) -> SendOutcome? {
         guard let answer = head(place, control).answer, answer.status == 200,
@@ -202,10 +197,10 @@ extension PutTransport {
         return completed(job, at: place, answer.status, by: "digest", etag: answer["etag"])
     }
 
-    func head(_ place: PutAddresses.Place, ifMatch etag: String? = nil, _ control: SendControl) -> HTTPEnd {
+    func head(_ place: PutPlace, ifMatch etag: String? = nil, _ control: SendControl) -> HTTPEnd {
         var request = HTTPRequest(.head, place.address)
-        request.headers = [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")].filter { _ in !place.isSigned }
-        if let etag { request.headers.append(HTTPRequest.Header("If-Match", etag)) }
+        if !place.isSigned { request.headers.append(("x-amz-checksum-mode", "ENABLED")) }
+        if let etag { request.headers.append(("If-Match", etag)) }
         do {
             return try authorized(request, place, control)
         } catch {
@@ -218,7 +213,7 @@ extension PutTransport {
     }
 
     private func completed(
-        _ job: SendJob, at place: PutAddresses.Place, _ status: Int, by proof: String, etag: String?
+        _ job: SendJob, at place: PutPlace, _ status: Int, by proof: String, etag: String?
     ) -> SendOutcome {
         let receipt = job.receipt(
             .put,

@@ -6,7 +6,7 @@ import QueueModel
 /// Replaces the beginning of a bundle that a torn upload left at a fetched URL (Spec/queue.md section 12).
 extension PutTransport {
     /// Whether the bytes at the place are the first of those that were sent.
-    func isBeginning(_ start: ReturnedBytes.Beginning, of upload: Upload) -> Bool {
+    func isBeginning(_ start: (byteCount: Int, sha256: Digest), of upload: Upload) -> Bool {
         guard start.byteCount < upload.content.byteCount, let hasher = try? SHA256Hasher() else { return false }
         var offset = 0
         while offset < start.byteCount {

@@ -7,22 +7,20 @@ import QueueModel
 final class PutTransport: UploadTransport {
     let settings: PutSettings
     let exchange: HTTPExchange
-    let tokens: TokenSource?
-    let addresses: PutAddresses
-    let known: KnownDigests
+    let shared: DestinationShare
     let warn: (String) -> Void
+    /// The URL of the last capture, which serves for connecting.
+    var lastAddress: WebAddress?
+    /// Whether the user was warned that a URL expires soon.
+    var hasWarned = false
     /// Whether to send `If-None-Match`. It is left out for the rest of the run if the server does not know it.
     private var isConditionKnown = true
 
-    init(
-        _ settings: PutSettings, _ tokens: TokenSource?, _ known: KnownDigests, _ warn: @escaping (String) -> Void
-    ) {
+    init(_ settings: PutSettings, _ shared: DestinationShare, _ warn: @escaping (String) -> Void) {
         self.settings = settings
-        self.known = known
+        self.shared = shared
         self.warn = warn
-        self.tokens = tokens
         exchange = HTTPExchange(settings.connection, .put)
-        addresses = PutAddresses(settings, exchange, tokens, warn)
     }
 
     /// Blocks a URL from an older version in which two captures can share a place.
@@ -31,13 +29,13 @@ final class PutTransport: UploadTransport {
         return Block(.address, PutSettings.urlWithoutHash, cause: .sharedPlaces)
     }
 
-    func reach(_ control: SendControl) -> Block? { exchange.reach(addresses.last ?? addresses.known, control) }
+    func reach(_ control: SendControl) -> Block? { exchange.reach(lastAddress ?? knownAddress, control) }
 
     /// One try: what is sent, and where to.
     struct Upload {
         let job: SendJob
         let content: UploadFile
-        let place: PutAddresses.Place
+        let place: PutPlace
         let control: SendControl
         /// Whether an earlier try of the delivery may have sent bytes there.
         var wasTried = false
@@ -54,7 +52,7 @@ final class PutTransport: UploadTransport {
         } catch {
             let outcome = SendOutcome.of(error, control)
             guard case .damaged = outcome, job.delivery.isInDoubt, settings.part == .bundle,
-                let place = try? addresses.place(of: job, control)
+                let place = try? place(of: job, control)
             else { return outcome }
             return found(job, (job.capture.byteCount, job.capture.sha256, nil), at: place, control) ?? outcome
         }
@@ -65,7 +63,7 @@ final class PutTransport: UploadTransport {
     ) throws -> SendOutcome {
         var renewed = false
         while true {
-            let place = try addresses.place(of: job, control)
+            let place = try place(of: job, control)
             if place.isFetched, !renewed, place.isOver(at: WallClock.milliseconds) {
                 renewed = true
                 continue
@@ -100,7 +98,7 @@ final class PutTransport: UploadTransport {
             return .done(.parked(cause: "SHA-256 failed", isInDoubt: false))
         }
         switch job.records.take(address, upload.content.sha256) {
-        case .taken(let id): return .done(.blocked(addresses.shared(with: id, job)))
+        case .taken(let id): return .done(.blocked(placeTaken(by: id, job)))
         case .unknown(let cause): return .done(.parked(cause: cause, isInDoubt: false))
         case .ours(nil, let wasTried):
             upload.wasTried = wasTried
@@ -120,8 +118,8 @@ final class PutTransport: UploadTransport {
     }
 
     /// Whether the user or the endpoint gave a condition for the PUT.
-    func givesCondition(_ place: PutAddresses.Place) -> Bool {
-        (place.headers + (addresses.isOurs(place) ? settings.connection.own : []))
+    func givesCondition(_ place: PutPlace) -> Bool {
+        (place.headers + (isOurs(place) ? settings.connection.own : []))
             .contains { $0.name.lowercased() == "if-none-match" }
     }
 
@@ -141,16 +139,13 @@ final class PutTransport: UploadTransport {
     ) throws -> (end: HTTPEnd, isConditional: Bool) {
         let (content, place) = (upload.content, upload.place)
         let body = FileBody(content.handle, of: (content.byteCount, content.expected), upload.control)
-        var request = HTTPRequest(.put, place.address)
-        let hasType = place.headers.contains { $0.name.lowercased() == "content-type" }
-        request.headers =
-            (hasType || place.isSigned ? [] : [HTTPRequest.Header("Content-Type", content.contentType)])
-            + place.headers
+        let hasType = place.isSigned || place.headers.contains { $0.name.lowercased() == "content-type" }
+        var request = HTTPRequest(
+            .put, place.address, (hasType ? [] : [("Content-Type", content.contentType)]) + place.headers, body: body)
         let isGiven = givesCondition(place)
         let isConditional = place.isFetched && isConditionKnown && !isGiven && !replaces
-        if isConditional { request.headers.append(HTTPRequest.Header("If-None-Match", "*")) }
-        if let torn { request.headers.append(HTTPRequest.Header("If-Match", torn)) }
-        request.body = body
+        if isConditional { request.headers.append(("If-None-Match", "*")) }
+        if let torn { request.headers.append(("If-Match", torn)) }
         let end: HTTPEnd
         do {
             end = try authorized(request, place, upload.control)
@@ -213,13 +208,13 @@ final class PutTransport: UploadTransport {
     }
 
     func authorized(
-        _ request: HTTPRequest, _ place: PutAddresses.Place, _ control: SendControl
+        _ request: HTTPRequest, _ place: PutPlace, _ control: SendControl
     ) throws -> HTTPEnd {
         // Headers and tokens for the user's own server must not go to the host of a fetched URL.
-        let isOurs = addresses.isOurs(place)
+        let isOurs = isOurs(place)
         let own = isOurs ? settings.connection.own : []
         return try exchange.perform(
-            request, token: isOurs ? tokens : nil,
+            request, token: isOurs ? shared.tokens : nil,
             isFetched: place.isFetched || place.isOver(at: WallClock.milliseconds), control
         ) { attempt in
             attempt.add(own)

@@ -5,7 +5,7 @@ import QueueModel
 /// Signs requests to one S3-compatible store and sends them (Spec/queue.md section 12). Only one thread at a time uses
 /// it.
 final class S3Exchange {
-    private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     let connections: HTTPExchange
     private let settings: S3Settings
@@ -21,7 +21,7 @@ final class S3Exchange {
     ///
     /// - Parameter contentHash: the SHA-256 of the body in hex.
     func perform(
-        _ request: HTTPRequest, contentHash: String, _ control: SendControl
+        _ request: HTTPRequest, contentHash: String = emptyHash, _ control: SendControl
     ) throws -> HTTPEnd {
         let credentials = try credentials(control)
         let region = S3Credentials.region(settings)
@@ -50,16 +50,5 @@ final class S3Exchange {
         let found = try S3Credentials.find(settings, control)
         kept = found.end == nil ? nil : found
         return found
-    }
-
-    /// Signs and sends a request without a body.
-    func perform(
-        _ method: HTTPRequest.Method, _ address: WebAddress, _ headers: [HTTPRequest.Header], _ control: SendControl,
-        _ sink: ((Span<UInt8>) -> Bool)? = nil
-    ) throws -> HTTPEnd {
-        var request = HTTPRequest(method, address)
-        request.headers = headers
-        request.sink = sink
-        return try perform(request, contentHash: Self.emptyHash, control)
     }
 }

@@ -75,11 +75,9 @@ public final class S3Objects: Sendable {
     ///
     /// - Returns: false if the name is taken; then nothing was changed.
     public func create(_ name: String, _ bytes: [UInt8]) throws(QueueError) -> Bool {
-        var request = HTTPRequest(.put, try address(of: name))
-        request.headers = [
-            HTTPRequest.Header("Content-Type", "application/octet-stream"), HTTPRequest.Header("If-None-Match", "*"),
-        ]
-        request.body = MemoryBody(bytes)
+        let request = try HTTPRequest(
+            .put, address(of: name), [("Content-Type", "application/octet-stream"), ("If-None-Match", "*")],
+            body: MemoryBody(bytes))
         let end = try perform(request, bytes)
         switch end.answer?.status {
         case 200, 201, 204: return true
@@ -106,9 +104,9 @@ public final class S3Objects: Sendable {
             guard let answer = end.answer, answer.status == 200, !answer.isCut else { throw trouble(end) }
             let page = String(decoding: answer.body, as: UTF8.self)
             // Names of another form are not ours. So no name has characters that XML escapes.
-            names += page.values(of: "Key").compactMap { $0.rest(after: prefix) }.filter(Self.isName)
-            token =
-                page.values(of: "IsTruncated").first == "true" ? page.values(of: "NextContinuationToken").first : nil
+            names += AnswerWords.elements("Key", page).compactMap { $0.rest(after: prefix) }.filter(Self.isName)
+            let isCut = AnswerWords.element("IsTruncated", page) == "true"
+            token = isCut ? AnswerWords.element("NextContinuationToken", page) : nil
         } while token != nil
         return names.sorted()
     }
@@ -141,17 +139,10 @@ public final class S3Objects: Sendable {
     }
 
     private static func isName(_ name: String) -> Bool {
-        let isPlain = name.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-._/".utf8.contains(byte)
-            }
-        }
         // A URL with such a part would lead to another object.
         let parts = name.pieces(by: "/", keepsEmpty: true)
-        return isPlain && name.utf8.count <= 512 && !parts.contains { $0.isEmpty || $0 == "." || $0 == ".." }
+        return name.hasOnlyLettersDigits(or: "-._/") && name.utf8.count <= 512
+            && !parts.contains { $0.isEmpty || $0 == "." || $0 == ".." }
     }
 
     private func trouble(_ end: HTTPEnd) -> QueueError {
@@ -159,11 +150,4 @@ public final class S3Objects: Sendable {
     }
 
     private func failure(_ message: String) -> QueueError { QueueError(.inputOutput, message) }
-}
-
-extension String {
-    /// The texts of all XML elements of this name that hold only text.
-    fileprivate func values(of element: String) -> [String] {
-        pieces(around: "<\(element)>").dropFirst().map { $0.pieces(by: "<", limit: 2, keepsEmpty: true)[0] }
-    }
 }

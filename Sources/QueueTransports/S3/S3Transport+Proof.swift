@@ -36,8 +36,8 @@ extension S3Transport {
     func stored(
         _ job: SendJob, _ handle: FileHandle?, at address: WebAddress, mayTry: Bool, _ control: SendControl
     ) throws -> Stored {
-        let asking = settings.checksum == .sha256 ? [HTTPRequest.Header("x-amz-checksum-mode", "ENABLED")] : []
-        let end = try exchange.perform(.head, address, asking, control)
+        let asking = settings.checksum == .sha256 ? [(name: "x-amz-checksum-mode", value: "ENABLED")] : []
+        let end = try exchange.perform(HTTPRequest(.head, address, asking), control)
         guard let answer = end.answer else { return .unknown(Self.unanswered(end)) }
         if answer.status == 404 { return .absent }
         // The answer to HEAD has no body, which would say why: an expired key, or too many requests.
@@ -48,14 +48,15 @@ extension S3Transport {
             return .unknown(end.unproven("\(end.message) to HEAD"))
         }
         if answer.coding != nil { known.readsBack(because: answer, warn) }
-        guard let length = answer.length, length == job.sentByteCount ?? length else {
-            return try readBack(job, from: address, isDoubted: false, mayTry: mayTry, control)
+        var isDoubted = false
+        if let length = answer.length, length == job.sentByteCount ?? length {
+            switch proof(answer, job, handle, mayTry: mayTry, control) {
+            case .given(let name): return .ours(completed(job, at: address, by: name, etag: answer["etag"]))
+            case .doubted: isDoubted = true
+            case .none: break
+            }
         }
-        switch proof(answer, job, handle, mayTry: mayTry, control) {
-        case .given(let name): return .ours(completed(job, at: address, by: name, etag: answer["etag"]))
-        case .doubted: return try readBack(job, from: address, isDoubted: true, mayTry: mayTry, control)
-        case .none: return try readBack(job, from: address, isDoubted: false, mayTry: mayTry, control)
-        }
+        return try readBack(job, from: address, isDoubted: isDoubted, mayTry: mayTry, control)
     }
 
     private static func unanswered(_ end: HTTPEnd) -> SendOutcome {
@@ -82,7 +83,7 @@ extension S3Transport {
         _ job: SendJob, from address: WebAddress, isDoubted: Bool, mayTry: Bool, _ control: SendControl
     ) throws -> Stored {
         let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
-        let end = try exchange.perform(.get, address, [], control, bytes.take)
+        let end = try exchange.perform(HTTPRequest(.get, address, sink: bytes.take), control)
         let etag = end.answer?["etag"]
         switch bytes.verdict(end) {
         case .same:
@@ -151,18 +152,15 @@ extension S3Transport {
             let address = WebAddress("\(folder).capqueue-probe-\(Hex.encode(random))"),
             let hash = try? SHA256Hasher.hash(Self.trial), let wrong = try? SHA256Hasher.hash(hash)
         else { return nil }
-        var request = HTTPRequest(.put, address)
-        request.headers = [
+        let checksum =
             settings.checksum == .md5
-                ? HTTPRequest.Header("Content-MD5", Base64.encode(Array(wrong.prefix(16))))
-                : HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(wrong))
-        ]
-        request.body = MemoryBody(Self.trial)
+            ? ("Content-MD5", Base64.encode(Array(wrong.prefix(16)))) : ("x-amz-checksum-sha256", Base64.encode(wrong))
+        let request = HTTPRequest(.put, address, [checksum], body: MemoryBody(Self.trial))
         guard let end = try? exchange.perform(request, contentHash: Hex.encode(hash), control) else { return nil }
         if AnswerClass.wrongBytes.contains(end.word ?? "") { return true }
         let isTaken = (200...299).contains(end.answer?.status ?? 0)
         guard isTaken || end.answer == nil else { return nil }
-        let deleted = try? exchange.perform(.delete, address, [], control)
+        let deleted = try? exchange.perform(HTTPRequest(.delete, address), control)
         if let deleted, ![200, 202, 204, 404].contains(deleted.answer?.status) {
             warn(
                 "\(shown(address)) was written to try whether the store checks what it gets; delete it: \(deleted.message)"

@@ -38,11 +38,11 @@ final class S3Transport: UploadTransport {
         case damaged(etag: String?)
         case none
 
-        var header: HTTPRequest.Header? {
+        var headers: [(name: String, value: String)] {
             switch self {
-            case .absent: HTTPRequest.Header("If-None-Match", "*")
-            case .damaged(let etag): etag.map { HTTPRequest.Header("If-Match", $0) }
-            case .none: nil
+            case .absent: [("If-None-Match", "*")]
+            case .damaged(let etag?): [("If-Match", etag)]
+            case .damaged(nil), .none: []
             }
         }
     }
@@ -67,7 +67,7 @@ final class S3Transport: UploadTransport {
 
     private func send(_ upload: Upload) throws -> SendOutcome {
         if let outage = upload.job.outage,
-            let outcome = try exchange.perform(.head, upload.address, [], upload.control)
+            let outcome = try exchange.perform(HTTPRequest(.head, upload.address), upload.control)
                 .named(template, settings.connection).remains(of: outage)
         {
             return outcome
@@ -96,9 +96,8 @@ final class S3Transport: UploadTransport {
     private func put(_ upload: Upload, _ condition: Condition) throws -> SendOutcome {
         let capture = upload.job.capture
         let body = FileBody(upload.handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
-        var request = HTTPRequest(.put, upload.address)
-        request.headers = try headers(capture, upload.handle) + [condition.header].compactMap(\.self)
-        request.body = body
+        let request = try HTTPRequest(
+            .put, upload.address, headers(capture, upload.handle) + condition.headers, body: body)
         let end = try exchange.perform(request, contentHash: capture.sha256.description, upload.control)
             .named(template, settings.connection)
         if let fault = body.fault { return fault }
@@ -143,14 +142,13 @@ final class S3Transport: UploadTransport {
 
     private func headers(
         _ capture: CaptureRecord, _ handle: FileHandle
-    ) throws -> [HTTPRequest.Header] {
-        var headers = [HTTPRequest.Header("Content-Type", "application/vnd.capture-bundle")]
+    ) throws -> [(name: String, value: String)] {
+        var headers = [(name: "Content-Type", value: "application/vnd.capture-bundle")]
         switch settings.checksum {
-        case .sha256:
-            headers.append(HTTPRequest.Header("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
+        case .sha256: headers.append(("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
         case .md5:
             do throws(NativeError) {
-                headers.append(HTTPRequest.Header("Content-MD5", Base64.encode(try MD5.hash(handle))))
+                headers.append(("Content-MD5", Base64.encode(try MD5.hash(handle))))
             } catch {
                 throw SendOutcome.failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
             }
@@ -211,7 +209,7 @@ final class S3Transport: UploadTransport {
         guard let address = template.address(of: job.capture) else { return "the URL cannot be used" }
         do {
             let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
-            return bytes.trouble(try exchange.perform(.get, address, [], control, bytes.take))
+            return bytes.trouble(try exchange.perform(HTTPRequest(.get, address, sink: bytes.take), control))
         } catch {
             return SendOutcome.words(error)
         }
@@ -223,7 +221,7 @@ final class S3Transport: UploadTransport {
         guard found.block == nil, let address = example else { return found }
         do {
             // Unlike HEAD, GET has an answer that says why a request is refused, and whether the bucket is missing.
-            let end = try exchange.perform(.get, address, [], control) { _ in true }
+            let end = try exchange.perform(HTTPRequest(.get, address, sink: { _ in true }), control)
             switch end.answer?.status {
             case 404? where end.word == "NoSuchBucket":
                 found.block = Block(.endpoint, "\(settings.connection.shown(template)): the bucket does not exist")

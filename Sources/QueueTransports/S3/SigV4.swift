@@ -18,13 +18,10 @@ struct SigV4 {
     func signed(_ request: HTTPRequest, contentHash: String) throws(NativeError) -> HTTPRequest {
         let (day, moment) = Self.stamps(now)
         var request = request
-        request.headers += [
-            HTTPRequest.Header("x-amz-content-sha256", contentHash), HTTPRequest.Header("x-amz-date", moment),
-        ]
-        if let session = credentials.session {
-            request.headers.append(HTTPRequest.Header("x-amz-security-token", session))
-        }
-        var values = ["host": [Self.host(request.address)]]
+        request.headers += [("x-amz-content-sha256", contentHash), ("x-amz-date", moment)]
+        if let session = credentials.session { request.headers.append(("x-amz-security-token", session)) }
+        // As libcurl sends it: without the default port of the scheme.
+        var values = ["host": [request.address.origin.authority]]
         for header in request.headers where Self.isSigned(header.name) {
             // Headers with the same name are joined, and several spaces become one.
             let value = header.value.pieces(by: " ").joined(separator: " ")
@@ -42,7 +39,7 @@ struct SigV4 {
         let text = "AWS4-HMAC-SHA256\n\(moment)\n\(scope)\n\(digest)"
         let signature = Hex.encode(try HMACSHA256.code(of: Array(text.utf8), key: try key(day)))
         request.headers.append(
-            HTTPRequest.Header(
+            (
                 "Authorization",
                 "AWS4-HMAC-SHA256 Credential=\(credentials.key)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
             ))
@@ -60,11 +57,6 @@ struct SigV4 {
     private static func isSigned(_ name: String) -> Bool {
         let name = name.lowercased()
         return name.hasPrefix("x-amz-") || ["content-type", "if-none-match", "range"].contains(name)
-    }
-
-    /// The value of the Host header as libcurl sends it: without the default port of the scheme.
-    private static func host(_ address: WebAddress) -> String {
-        address.origin.authority
     }
 
     /// Escapes each byte once, except unreserved characters and the slash.

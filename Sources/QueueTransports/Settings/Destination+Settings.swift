@@ -13,9 +13,7 @@ extension Destination {
 
     /// Whether a bundle is posted as a form with a part for each entry (Spec/upload.md section 1).
     package var postsEntries: Bool {
-        guard case .http(let http) = settings else { return false }
-        if case .realityCam = http.signer { return false }
-        return true
+        if case .http(let http) = settings { http.realityCam == nil } else { false }
     }
 
     /// Whether the destination is notified when a session has ended and all its members have landed.

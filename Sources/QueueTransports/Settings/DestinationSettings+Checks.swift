@@ -96,7 +96,7 @@ extension DestinationSettings {
 
     private static func fault(of template: URLTemplate) -> String? {
         guard let address = WebAddress(template.example) else {
-            return CurlLibraryState.isThere ? form(of: template.text) : "libcurl.so.4 is not installed"
+            return CurlSession.isAvailable ? form(of: template.text) : "libcurl.so.4 is not installed"
         }
         if template.text.contains("#") { return "a fragment (#) is never sent; leave it out" }
         if address.hasUser { return "leave user and password out of the URL, because it is shown; use a token file" }

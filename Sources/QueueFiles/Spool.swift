@@ -157,7 +157,7 @@ package struct Spool: Sendable {
         let path = folder.incoming.appending(name)
         let file = try ifThere(path) { try FileHandle.readingPlainFile(path, followsLinks: false) }
         guard let file = file ?? nil else { return nil }
-        let bundle = folder.bundlePath(try SpoolReader.hash(file, path))
+        let bundle = folder.bundlePath(try Spool.hash(file, path))
         if FileStatus.exists(bundle) { return bundle }
         let text = try onFile(path) { try file.read(Sidecar.sizeLimit, at: 0) }
         let sidecar = Sidecar(decoding: text).map { folder.sidecarPath($0.facts.sha256) }

@@ -9,7 +9,7 @@ package enum StoredBundle {
     package static func facts(_ sha256: Digest, _ spool: Spool) throws -> CaptureFacts? {
         guard let handle = try spool.open(sha256) else { return nil }
         let path = spool.folder.bundlePath(sha256)
-        guard try SpoolReader.hash(handle, path) == sha256 else { return nil }
+        guard try Spool.hash(handle, path) == sha256 else { return nil }
         try onFile(path) { try handle.seekToStart() }
         let report = try Verifier(trust: TrustFile()).verify(BundleSource(handle: handle, name: path.string))
         return try? CaptureFacts(report, sha256: sha256, name: path.string)
@@ -45,12 +45,8 @@ package enum StoredBundle {
     }
 }
 
-/// Reads files of the spool and compares them with their hash.
-package struct SpoolReader: Sendable {
-    private let spool: Spool
-
-    package init(_ spool: Spool) { self.spool = spool }
-
+/// Reads files and compares them with their hash.
+extension Spool {
     /// A file of the spool that was hashed, with its status at that time.
     package struct Hashed: Sendable {
         package let sha256: Digest
@@ -62,8 +58,8 @@ package struct SpoolReader: Sendable {
     ///
     /// - Parameter known: files that were hashed before. A file whose status is unchanged is not hashed again.
     package func matches(_ sha256: Digest, knowing known: [Hashed] = []) throws -> Bool {
-        guard let handle = try spool.open(sha256) else { return false }
-        let path = spool.folder.bundlePath(sha256)
+        guard let handle = try open(sha256) else { return false }
+        let path = folder.bundlePath(sha256)
         let status = try onFile(path) { try handle.status() }
         if let known = known.first(where: { $0.sha256 == sha256 && $0.status == status }) { return known.matches }
         return try Self.hash(handle, path) == sha256
@@ -73,8 +69,8 @@ package struct SpoolReader: Sendable {
     ///
     /// - Returns: nil if there is no file, or if it changes while it is read.
     package func hashed(_ sha256: Digest) throws -> Hashed? {
-        guard let handle = try spool.open(sha256) else { return nil }
-        let path = spool.folder.bundlePath(sha256)
+        guard let handle = try open(sha256) else { return nil }
+        let path = folder.bundlePath(sha256)
         let before = try onFile(path) { try handle.status() }
         let found = try Self.hash(handle, path)
         let after = try onFile(path) { try handle.status() }

@@ -124,11 +124,11 @@ struct Intake: Sendable {
 
     /// Hashes the copy that the queue already has, or that a killed push left, before the turn to write is taken. A
     /// file that cannot be read now is checked again then.
-    private func hashHeld(_ facts: CaptureFacts) -> [SpoolReader.Hashed] {
+    private func hashHeld(_ facts: CaptureFacts) -> [Spool.Hashed] {
         let record = try? queue.store.read { try CaptureRecord.one($0, identity: facts.identity) }
         let held = record.flatMap { $0.holding == .spool ? $0.sha256 : nil }
         return Set([held, facts.sha256].compactMap(\.self)).compactMap { sha256 in
-            (try? SpoolReader(queue.spool).hashed(sha256)) ?? nil
+            (try? queue.spool.hashed(sha256)) ?? nil
         }
     }
 
@@ -196,7 +196,7 @@ struct Arrival: Sendable {
     var tag: BytesTag?
     var body: BodyHash?
     /// Hashed files of the spool with which the bundle is compared.
-    var hashed: [SpoolReader.Hashed] = []
+    var hashed: [Spool.Hashed] = []
     var reference: String?
     /// Whether the spool has its sidecar and no row names it. It may have been sent.
     var isFound = false

@@ -146,7 +146,7 @@ struct PushGroup {
         switch record.holding {
         case .quarantined, .missing: return true
         // The user may delete the other copy when told that this one is held, so its bytes are checked.
-        case .spool: return try !SpoolReader(queue.spool).matches(record.sha256, knowing: arrival.hashed)
+        case .spool: return try !queue.spool.matches(record.sha256, knowing: arrival.hashed)
         case .reference:
             // Bytes in the spool are better than a reference, and the file that was read just now than an older one.
             return arrival.reference != record.reference || arrival.facts.sha256 != record.sha256
@@ -235,7 +235,7 @@ struct PushGroup {
     /// Whether a killed push left a file with the right bytes, which can be used. A file with wrong bytes is set aside.
     private func usesStray(_ arrival: Arrival) throws -> Bool {
         guard FileStatus.exists(queue.folder.bundlePath(arrival.facts.sha256)) else { return false }
-        if try SpoolReader(queue.spool).matches(arrival.facts.sha256, knowing: arrival.hashed) { return true }
+        if try queue.spool.matches(arrival.facts.sha256, knowing: arrival.hashed) { return true }
         _ = try queue.spool.quarantine(arrival.facts.sha256)
         return false
     }

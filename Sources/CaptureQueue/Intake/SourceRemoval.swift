@@ -73,7 +73,7 @@ struct SourceRemoval {
             return false
         }
         if pushed.outcome == .stored { return true }
-        guard (try? SpoolReader(queue.spool).matches(pushed.sha256)) ?? false else { return false }
+        guard (try? queue.spool.matches(pushed.sha256)) ?? false else { return false }
         do {
             try queue.spool.settle([pushed.sha256])
             return true

@@ -266,7 +266,7 @@ extension QueueCheck {
         guard [.missing, .quarantined].contains(record.holding), !options.isDryRun else { return false }
         let path = record.reference.map { FilePath($0) } ?? queue.folder.bundlePath(record.sha256)
         guard let handle = try? FileHandle.readingPlainFile(path, followsLinks: record.reference != nil),
-            let isWhole = try? SpoolReader.hash(handle, path) == record.sha256
+            let isWhole = try? Spool.hash(handle, path) == record.sha256
         else { return false }
         let isBack = try queue.store.turn { turn in
             guard try queue.captures.read(record) == record else { return false }

@@ -52,7 +52,7 @@ struct StoredBytesCheck: Sendable {
         guard reads else { return nil }
         guard let handle = try spool.open(record.sha256) else { return .wrong(.missing, "the file is missing") }
         bytesRead += status.size
-        let found = try SpoolReader.hash(handle, path)
+        let found = try Spool.hash(handle, path)
         return found == record.sha256 ? nil : .wrong(.damaged, "its SHA-256 is \(found), not the one that was pushed")
     }
 
@@ -70,7 +70,7 @@ struct StoredBytesCheck: Sendable {
         guard reads else { return nil }
         let handle = try onFile(path) { try FileHandle.reading(path) }
         bytesRead += byteCount
-        return try SpoolReader.hash(handle, path) == sha256 ? nil : .wrong(.source, "the user's file was changed")
+        return try Spool.hash(handle, path) == sha256 ? nil : .wrong(.source, "the user's file was changed")
     }
 }
 

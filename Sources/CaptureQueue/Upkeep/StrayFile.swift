@@ -30,7 +30,7 @@ struct StrayFile {
             }
             let sidecar = StoredBundle.sidecar(sha256, queue.folder)
             if let known = try queue.store.read({ try CaptureRecord.one($0, identity: facts.identity) }),
-                known.holding == .spool, try SpoolReader(queue.spool).matches(known.sha256)
+                known.holding == .spool, try queue.spool.matches(known.sha256)
             {
                 // It is the same capture under another signature. The queue has one copy; the other one is set aside.
                 _ = try queue.spool.quarantine(sha256)

@@ -20,8 +20,7 @@ package struct UploadFile: Sendable {
     package static func body(
         of bundle: FileHandle, sha256 expected: Digest, name: String
     ) throws(BundleError) -> UploadFile {
-        let bundle = SeekableBundle(bundle, name: name)
-        let (body, target) = try bundle.body(sha256: expected) {
+        let (body, target) = try SeekableBundle(bundle, name: name).body(sha256: expected) {
             try HashingTarget(isKept: true)
         }
         return try target.part(contentType: body.contentType)

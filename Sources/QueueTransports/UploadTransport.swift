@@ -10,7 +10,7 @@ package import SystemPackage
 /// a second copy if the destination can detect that. It returns `completed` only with a receipt that names the
 /// bundle's hash. It returns `blocked` and `parked` only if the delivery is neither proven nor refused. It
 /// never throws: every failure is an outcome. It writes nothing to the queue.
-package protocol UploadTransport: AnyObject {
+package protocol UploadTransport {
     /// A block that is known without a request, such as a folder that is not mounted. It is checked before each claim.
     var absence: Block? { get }
     /// Connects without a request. Returns nil if the destination can be reached.
@@ -65,9 +65,8 @@ extension SendOutcome {
     init(_ error: BundleError) {
         // The bundle was sound at push, so its bytes have changed. They are checked again before they are set aside.
         let isDamaged = error.verdict != nil || error.code == .entrySHA256
-        let isOurs = error.code == .outputUnusable || error.code == .inputOutput
         self =
-            isDamaged && !isOurs
+            isDamaged && ![.outputUnusable, .inputOutput].contains(error.code)
             ? .damaged(message: error.message) : .failed(code: error.code.rawValue, message: error.message)
     }
 }

@@ -77,21 +77,7 @@ extension CaptureAPITransport {
             ? .rejected(code: error.code.rawValue, message: error.message) : SendOutcome(error)
     }
 
-    /// Signs a request without a body, which uses a counter too.
-    ///
-    /// - Parameter empty: The hash of zero bytes.
-    func sign(
-        _ request: inout HTTPRequest, empty: Digest, _ profile: HTTPSettings.RealityCam
-    ) throws -> Bool {
-        let signer = try shared.signer(profile)
-        let counter = try reserve(signer, withAssertion: false).header
-        request.headers += try signer.sign(
-            empty, counter: counter, deviceID: profile.device.id, timestamp: serverTime
-        ).headers
-        return true
-    }
-
-    private func reserve(
+    func reserve(
         _ signer: any RealityCamRequestSigner, withAssertion: Bool
     ) throws -> (header: UInt32, assertion: UInt32?) {
         do throws(BundleError) { return try signer.reserve(withAssertion: withAssertion) } catch {

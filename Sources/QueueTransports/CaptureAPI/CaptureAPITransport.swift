@@ -5,20 +5,13 @@ package import QueueModel
 import Synchronization
 
 /// Uploads with a multipart POST to a server of the capture API (Spec/upload.md).
-final class CaptureAPITransport: UploadTransport {
+struct CaptureAPITransport: UploadTransport {
     let settings: HTTPSettings
     let shared: DestinationShare
     let exchange: HTTPExchange
-    let template: URLTemplate
-    private let warn: (String) -> Void
+    let warn: (String) -> Void
 
-    init(_ settings: HTTPSettings, _ shared: DestinationShare, _ warn: @escaping (String) -> Void) {
-        self.settings = settings
-        self.shared = shared
-        self.warn = warn
-        template = settings.endpoint
-        exchange = HTTPExchange(settings.connection, .http)
-    }
+    var template: URLTemplate { settings.endpoint }
 
     func reach(_ control: SendControl) -> Block? { exchange.reach(WebAddress(template.example), control) }
 
@@ -72,14 +65,11 @@ final class CaptureAPITransport: UploadTransport {
         let source = try job.open()
         var candidate = job.firstCandidate
         while true {
+            let known = candidate == job.firstCandidate ? job.layout : nil
             let layout: BodyLayout
-            do throws(BundleError) {
-                if candidate == job.firstCandidate, let known = job.layout {
-                    layout = known
-                } else {
-                    layout = try BodyLayout.of(source.handle, name: source.name, from: candidate)
-                }
-            } catch {
+            do {
+                layout = try known ?? BodyLayout.of(source.handle, name: source.name, from: candidate)
+            } catch let error as BundleError {
                 throw SendOutcome(error)
             }
             let file = FileBody(
@@ -204,10 +194,17 @@ final class CaptureAPITransport: UploadTransport {
 
     /// - Returns: whether the request was signed.
     func sign(_ request: inout HTTPRequest, _ body: Digest?) throws -> Bool {
-        if let body, let profile = settings.realityCam { return try sign(&request, empty: body, profile) }
-        guard let body, let device = settings.device else { return false }
-        let signer = try shared.signer(device)
-        request.headers += try signer.signature(of: body, deviceID: device.id, timestamp: serverTime).headers
+        guard let body, let known = settings.signer else { return false }
+        switch known {
+        case .device(let device):
+            let signer = try shared.signer(device)
+            request.headers += try signer.signature(of: body, deviceID: device.id, timestamp: serverTime).headers
+        case .realityCam(let profile):
+            let (signer, id) = (try shared.signer(profile), profile.device.id)
+            // A request without a body uses a counter, too.
+            let counter = try reserve(signer, withAssertion: false).header
+            request.headers += try signer.sign(body, counter: counter, deviceID: id, timestamp: serverTime).headers
+        }
         return true
     }
 

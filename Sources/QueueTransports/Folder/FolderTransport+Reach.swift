@@ -6,8 +6,7 @@ import SystemPackage
 /// Whether the folder is there, and may be written.
 extension FolderTransport {
     static func readMarker(_ path: FilePath) throws(NativeError) -> String? {
-        let file = try FileHandle.reading(path.appending(markerName), followsLinks: false)
-        let bytes = try file.readAll(limit: 256)
+        let bytes = try FileHandle.reading(path.appending(markerName), followsLinks: false).readAll(limit: 256)
         return Digest(hex: String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))?.description
     }
 

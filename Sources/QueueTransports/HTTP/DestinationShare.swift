@@ -22,26 +22,24 @@ final class DestinationShare: Sendable {
 
     /// Returns the signer of a device, whose key is read once.
     func signer(_ settings: HTTPSettings.Device) throws -> any RequestSigner {
-        try Self.signer(settings, device) { [signers] passphrase in
-            try signers.device(settings.keyFile, passphrase)
+        try device.withLock { known in
+            let signer = try known ?? signers.device(settings.keyFile, Self.passphrase(of: settings))
+            known = signer
+            return signer
         }
     }
 
     /// Returns the signer for RealityCam, whose key is read once.
     func signer(_ settings: HTTPSettings.RealityCam) throws -> any RealityCamRequestSigner {
-        try Self.signer(settings.device, realityCam) { [signers] passphrase in
-            try signers.realityCam(settings.device.keyFile, passphrase, settings.rpID)
+        try realityCam.withLock { known in
+            let device = settings.device
+            let signer = try known ?? signers.realityCam(device.keyFile, Self.passphrase(of: device), settings.rpID)
+            known = signer
+            return signer
         }
     }
 
-    private static func signer<Signer: Sendable>(
-        _ settings: HTTPSettings.Device, _ known: borrowing Mutex<Signer?>,
-        _ make: ([UInt8]?) throws -> Signer
-    ) throws -> Signer {
-        if let known = known.withLock(\.self) { return known }
-        let passphrase = try settings.passphraseFile.map(SecretFile.firstLine)
-        let signer = try make(passphrase)
-        known.withLock { $0 = signer }
-        return signer
+    private static func passphrase(of settings: HTTPSettings.Device) throws -> [UInt8]? {
+        try settings.passphraseFile.map(SecretFile.firstLine)
     }
 }

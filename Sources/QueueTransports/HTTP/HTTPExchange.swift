@@ -243,8 +243,7 @@ final class HTTPExchange {
     func reach(_ address: WebAddress?, _ control: SendControl) -> Block? {
         guard let address else { return nil }
         do throws(TransferFailure) {
-            let session = try CurlSession(options)
-            try session.connect(address) { control.stopped != nil }
+            try CurlSession(options).connect(address) { control.stopped != nil }
             return nil
         } catch {
             let end = end(error, address, control)

@@ -25,23 +25,22 @@ final class TokenSource: Sendable {
     /// - Parameter refused: the token that the server refused; nil if none was refused.
     func after(_ refused: String?, _ control: SendControl) throws -> String {
         let before = readings.withLock(\.self)
-        let result = known.withLock { known -> Result<String, any Error> in
-            if let token = known.token, token != refused { return .success(token) }
+        return try known.withLock { known in
+            if let token = known.token, token != refused { return token }
             // It could not be read while this transfer waited for the lock.
-            if let trouble = known.trouble, readings.withLock({ $0 > before }) { return .failure(trouble) }
+            if let trouble = known.trouble, readings.withLock({ $0 > before }) { throw trouble }
             known.trouble = nil
             defer { readings.withLock { $0 += 1 } }
             do {
                 let fresh = try Self.read(origin, control)
                 known.token = fresh
-                return .success(fresh)
+                return fresh
             } catch {
                 // A transfer that the user stopped has learned nothing for the others.
                 if control.stopped == nil { known.trouble = error }
-                return .failure(error)
+                throw error
             }
         }
-        return try result.get()
     }
 
     /// What is before the token in a line that was copied with too much.

@@ -38,9 +38,13 @@ package final class TransportShares: Sendable {
     ) throws(QueueError) -> any UploadTransport {
         switch destination.settings {
         case .folder(let folder): try FolderTransport(folder)
-        case .http(let http): CaptureAPITransport(http, share(destination, http.token), warn)
+        case .http(let http):
+            CaptureAPITransport(
+                settings: http, shared: share(destination, http.token), exchange: HTTPExchange(http.connection, .http),
+                warn: warn)
         case .put(let put): PutTransport(put, share(destination, put.token), warn)
-        case .s3(let s3): S3Transport(s3, share(destination, nil).digests, warn)
+        case .s3(let s3):
+            S3Transport(settings: s3, exchange: S3Exchange(s3), known: share(destination, nil).digests, warn: warn)
         case .unusable(_, _, let fault): throw fault
         }
     }

@@ -59,8 +59,7 @@ extension PutTransport {
         }
         do {
             let bytes = try ReturnedBytes(job.capture.byteCount, job.capture.sha256, into: target)
-            let request = HTTPRequest(.get, place.address, sink: bytes.take)
-            return bytes.trouble(try authorized(request, place, control))
+            return bytes.trouble(try authorized(HTTPRequest(.get, place.address, sink: bytes.take), place, control))
         } catch {
             return SendOutcome.of(error, control).trouble ?? "no answer"
         }

@@ -37,8 +37,3 @@ extension PutTransport {
             .endpoint, "\(settings.connection.shown(template).folder) does not exist: a WebDAV server needs the folder")
     }
 }
-
-extension String {
-    /// The text up to its last slash.
-    fileprivate var folder: String { pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/") + "/" }
-}

@@ -171,8 +171,6 @@ extension S3Transport {
 
     /// What the URL of each object begins with.
     private var folder: String {
-        let start = template.text.pieces(by: "{", keepsEmpty: true)[0]
-        let parts = start.pieces(by: "/", keepsEmpty: true)
-        return parts.dropLast().joined(separator: "/") + "/"
+        template.text.pieces(by: "{", keepsEmpty: true)[0].folder
     }
 }

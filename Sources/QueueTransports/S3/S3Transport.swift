@@ -4,20 +4,13 @@ import CurlClient
 import QueueModel
 
 /// Uploads with PUT to an S3-compatible store, under a key that contains the hash (Spec/queue.md section 12).
-final class S3Transport: UploadTransport {
+struct S3Transport: UploadTransport {
     let settings: S3Settings
     let exchange: S3Exchange
-    let template: URLTemplate
     let known: KnownDigests
     let warn: (String) -> Void
 
-    init(_ settings: S3Settings, _ known: KnownDigests, _ warn: @escaping (String) -> Void) {
-        self.settings = settings
-        self.known = known
-        self.warn = warn
-        template = settings.object
-        exchange = S3Exchange(settings)
-    }
+    var template: URLTemplate { settings.object }
 
     func reach(_ control: SendControl) -> Block? {
         exchange.connections.reach(WebAddress(template.example), control)

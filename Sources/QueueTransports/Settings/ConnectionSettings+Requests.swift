@@ -42,6 +42,11 @@ extension URLTemplate {
     }
 }
 
+extension String {
+    /// A path or URL up to its last slash.
+    var folder: String { pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/") + "/" }
+}
+
 extension HTTPSettings {
     /// The URL to which captures are posted.
     package var endpoint: URLTemplate {
@@ -58,8 +63,7 @@ extension HTTPSettings {
         case .url(let given): return WebAddress(given.text)
         case nil:
             guard let endpoint = WebAddress(endpoint.example), endpoint.path.contains("/") else { return nil }
-            let folder = endpoint.path.pieces(by: "/", keepsEmpty: true).dropLast().joined(separator: "/")
-            return WebAddress(endpoint.origin.description + folder + "/verify-file")
+            return WebAddress(endpoint.origin.description + endpoint.path.folder + "verify-file")
         }
     }
 

@@ -139,9 +139,8 @@ final class RunScreen: Sendable {
     /// Prints the last line.
     func showSummary(_ status: QueueStatus) {
         guard style == .lines else { return }
-        let summary = state.withLock(\.summary)
         diagnostic.note(
-            summary.line(status, seconds: MonotonicClock.seconds - started),
+            state.withLock(\.summary).line(status, seconds: MonotonicClock.seconds - started),
             hints: NextSteps.ofFailures(status))
     }
 

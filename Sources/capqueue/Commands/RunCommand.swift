@@ -96,13 +96,11 @@ struct RunCommand: ParsableCommand {
             let options = try options(for: queue)
             let kinds = try queue.destinations.list().reduce(into: [String: String]()) { $0[$1.name] = $1.kind }
             let screen = RunScreen(
-                style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode,
-                kinds: kinds, pausesTold: pausesTold)
-            let hook = onEvent.map { command in EventHook(command) { warning in screen.show(warning) } }
+                style: quiet ? .quiet : format.json ? .json : .lines, mode: options.mode, kinds: kinds,
+                pausesTold: pausesTold)
+            let hook = onEvent.map { command in EventHook(command) { screen.warn("--on-event: \($0)") } }
             let keeper = try page.map { page throws(BundleError) in
-                try PageKeeper(queue, at: page) { text in
-                    screen.show(QueueEvent(.warning, at: Environment.now, message: "--page \(page): \(text)"))
-                }
+                try PageKeeper(queue, at: page) { screen.warn("--page \(page): \($0)") }
             }
             let run = QueueRun(queue, options) { event in
                 screen.show(event)

@@ -68,9 +68,8 @@ struct SessionCommand: ParsableCommand {
             }
             var table = TextTable()
             for session in sessions {
-                let landed = "\(session.landed) of \(session.count) landed"
                 let phase = session.isDue ? session.isTold ? "told" : "due" : session.endedAt == nil ? "open" : "ended"
-                table.add(session.name, phase, landed)
+                table.add(session.name, phase, "\(session.landed) of \(session.count) landed")
             }
             for line in table.lines(within: Output.columns) { try Output.line(line) }
         }

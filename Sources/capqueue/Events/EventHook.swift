@@ -24,12 +24,12 @@ final class EventHook: Sendable {
     private let command: String
     private let state = Mutex(State())
     private let signal = Signal()
-    private let onTrouble: @Sendable (QueueEvent) -> Void
+    private let warn: @Sendable (String) -> Void
 
-    /// - Parameter onTrouble: gets a warning if the command fails.
-    init(_ command: String, onTrouble: @escaping @Sendable (QueueEvent) -> Void) {
+    /// - Parameter warn: gets a warning if the command fails.
+    init(_ command: String, warn: @escaping @Sendable (String) -> Void) {
         self.command = command
-        self.onTrouble = onTrouble
+        self.warn = warn
     }
 
     func handle(_ event: QueueEvent) {
@@ -95,11 +95,7 @@ final class EventHook: Sendable {
     }
 
     private func warnOfSkipped(_ count: Int, _ cause: String) {
-        warn("--on-event: \(Quantity.count(count, "event")) \(count == 1 ? "was" : "were") skipped, because \(cause)")
-    }
-
-    private func warn(_ text: String) {
-        onTrouble(QueueEvent(.warning, at: WallClock.milliseconds, message: text))
+        warn("\(Quantity.count(count, "event")) \(count == 1 ? "was" : "were") skipped, because \(cause)")
     }
 
     private func run(_ event: QueueEvent) {
@@ -113,13 +109,13 @@ final class EventHook: Sendable {
         do throws(NativeError) {
             switch try shell.run(isStopped: { state.withLock(\.isStopped) }).ending {
             case .code(0): break
-            case .code(let code): warn("--on-event: the command ended with \(code)")
-            case .signal(let number): warn("--on-event: the command was ended by signal \(number)")
+            case .code(let code): warn("the command ended with \(code)")
+            case .signal(let number): warn("the command was ended by signal \(number)")
             case .late where state.withLock(\.isStopped): break
-            case .late: warn("--on-event: the command did not end within \(Int(Self.time)) s and was killed")
+            case .late: warn("the command did not end within \(Int(Self.time)) s and was killed")
             }
         } catch {
-            warn("--on-event: the command cannot be run: \(error.text)")
+            warn("the command cannot be run: \(error.text)")
         }
     }
 }

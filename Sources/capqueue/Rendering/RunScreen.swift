@@ -64,6 +64,8 @@ final class RunScreen: Sendable {
         }
     }
 
+    func warn(_ text: String) { show(QueueEvent(.warning, at: Environment.now, message: text)) }
+
     func show(_ event: QueueEvent) {
         state.withLock { state in
             Self.clear(&state)

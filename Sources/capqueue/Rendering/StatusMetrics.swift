@@ -1,3 +1,4 @@
+import CaptureNative
 import CaptureQueue
 import QueueModel
 
@@ -92,11 +93,10 @@ private struct MetricsText {
     var lines: [String] = []
 
     init(queue: String) {
-        let escapes: [UInt8: String] = [
-            UInt8(ascii: "\\"): #"\\"#, UInt8(ascii: "\""): #"\""#, UInt8(ascii: "\n"): #"\n"#,
-        ]
-        let bytes = queue.utf8.flatMap { byte in escapes[byte].map { Array($0.utf8) } ?? [byte] }
-        self.queue = "queue=\"\(String(decoding: bytes, as: UTF8.self))\""
+        // A backslash is first, so that nothing is escaped twice.
+        let escapes = [("\\", #"\\"#), ("\"", #"\""#), ("\n", #"\n"#)]
+        let escaped = escapes.reduce(queue) { $0.pieces(around: $1.0).joined(separator: $1.1) }
+        self.queue = "queue=\"\(escaped)\""
     }
 
     mutating func add(_ name: String, help: String, _ value: Int?) {

@@ -12,8 +12,7 @@ public struct QueueFolder: Hashable, Sendable {
 
     /// The default folder: `CAPQUEUE_DIR`, else `$XDG_DATA_HOME/capqueue`.
     public static var usual: QueueFolder {
-        if let path = ProcessEnvironment.path("CAPQUEUE_DIR") { return QueueFolder(path: path) }
-        return ofHome
+        ProcessEnvironment.path("CAPQUEUE_DIR").map { QueueFolder(path: $0) } ?? ofHome
     }
 
     private static var ofHome: QueueFolder {

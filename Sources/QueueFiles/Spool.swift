@@ -73,8 +73,7 @@ package struct Spool: Sendable {
             guard let handle = try open(sha256) else { throw QueueError(.inputOutput, "is gone", of: path) }
             try onFile(path) { try handle.synchronize() }
         }
-        let spool = try handle(folder.spool)
-        try onFile(folder.spool) { try spool.synchronize() }
+        try onFile(folder.spool) { try FolderHandle(folder.spool, followsLinks: false).synchronize() }
         for shard in Set(bundles.map(QueueFolder.shard)) { try synchronize(shard: shard) }
     }
 

@@ -1,3 +1,6 @@
+/// Headers in the order in which they are sent, or in which they arrived.
+package typealias HTTPHeaders = [(name: String, value: String)]
+
 /// One HTTP request. Everything that it sends is prepared before, and it is never retried or redirected automatically.
 package struct HTTPRequest {
     package enum Method: String, Sendable {
@@ -12,13 +15,13 @@ package struct HTTPRequest {
 
     package let method: Method
     package var address: WebAddress
-    package var headers: [(name: String, value: String)]
+    package var headers: HTTPHeaders
     package var body: (any RequestBody)?
     /// Receives the body of an answer with status 200 instead of `HTTPAnswer.body`; false ends the transfer.
     package let sink: ((Span<UInt8>) -> Bool)?
 
     package init(
-        _ method: Method, _ address: WebAddress, _ headers: [(name: String, value: String)] = [],
+        _ method: Method, _ address: WebAddress, _ headers: HTTPHeaders = [],
         body: (any RequestBody)? = nil, sink: ((Span<UInt8>) -> Bool)? = nil
     ) {
         (self.method, self.address, self.headers) = (method, address, headers)
@@ -65,8 +68,8 @@ package final class MemoryBody: RequestBody {
 /// An answer of a server, either complete or as far as it was read.
 package struct HTTPAnswer: Sendable {
     package let status: Int
-    /// The headers in the order in which they arrived, with lower-case names.
-    package let headers: [(name: String, value: String)]
+    /// The headers, with lower-case names.
+    package let headers: HTTPHeaders
     package let body: [UInt8]
     /// Whether the body is incomplete: the connection ended, or our limit was reached.
     package let isCut: Bool

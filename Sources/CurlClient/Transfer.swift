@@ -12,7 +12,7 @@ final class Transfer {
     private static let interval = 0.05
     /// The number of bytes of the answer's headers.
     private var headBytes = 0
-    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var headers: HTTPHeaders = []
     private var status = 0
     private(set) var answer: [UInt8] = []
     /// The number of bytes of the answer's body to keep; a longer body ends the transfer.
@@ -174,7 +174,7 @@ enum EarlyAnswer {
     }
 
     /// The bytes of the body without its transfer coding and its content coding, as far as they arrived.
-    private static func decoded(_ bytes: [UInt8], _ headers: [(name: String, value: String)]) -> [UInt8] {
+    private static func decoded(_ bytes: [UInt8], _ headers: HTTPHeaders) -> [UInt8] {
         let isChunked = headers.contains { $0.name == "transfer-encoding" && $0.value.lowercased().contains("chunked") }
         let body = isChunked ? unchunked(bytes) : bytes
         let coding = ContentCoding.of(headers.last { $0.name == "content-encoding" }?.value)

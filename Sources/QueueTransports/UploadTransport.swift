@@ -225,10 +225,7 @@ package final class SendControl: Sendable {
     }
 
     func began(bytes: Int) {
-        state.withLock {
-            $0.whole = bytes
-            $0.sent = 0
-        }
+        state.withLock { ($0.whole, $0.sent) = (bytes, 0) }
     }
 
     func sent(_ bytes: Int) { state.withLock { $0.sent = bytes } }

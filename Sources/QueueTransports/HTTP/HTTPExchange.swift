@@ -254,7 +254,7 @@ final class HTTPExchange {
 
 extension HTTPRequest {
     /// Adds headers of the user. A Content-Type of the user replaces ours.
-    mutating func add(_ own: [(name: String, value: String)]) {
+    mutating func add(_ own: HTTPHeaders) {
         if own.contains(where: { $0.name.lowercased() == "content-type" }) {
             headers.removeAll { $0.name.lowercased() == "content-type" }
         }

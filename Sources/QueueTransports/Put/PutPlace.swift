@@ -6,7 +6,7 @@ package import QueueModel
 /// The URL to which one capture is put.
 struct PutPlace {
     let address: WebAddress
-    var headers: [(name: String, value: String)] = []
+    var headers: HTTPHeaders = []
     /// Whether the URL came from a command or an endpoint, so that it can be fetched again.
     var isFetched = false
 

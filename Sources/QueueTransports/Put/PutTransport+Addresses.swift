@@ -136,7 +136,7 @@ extension PutTransport {
             : ", and its answer has no url; expected JSON such as {\"url\": \"https://...\"}"
     }
 
-    private func place(_ text: String, _ headers: [(name: String, value: String)]) throws -> PutPlace {
+    private func place(_ text: String, _ headers: HTTPHeaders) throws -> PutPlace {
         guard let address = WebAddress(text), !address.hasUser else {
             throw SendOutcome.ours("expected one absolute URL of http or https")
         }

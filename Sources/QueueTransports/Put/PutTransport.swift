@@ -41,6 +41,8 @@ final class PutTransport: UploadTransport {
         var wasTried = false
         /// Whether an earlier try found nothing there although the server refused the bytes.
         var wasNowhere = false
+        /// Whether to send the bytes also if something is there, because an earlier answer had the digest of other bytes.
+        var replaces = false
 
         /// Whether the path names the bytes, so that other bytes there are damaged and may be replaced.
         var isNamed: Bool { place.address.names([content.sha256.description]) }
@@ -69,12 +71,11 @@ final class PutTransport: UploadTransport {
                 continue
             }
             var upload = Upload(job: job, content: content, place: place, control: control)
-            let turn = decided(&upload)
-            if case .done(let outcome) = turn { return outcome }
+            if let outcome = taken(&upload) { return outcome }
             if let outage = job.outage, let outcome = named(head(place, control)).remains(of: outage) { return outcome }
             let sent = (content.byteCount, content.sha256, Optional(content.handle))
             if job.delivery.isInDoubt && !renewed, let receipt = found(job, sent, at: place, control) { return receipt }
-            let (end, isConditional) = try put(upload, replaces: turn == .replace)
+            let (end, isConditional) = try put(upload, replaces: upload.replaces)
             if end.kind == .again, place.isFetched, !renewed, end.answer?.status != 401 {
                 renewed = true
                 continue
@@ -83,38 +84,27 @@ final class PutTransport: UploadTransport {
         }
     }
 
-    private enum Turn: Equatable {
-        case send
-        /// Send them also if something is there, because an earlier answer had the digest of other bytes.
-        case replace
-        /// The bytes must not be sent, or not again.
-        case done(SendOutcome)
-    }
-
     /// Takes the place for this capture, so that no other one is sent there.
-    private func decided(_ upload: inout Upload) -> Turn {
+    ///
+    /// - Returns: the outcome if the bytes must not be sent, or not again.
+    private func taken(_ upload: inout Upload) -> SendOutcome? {
         let (job, place) = (upload.job, upload.place)
-        guard let address = place.address.place else {
-            return .done(.parked(cause: "SHA-256 failed", isInDoubt: false))
-        }
+        guard let address = place.address.place else { return .parked(cause: "SHA-256 failed", isInDoubt: false) }
         switch job.records.take(address, upload.content.sha256) {
-        case .taken(let id): return .done(.blocked(placeTaken(by: id, job)))
-        case .unknown(let cause): return .done(.parked(cause: cause, isInDoubt: false))
-        case .ours(nil, let wasTried):
-            upload.wasTried = wasTried
-            return .send
-        case .ours(PlaceTurn.nowhere?, _):
-            (upload.wasTried, upload.wasNowhere) = (true, true)
-            return .send
-        case .ours(PlaceTurn.doubted?, _): return upload.isNamed ? .replace : .send
+        case .taken(let id): return .blocked(placeTaken(by: id, job))
+        case .unknown(let cause): return .parked(cause: cause, isInDoubt: false)
+        case .ours(nil, let wasTried): upload.wasTried = wasTried
+        case .ours(PlaceTurn.nowhere?, _): (upload.wasTried, upload.wasNowhere) = (true, true)
+        case .ours(PlaceTurn.doubted?, _): upload.replaces = upload.isNamed
         case .ours(let status?, _):
             let earlier = Acceptance(
                 status: status, etag: nil, message: "\(place.address.origin) answered \(status)", needsBytes: true,
                 isDoubted: false, isEarlier: true)
             let outcome = confirmed(upload, earlier)
             // If nothing is there any more, the bytes are sent again.
-            return outcome.isUnproven ? .send : .done(outcome)
+            if !outcome.isUnproven { return outcome }
         }
+        return nil
     }
 
     /// Whether the user or the endpoint gave a condition for the PUT.

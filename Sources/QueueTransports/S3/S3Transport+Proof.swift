@@ -36,7 +36,7 @@ extension S3Transport {
     func stored(
         _ job: SendJob, _ handle: FileHandle?, at address: WebAddress, mayTry: Bool, _ control: SendControl
     ) throws -> Stored {
-        let asking = settings.checksum == .sha256 ? [(name: "x-amz-checksum-mode", value: "ENABLED")] : []
+        let asking: HTTPHeaders = settings.checksum == .sha256 ? [("x-amz-checksum-mode", "ENABLED")] : []
         let end = try exchange.perform(HTTPRequest(.head, address, asking), control)
         guard let answer = end.answer else { return .unknown(Self.unanswered(end)) }
         if answer.status == 404 { return .absent }

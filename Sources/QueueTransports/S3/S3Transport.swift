@@ -31,7 +31,7 @@ struct S3Transport: UploadTransport {
         case damaged(etag: String?)
         case none
 
-        var headers: [(name: String, value: String)] {
+        var headers: HTTPHeaders {
             switch self {
             case .absent: [("If-None-Match", "*")]
             case .damaged(let etag?): [("If-Match", etag)]
@@ -133,10 +133,8 @@ struct S3Transport: UploadTransport {
         }
     }
 
-    private func headers(
-        _ capture: CaptureRecord, _ handle: FileHandle
-    ) throws -> [(name: String, value: String)] {
-        var headers = [(name: "Content-Type", value: "application/vnd.capture-bundle")]
+    private func headers(_ capture: CaptureRecord, _ handle: FileHandle) throws -> HTTPHeaders {
+        var headers: HTTPHeaders = [("Content-Type", "application/vnd.capture-bundle")]
         switch settings.checksum {
         case .sha256: headers.append(("x-amz-checksum-sha256", Base64.encode(capture.sha256.bytes)))
         case .md5:

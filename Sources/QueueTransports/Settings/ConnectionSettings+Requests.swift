@@ -17,7 +17,7 @@ extension ConnectionSettings {
     }
 
     /// The user's own headers.
-    var own: [(name: String, value: String)] { headers.map { ($0.name, $0.value) } }
+    var own: HTTPHeaders { headers.map { ($0.name, $0.value) } }
 
     /// The URL for output, without its query, which may contain a signature.
     func shown(_ address: WebAddress) -> String { address.shown(hidesPath: hidesPaths) }

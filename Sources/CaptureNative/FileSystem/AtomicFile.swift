@@ -91,7 +91,7 @@ package final class AtomicFile: Sendable {
             handle = unnamed
             temporaryName = Mutex(nil)
         } else {
-            handle = try folder.open(hiddenName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            handle = try folder.open(hiddenName, FileHandle.newFile, mode: mode)
             temporaryName = Mutex(hiddenName)
         }
     }

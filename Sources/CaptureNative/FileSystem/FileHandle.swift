@@ -75,14 +75,6 @@ package final class FileHandle: Sendable {
     /// Whether the file is a terminal.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Whether bytes or the end of the file arrive within the given milliseconds; also false after a signal.
-    package func isReadable(within milliseconds: Int32) throws(NativeError) -> Bool {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        let count = unsafe poll(&request, 1, milliseconds)
-        guard count >= 0 || errno == EINTR else { throw .system("poll") }
-        return count > 0
-    }
-
     package func status() throws(NativeError) -> FileStatus {
         var raw = stat()
         guard unsafe fstat(descriptor, &raw) == 0 else { throw .system("fstat") }

@@ -24,7 +24,7 @@ package final class FileLock: Sendable {
     package static func withLock<Value>(
         in folder: FolderHandle, _ name: FilePath.Component, _ body: () throws -> Value
     ) throws -> Value {
-        try withLock(folder.open(name, openFlags, mode: 0o600), body)
+        try withLock(folder.open(name, FileHandle.newOrExistingFile, mode: 0o600), body)
     }
 
     private static func withLock<Value>(_ handle: FileHandle, _ body: () throws -> Value) throws -> Value {
@@ -50,10 +50,8 @@ package final class FileLock: Sendable {
     }
 
     private static func open(_ path: FilePath) throws(NativeError) -> FileHandle {
-        try FileHandle.open(path, openFlags, mode: 0o600)
+        try .open(path, FileHandle.newOrExistingFile, mode: 0o600)
     }
-
-    private static let openFlags = O_RDWR | O_CREAT | O_NOFOLLOW
 
     private static func wait(for handle: FileHandle) throws(NativeError) {
         try NativeError.retrying("flock") { flock(handle.descriptor, LOCK_EX) }

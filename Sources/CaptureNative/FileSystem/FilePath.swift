@@ -37,12 +37,6 @@ extension FilePath {
         }
     }
 
-    /// Throws if this user cannot make a file in the folder: EACCES, or EROFS also where only this process sees the mount
-    /// as read-only.
-    package func requireNewNames() throws(NativeError) {
-        try NativeError.retrying("access") { unsafe native { unsafe access($0, W_OK | X_OK) } }
-    }
-
     /// The path, but resolved if its last name is a symbolic link. Names derived from it are the same for all links.
     package var followed: FilePath { FileStatus.isLink(self) ? resolved : self }
 

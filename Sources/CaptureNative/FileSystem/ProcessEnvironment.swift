@@ -60,7 +60,8 @@ package enum ProcessEnvironment {
         return unsafe String(cString: name)
     }
 
-    /// Throws if the permissions do not allow this user to create a file in the folder.
+    /// Throws if this user cannot create a file in the folder: EACCES, or EROFS also where only this process sees the
+    /// mount as read-only.
     package static func canWrite(folder: FilePath) throws(NativeError) {
         guard (unsafe folder.native { unsafe access($0, W_OK | X_OK) }) == 0 else { throw .system("access") }
     }

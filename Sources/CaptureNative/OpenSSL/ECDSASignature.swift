@@ -11,10 +11,7 @@ package struct ECDSASignature: Hashable, Sendable {
         0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
     ]
 
-    private init(r: [UInt8], s: [UInt8]) {
-        self.r = r
-        self.s = s
-    }
+    private init(r: [UInt8], s: [UInt8]) { (self.r, self.s) = (r, s) }
 
     /// Parses a signature; nil unless `der` is exactly the DER of two INTEGERs in 1 … n − 1.
     package init?(der: [UInt8]) throws(NativeError) {
@@ -63,7 +60,7 @@ package struct ECDSASignature: Hashable, Sendable {
     private static func bytes(_ number: OpaquePointer?) -> [UInt8]? {
         guard let number = unsafe number, unsafe BN_is_negative(number) == 0 else { return nil }
         var value = [UInt8](repeating: 0, count: 32)
-        let count = unsafe value.withUnsafeMutableBufferPointer { unsafe BN_bn2binpad(number, $0.baseAddress, 32) }
+        let count = unsafe BN_bn2binpad(number, &value, 32)
         guard count == 32, value.contains(where: { $0 != 0 }), value.lexicographicallyPrecedes(order) else {
             _ = OpenSSLErrorQueue.drain("BN_bn2binpad")
             return nil

@@ -64,13 +64,9 @@ enum EncryptedPrivateKeyInfo {
 
     private static func derive(_ passphrase: [UInt8], salt: [UInt8]) throws(NativeError) -> [UInt8] {
         var key = [UInt8](repeating: 0, count: 32)
-        let status = unsafe passphrase.withUnsafeBytes { secret in
-            unsafe key.withUnsafeMutableBufferPointer { target in
-                unsafe EVP_PBE_scrypt(
-                    secret.bindMemory(to: CChar.self).baseAddress, secret.count, salt, salt.count, cost, 8, 1,
-                    memoryLimit, target.baseAddress, target.count)
-            }
-        }
+        let status = unsafe EVP_PBE_scrypt(
+            passphrase.map { CChar(bitPattern: $0) }, passphrase.count, salt, salt.count, cost, 8, 1, memoryLimit, &key,
+            key.count)
         try OpenSSLErrorQueue.require(status == 1, "EVP_PBE_scrypt")
         return key
     }
@@ -108,16 +104,7 @@ enum EncryptedPrivateKeyInfo {
             return nil
         }
         defer { unsafe PKCS8_PRIV_KEY_INFO_free(info) }
-        return unsafe encode(info)
-    }
-
-    /// The DER of a key that is not encrypted; nil if memory runs out.
-    static func encode(_ info: OpaquePointer) -> [UInt8]? {
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = unsafe i2d_PKCS8_PRIV_KEY_INFO(info, &pointer)
-        guard count > 0, let plain = unsafe pointer else { return nil }
-        defer { unsafe CRYPTO_clear_free(plain, Int(count), nil, 0) }
-        return unsafe [UInt8](UnsafeBufferPointer(start: plain, count: Int(count)))
+        return unsafe encodeDER { unsafe i2d_PKCS8_PRIV_KEY_INFO(info, $0) }
     }
 }
 
@@ -168,10 +155,8 @@ extension EncryptedPrivateKeyInfo {
         var value: UnsafeRawPointer?
         unsafe X509_ALGOR_get0(&object, &type, &value, algorithm)
         let kind = unsafe OBJ_obj2nid(object)
-        guard type == V_ASN1_SEQUENCE, let string = unsafe value?.assumingMemoryBound(to: ASN1_STRING.self),
-            let bytes = unsafe ASN1_STRING_get0_data(string)
-        else { return (kind, []) }
-        return unsafe (kind, Array(UnsafeBufferPointer(start: bytes, count: Int(ASN1_STRING_length(string)))))
+        guard type == V_ASN1_SEQUENCE else { return (kind, []) }
+        return unsafe (kind, stringBytes(value?.assumingMemoryBound(to: ASN1_STRING.self)))
     }
 
     private static func number(_ integer: UnsafeMutablePointer<ASN1_INTEGER>?) -> UInt64 {

@@ -128,14 +128,10 @@ final class FoundKey {
     /// The public point in 65 bytes.
     func point() throws(HardwareKeyFailure) -> [UInt8] {
         // A token's key need not have parameters that OpenSSL can read, but each provider encodes the public key.
-        var pointer: UnsafeMutablePointer<UInt8>?
-        let count = unsafe i2d_PUBKEY(key, &pointer)
-        defer { unsafe CRYPTO_free(pointer, nil, 0) }
-        guard count > 0 else {
+        guard let bytes = unsafe encodeDER({ unsafe i2d_PUBKEY(key, $0) }) else {
             _ = OpenSSLErrorQueue.drain("i2d_PUBKEY")
             throw .noPublicHalf
         }
-        let bytes = unsafe [UInt8](UnsafeBufferPointer(start: pointer, count: Int(count)))
         let head = Self.p256Head
         guard bytes.count == head.count + 65, bytes.starts(with: head) else { throw .anotherKind(kind) }
         return Array(bytes.dropFirst(head.count))
@@ -159,9 +155,7 @@ final class FoundKey {
     private var kind: String {
         let type = unsafe EVP_PKEY_get0_type_name(key).map { unsafe String(cString: $0) } ?? "unknown"
         var name = [CChar](repeating: 0, count: 64)
-        let isNamed = unsafe name.withUnsafeMutableBufferPointer {
-            unsafe EVP_PKEY_get_group_name(key, $0.baseAddress, $0.count, nil)
-        }
+        let isNamed = unsafe EVP_PKEY_get_group_name(key, &name, name.count, nil)
         _ = OpenSSLErrorQueue.drain("EVP_PKEY_get_group_name")
         let group = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         return "\(type), \(isNamed == 1 ? group : "\(unsafe EVP_PKEY_get_bits(key)) bits")"

@@ -60,8 +60,15 @@ func encodeDER(_ call: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> I
     var buffer: UnsafeMutablePointer<UInt8>?
     let count = unsafe call(&buffer)
     guard count > 0, let bytes = unsafe buffer else { return nil }
-    defer { unsafe CRYPTO_free(bytes, nil, 0) }
+    // It may be a private key.
+    defer { unsafe CRYPTO_clear_free(bytes, Int(count), nil, 0) }
     return unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: Int(count)))
+}
+
+/// The contents of a string of ASN.1; none without a string.
+func stringBytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    guard let string = unsafe string, let data = unsafe ASN1_STRING_get0_data(string) else { return [] }
+    return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(ASN1_STRING_length(string))))
 }
 
 /// OpenSSL's algorithms, each fetched once for the process: looking one up by name takes longer than using it for a short
@@ -95,6 +102,12 @@ final class MemoryBIO {
     /// Passes the BIO to `body`; it stays valid until `body` has returned.
     func with<Value>(_ body: (OpaquePointer) -> Value) -> Value {
         withExtendedLifetime(self) { unsafe body(pointer) }
+    }
+
+    /// Passes the BIO to one of OpenSSL's functions that read PEM, with an empty passphrase, which keeps OpenSSL from
+    /// asking for one on the terminal.
+    func read(_ call: (OpaquePointer, UnsafeMutableRawPointer) -> OpaquePointer?) -> OpaquePointer? {
+        unsafe "".withCString { empty in unsafe with { unsafe call($0, UnsafeMutableRawPointer(mutating: empty)) } }
     }
 
     var contents: [UInt8] {

@@ -95,9 +95,7 @@ package final class P256PrivateKey: @unchecked Sendable {
         guard ready == 1 else { throw failure("EVP_DigestSignInit") }
         var der = [UInt8](repeating: 0, count: 80)
         var length = der.count
-        let status = unsafe der.withUnsafeMutableBufferPointer {
-            unsafe EVP_DigestSign(context, $0.baseAddress, &length, message, message.count)
-        }
+        let status = unsafe EVP_DigestSign(context, &der, &length, message, message.count)
         guard status == 1, let signature = try ECDSASignature(der: Array(der.prefix(length))) else {
             throw failure("EVP_DigestSign")
         }
@@ -114,7 +112,7 @@ package final class P256PrivateKey: @unchecked Sendable {
             try OpenSSLErrorQueue.require(status == 1, "PEM_write_bio_PKCS8_PRIV_KEY_INFO")
             return bio.contents
         }
-        guard let bytes = unsafe EncryptedPrivateKeyInfo.encode(info) else {
+        guard let bytes = unsafe encodeDER({ unsafe i2d_PKCS8_PRIV_KEY_INFO(info, $0) }) else {
             throw OpenSSLErrorQueue.drain("i2d_PKCS8_PRIV_KEY_INFO")
         }
         let sealed = try EncryptedPrivateKeyInfo.seal(bytes, passphrase: passphrase)

@@ -52,11 +52,7 @@ package final class P256PublicKey: @unchecked Sendable {
     /// Reads a SubjectPublicKeyInfo PEM; nil if the bytes are not such a PEM or the key is not on P-256.
     package convenience init?(pem: [UInt8]) throws(NativeError) {
         let bio = try MemoryBIO(pem)
-        // An empty passphrase keeps OpenSSL from asking for one on the terminal.
-        let key = unsafe "".withCString { empty in
-            unsafe bio.with { unsafe PEM_read_bio_PUBKEY($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
-        }
-        guard let key = unsafe key else {
+        guard let key = unsafe bio.read({ unsafe PEM_read_bio_PUBKEY($0, nil, nil, $1) }) else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio_PUBKEY")
             return nil
         }
@@ -114,9 +110,7 @@ enum P256Point {
     static func of(_ key: OpaquePointer) -> [UInt8]? {
         var name = [CChar](repeating: 0, count: 64)
         var length = 0
-        let named = unsafe name.withUnsafeMutableBufferPointer {
-            unsafe EVP_PKEY_get_group_name(key, $0.baseAddress, $0.count, &length)
-        }
+        let named = unsafe EVP_PKEY_get_group_name(key, &name, name.count, &length)
         guard named == 1, name.prefix(length).elementsEqual("prime256v1".utf8.map { CChar(bitPattern: $0) }) else {
             _ = OpenSSLErrorQueue.drain("EVP_PKEY_get_group_name")
             return nil
@@ -133,7 +127,6 @@ enum P256Point {
         guard unsafe EVP_PKEY_get_bn_param(key, name, &number) == 1 else { return nil }
         defer { unsafe BN_free(number) }
         var bytes = [UInt8](repeating: 0, count: 32)
-        let count = unsafe bytes.withUnsafeMutableBufferPointer { unsafe BN_bn2binpad(number, $0.baseAddress, 32) }
-        return count == 32 ? bytes : nil
+        return unsafe BN_bn2binpad(number, &bytes, 32) == 32 ? bytes : nil
     }
 }

@@ -34,9 +34,7 @@ package final class Poly1305 {
     package func finish() throws(NativeError) -> [UInt8] {
         var tag = [UInt8](repeating: 0, count: Self.tagLength)
         var length = 0
-        let status = unsafe tag.withUnsafeMutableBufferPointer {
-            unsafe EVP_MAC_final(context, $0.baseAddress, &length, $0.count)
-        }
+        let status = unsafe EVP_MAC_final(context, &tag, &length, tag.count)
         try OpenSSLErrorQueue.require(status == 1 && length == Self.tagLength, "EVP_MAC_final")
         return tag
     }

@@ -22,9 +22,7 @@ package final class SHA256Hasher {
     package func finish() throws(NativeError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var length: UInt32 = 0
-        let status = unsafe digest.withUnsafeMutableBufferPointer {
-            unsafe EVP_DigestFinal_ex(context, $0.baseAddress, &length)
-        }
+        let status = unsafe EVP_DigestFinal_ex(context, &digest, &length)
         try OpenSSLErrorQueue.require(status == 1 && length == 32, "EVP_DigestFinal_ex")
         try start()
         return digest
@@ -47,11 +45,8 @@ package enum HMACSHA256 {
     package static func code(of message: [UInt8], key: [UInt8]) throws(NativeError) -> [UInt8] {
         var code = [UInt8](repeating: 0, count: 32)
         var length: UInt32 = 0
-        let made = unsafe code.withUnsafeMutableBufferPointer { target in
-            unsafe HMAC(
-                Algorithm.sha256, key, Int32(key.count), message, message.count, target.baseAddress, &length) != nil
-        }
-        try OpenSSLErrorQueue.require(made && length == 32, "HMAC")
+        let made = unsafe HMAC(Algorithm.sha256, key, Int32(key.count), message, message.count, &code, &length)
+        try OpenSSLErrorQueue.require(unsafe made != nil && length == 32, "HMAC")
         return code
     }
 }
@@ -60,10 +55,7 @@ package enum HMACSHA256 {
 package enum RandomBytes {
     package static func make(_ count: Int) throws(NativeError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        let status = unsafe bytes.withUnsafeMutableBufferPointer {
-            unsafe RAND_priv_bytes($0.baseAddress, Int32($0.count))
-        }
-        try OpenSSLErrorQueue.require(status == 1, "RAND_priv_bytes")
+        try OpenSSLErrorQueue.require(unsafe RAND_priv_bytes(&bytes, Int32(count)) == 1, "RAND_priv_bytes")
         return bytes
     }
 }
@@ -80,12 +72,10 @@ package enum MD5 {
         while true {
             let count = try handle.readSome(into: &buffer)
             if count == 0 { break }
-            let status = unsafe EVP_DigestUpdate(context, buffer, count)
-            try OpenSSLErrorQueue.require(status == 1, "EVP_DigestUpdate")
+            try OpenSSLErrorQueue.require(unsafe EVP_DigestUpdate(context, buffer, count) == 1, "EVP_DigestUpdate")
         }
         var digest = [UInt8](repeating: 0, count: 16)
-        let status = unsafe EVP_DigestFinal_ex(context, &digest, nil)
-        try OpenSSLErrorQueue.require(status == 1, "EVP_DigestFinal_ex")
+        try OpenSSLErrorQueue.require(unsafe EVP_DigestFinal_ex(context, &digest, nil) == 1, "EVP_DigestFinal_ex")
         return digest
     }
 }

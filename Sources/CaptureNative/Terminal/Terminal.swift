@@ -41,7 +41,7 @@ package enum Terminal {
         var byte: [UInt8] = [0]
         while true {
             if held.isPending { return .signal }
-            guard try terminal.isReadable(within: 100) else { continue }
+            guard FileHandle.wait(for: [terminal], milliseconds: 100)[0] else { continue }
             guard try terminal.readSome(into: &byte) == 1 else { return .line(line.isEmpty ? nil : line) }
             if byte[0] == UInt8(ascii: "\n") { return .line(line) }
             line.append(byte[0])

@@ -51,13 +51,9 @@ package final class Certificate {
     package static func read(pem: [UInt8]) throws(NativeError) -> [[UInt8]]? {
         let bio = try MemoryBIO(pem)
         var found: [[UInt8]] = []
-        // An empty passphrase keeps OpenSSL from asking for one on the terminal.
-        func next() -> OpaquePointer? {
-            unsafe "".withCString { empty in
-                unsafe bio.with { unsafe PEM_read_bio_X509($0, nil, nil, UnsafeMutableRawPointer(mutating: empty)) }
-            }
+        while let pointer = unsafe bio.read({ unsafe PEM_read_bio_X509($0, nil, nil, $1) }) {
+            found.append(try unsafe Certificate(owning: pointer).der)
         }
-        while let pointer = unsafe next() { found.append(try unsafe Certificate(owning: pointer).der) }
         // OpenSSL reports the end of the file as an error: no further line begins a certificate.
         let isEnd = capture_error_reason(ERR_peek_last_error()) == PEM_R_NO_START_LINE
         try OpenSSLErrorQueue.drainRefusal("PEM_read_bio_X509")

@@ -82,7 +82,7 @@ struct TimeStampSignature {
         guard isListed else { return .init(reason: "its hash is not in the list of the token") }
         let isWhole =
             try unsafe Self.digest(of: content, hash)
-            == TimeStampToken.bytes(
+            == stringBytes(
                 attribute(NID_pkcs9_messageDigest, V_ASN1_OCTET_STRING)?.assumingMemoryBound(to: ASN1_STRING.self))
         guard isWhole else { return .init(reason: "the signature is over another content") }
         let kind = unsafe OBJ_obj2nid(algorithm.pointee.algorithm)
@@ -138,7 +138,7 @@ struct TimeStampSignature {
                 && EVP_PKEY_CTX_set_rsa_pss_saltlen(options, padding.salt) > 0
             guard isSet else { return false }
         }
-        let signature = unsafe TimeStampToken.bytes(CMS_SignerInfo_get0_signature(info))
+        let signature = unsafe stringBytes(CMS_SignerInfo_get0_signature(info))
         return unsafe EVP_DigestVerify(context, signature, signature.count, bytes, bytes.count) == 1
     }
 
@@ -188,7 +188,7 @@ struct TimeStampSignature {
 
     /// The bytes of an attribute that is a SEQUENCE; none if it is missing.
     private func sequence(_ identifier: Int32) -> [UInt8] {
-        unsafe TimeStampToken.bytes(
+        unsafe stringBytes(
             attribute(identifier, V_ASN1_SEQUENCE)?.assumingMemoryBound(to: ASN1_STRING.self))
     }
 
@@ -202,7 +202,7 @@ struct TimeStampSignature {
         init?(_ algorithm: UnsafeMutablePointer<X509_ALGOR>) {
             guard let value = unsafe algorithm.pointee.parameter, unsafe value.pointee.type == V_ASN1_SEQUENCE,
                 let found = unsafe decodeDER(
-                    TimeStampToken.bytes(value.pointee.value.sequence), { unsafe d2i_RSA_PSS_PARAMS(nil, $0, $1) })
+                    stringBytes(value.pointee.value.sequence), { unsafe d2i_RSA_PSS_PARAMS(nil, $0, $1) })
             else { return nil }
             defer { unsafe RSA_PSS_PARAMS_free(found) }
             hash = unsafe found.pointee.hashAlgorithm.map { unsafe OBJ_obj2nid($0.pointee.algorithm) } ?? NID_sha1
@@ -216,7 +216,7 @@ struct TimeStampSignature {
             guard unsafe OBJ_obj2nid(algorithm.pointee.algorithm) == NID_mgf1,
                 let value = unsafe algorithm.pointee.parameter, unsafe value.pointee.type == V_ASN1_SEQUENCE,
                 let found = unsafe decodeDER(
-                    TimeStampToken.bytes(value.pointee.value.sequence), { unsafe d2i_X509_ALGOR(nil, $0, $1) })
+                    stringBytes(value.pointee.value.sequence), { unsafe d2i_X509_ALGOR(nil, $0, $1) })
             else { return NID_undef }
             defer { unsafe X509_ALGOR_free(found) }
             return unsafe OBJ_obj2nid(found.pointee.algorithm)

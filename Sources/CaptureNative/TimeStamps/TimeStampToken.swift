@@ -72,7 +72,7 @@ package final class TimeStampToken {
     }
 
     /// The encoded TSTInfo; empty if there is none.
-    private var signedBytes: [UInt8] { unsafe Self.bytes(CMS_get0_content(message)?.pointee) }
+    private var signedBytes: [UInt8] { unsafe stringBytes(CMS_get0_content(message)?.pointee) }
 
     /// Whether the signature is right, and made by a certificate that is only for time stamps. Who owns the certificate is not
     /// checked.
@@ -153,22 +153,17 @@ package final class TimeStampToken {
 
     /// OpenSSL's level for keys and hashes of at least 112 bits.
     private static let securityLevel: Int32 = 2
-
-    static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
-        guard let string = unsafe string, let data = unsafe ASN1_STRING_get0_data(string) else { return [] }
-        return unsafe [UInt8](UnsafeBufferPointer(start: data, count: Int(ASN1_STRING_length(string))))
-    }
 }
 
 extension TimeStampToken.Content {
     fileprivate init(_ info: OpaquePointer) {
         let imprint = unsafe TS_TST_INFO_get_msg_imprint(info)
         let algorithm = unsafe OBJ_obj2nid(TS_MSG_IMPRINT_get_algo(imprint)?.pointee.algorithm)
-        sha256 = algorithm == NID_sha256 ? unsafe TimeStampToken.bytes(TS_MSG_IMPRINT_get_msg(imprint)) : nil
+        sha256 = algorithm == NID_sha256 ? unsafe stringBytes(TS_MSG_IMPRINT_get_msg(imprint)) : nil
         let number = unsafe TS_TST_INFO_get_nonce(info)
         let isPositive = unsafe number.map { unsafe $0.pointee.type == V_ASN1_INTEGER } ?? false
-        nonce = unsafe isPositive ? TimeStampToken.bytes(number) : nil
-        let digits = unsafe TimeStampToken.bytes(TS_TST_INFO_get_time(info))
+        nonce = unsafe isPositive ? stringBytes(number) : nil
+        let digits = unsafe stringBytes(TS_TST_INFO_get_time(info))
         func part(_ range: Range<Int>) -> String { String(decoding: digits[range], as: UTF8.self) }
         time =
             digits.count < 15

@@ -50,7 +50,7 @@ extension FolderTransport {
     package func reach(_ control: SendControl) -> Block? {
         if let absence { return absence }
         do throws(NativeError) {
-            try path.requireNewNames()
+            try ProcessEnvironment.canWrite(folder: path)
             return nil
         } catch {
             return unwritable(error)

@@ -3,16 +3,10 @@ package import PictureClient
 
 /// A depth map in false colours: one pixel for each sample of its grid.
 package struct DepthPicture: Sendable {
-    /// The depths of the first and the last colour in metres: the 2nd and the 98th percentile of the measured samples.
-    /// A sample outside this range gets the colour of the nearer end.
-    package struct Span: Hashable, Sendable {
-        package let nearest: Float
-        package let farthest: Float
-    }
-
-    package private(set) var image: PixelImage
-    /// nil if no sample is measured.
-    package let span: Span?
+    package let image: PixelImage
+    /// The depths of the first and the last colour in metres: the 2nd and the 98th percentile of the measured samples;
+    /// nil if no sample is measured. A sample outside this range gets the colour of the nearer end.
+    package let span: ClosedRange<Float>?
     package let colours: ColourTable
     /// Whether any sample is not measured.
     package let hasGaps: Bool
@@ -21,12 +15,13 @@ package struct DepthPicture: Sendable {
     package static let gap = Pixel(hex: 0x505050)
     private static let clipped = (2, 98)
 
-    package init?(_ samples: DepthSamples, _ colours: ColourTable) {
+    /// - Parameter orientation: The EXIF orientation by which the picture is turned and mirrored.
+    package init?(_ samples: DepthSamples, _ colours: ColourTable, orientation: Int) {
         let measured = samples.measured
         let (low, high) = Self.clipped
         let nearest = DepthGrid.percentile(low, of: measured)
         let farthest = DepthGrid.percentile(high, of: measured)
-        let span = nearest.flatMap { nearest in farthest.map { Span(nearest: nearest, farthest: $0) } }
+        let span = nearest.flatMap { nearest in farthest.map { nearest...$0 } }
         let table = colours.colours
         var rgb: [UInt8] = []
         rgb.reserveCapacity(3 * samples.grid.floats.count)
@@ -39,32 +34,25 @@ package struct DepthPicture: Sendable {
         guard let image = PixelImage(width: samples.grid.width, height: samples.grid.height, rgb: rgb) else {
             return nil
         }
-        self.image = image
+        self.image = image.upright(orientation)
         self.span = span
         self.colours = colours
         hasGaps = measured.count < samples.grid.floats.count
     }
-
-    /// The picture turned and mirrored by an EXIF orientation.
-    package func upright(_ orientation: Int) -> DepthPicture {
-        var turned = self
-        turned.image = image.upright(orientation)
-        return turned
-    }
 }
 
-extension DepthPicture.Span {
+extension ClosedRange<Float> {
     /// The index of a sample's colour in the table, 0 for the farthest … 255 for the nearest; nil if the sample is not
     /// measured.
     fileprivate func place(of sample: Float) -> Int? {
         guard DepthGrid.isMeasured(sample) else { return nil }
-        guard farthest > nearest else { return 255 }
-        let share = (Double(farthest) - Double(sample)) / (Double(farthest) - Double(nearest))
-        return Int((min(max(share, 0), 1) * 255).rounded())
+        guard upperBound > lowerBound else { return 255 }
+        let share = (Double(upperBound) - Double(sample)) / (Double(upperBound) - Double(lowerBound))
+        return Int((Swift.min(Swift.max(share, 0), 1) * 255).rounded())
     }
 
     /// The depth in metres at a share of the range: 0 for the nearest … 1 for the farthest.
-    func depth(at share: Double) -> Double { Double(nearest) + (Double(farthest) - Double(nearest)) * share }
+    func depth(at share: Double) -> Double { Double(lowerBound) + (Double(upperBound) - Double(lowerBound)) * share }
 }
 
 extension PhotoFacts {

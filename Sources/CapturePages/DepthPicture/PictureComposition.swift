@@ -7,40 +7,31 @@ package enum PictureComposition {
     private static let leastSide = 768
     private static let leastSideBeside = 512
 
-    package static func alone(_ depth: DepthPicture) throws(PictureTooLarge) -> PixelImage {
-        try compose(depth, photo: nil, height: height(of: depth, leastSide))
-    }
-
-    /// The photo, and the depth picture with its scale next to it, both with the same height.
-    ///
-    /// - Parameters:
-    ///   - photo: The upright photo, in any size.
-    package static func beside(_ depth: DepthPicture, photo: PixelImage) throws(PictureTooLarge) -> PixelImage {
-        try compose(depth, photo: photo, height: height(of: depth, leastSideBeside))
-    }
-
     /// The height that the photo needs next to the depth picture; a larger photo is made smaller.
-    package static func heightBeside(_ depth: DepthPicture) -> Int { height(of: depth, leastSideBeside) }
+    package static func heightBeside(_ depth: DepthPicture) -> Int {
+        depth.image.height * factor(of: depth, leastSideBeside)
+    }
 
+    /// How often each pixel of the depth picture is repeated in both directions.
     private static func factor(of depth: DepthPicture, _ least: Int) -> Int {
         let longer = max(depth.image.width, depth.image.height)
         return (least + longer - 1) / longer
     }
 
-    private static func height(of depth: DepthPicture, _ least: Int) -> Int {
-        depth.image.height * factor(of: depth, least)
-    }
-
-    private static func compose(
-        _ depth: DepthPicture, photo: PixelImage?, height: Int
-    ) throws(PictureTooLarge) -> PixelImage {
-        guard let samples = depth.image.repeated(height / depth.image.height) else { throw PictureTooLarge() }
+    /// The depth picture with its scale, and the photo before it, with the same height. Returns nil for a picture that
+    /// would have more than `PixelImage.sideLimit` pixels on one side.
+    ///
+    /// - Parameter photo: The upright photo, in any size.
+    package static func picture(of depth: DepthPicture, photo: PixelImage?) -> PixelImage? {
+        let factor = factor(of: depth, photo == nil ? leastSide : leastSideBeside)
+        let height = depth.image.height * factor
+        guard let samples = depth.image.picked(width: depth.image.width * factor, height: height) else { return nil }
         var pictures = [samples]
         if let photo {
             // A panorama gets less height, so that the canvas stays in bounds.
             let width = min(max(1, photo.width * height / photo.height), 4 * max(height, samples.width))
             let least = max(1, min(height, photo.height * width / photo.width))
-            guard let fitting = photo.resized(width: width, height: least) else { throw PictureTooLarge() }
+            guard let fitting = photo.resized(width: width, height: least) else { return nil }
             pictures.insert(fitting, at: 0)
         }
         // The labels have to be legible when a page shows the whole canvas 800 pixels wide.
@@ -50,7 +41,7 @@ package enum PictureComposition {
         let scale = ScaleBar(depth, height: content, dot: dot)
         let width = pictures.reduce(margin) { $0 + $1.width + margin } + scale.width + margin
         guard var canvas = PixelImage(width: width, height: content + 2 * margin, filledWith: paper) else {
-            throw PictureTooLarge()
+            return nil
         }
         var left = margin
         for picture in pictures {
@@ -61,9 +52,6 @@ package enum PictureComposition {
         return canvas
     }
 }
-
-/// The error for a picture that would have more than `PixelImage.sideLimit` pixels on one side.
-package struct PictureTooLarge: Error {}
 
 extension PixelImage {
     /// Copies a picture to a position on this one. A part that would lie outside is left out.

@@ -19,7 +19,7 @@ struct ScaleBar {
         let bar = height - 4 * Self.line * dot
         let count = max(2, min(7, bar / (3 * Self.line * dot) + 1))
         let span = picture.span
-        let isFlat = span.map { $0.nearest == $0.farthest } ?? true
+        let isFlat = span.map { $0.lowerBound == $0.upperBound } ?? true
         let shares = isFlat ? [0] : (0..<count).map { Double($0) / Double(count - 1) }
         let depths = span.map { span in shares.map(span.depth(at:)) } ?? []
         labels = Self.words(depths)

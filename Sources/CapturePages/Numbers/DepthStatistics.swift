@@ -3,17 +3,17 @@ import Glibc
 
 /// Statistics of a depth map's samples. They are for people and never part of a verdict.
 public struct DepthStatistics: Hashable, Sendable {
-    public let samples: Int
+    public private(set) var samples = 0
     /// The number of samples that were not measured: NaN or 0.
-    public let missing: Int
+    public private(set) var missing = 0
     /// The number of samples below 0 or infinite. They have no meaning, and the other statistics ignore them.
-    public let meaningless: Int
+    public private(set) var meaningless = 0
     /// The smallest and largest measured sample in metres; nil if no sample is measured.
-    public let minimum: Float?
-    public let maximum: Float?
+    public private(set) var minimum: Float?
+    public private(set) var maximum: Float?
     /// The median of the measured samples. It is also nil above `medianLimit` samples, because computing it would need
     /// all of them in memory.
-    public let median: Float?
+    public private(set) var median: Float?
 
     public static let medianLimit = 1 << 22
 
@@ -25,30 +25,26 @@ public struct DepthStatistics: Hashable, Sendable {
 
     /// Collects samples. `medianLimit` bounds its memory.
     struct Collector {
+        private var found = DepthStatistics()
         private var measured: [Float] = []
-        private var minimum: Float?
-        private var maximum: Float?
-        private var samples = 0
-        private var missing = 0
-        private var meaningless = 0
 
         mutating func add(_ sample: Float) {
-            samples += 1
+            found.samples += 1
             if sample.isNaN || sample == 0 {
-                missing += 1
+                found.missing += 1
             } else if sample < 0 || sample.isInfinite {
-                meaningless += 1
+                found.meaningless += 1
             } else {
-                minimum = Swift.min(minimum ?? sample, sample)
-                maximum = Swift.max(maximum ?? sample, sample)
-                if samples <= DepthStatistics.medianLimit { measured.append(sample) }
+                found.minimum = Swift.min(found.minimum ?? sample, sample)
+                found.maximum = Swift.max(found.maximum ?? sample, sample)
+                if found.samples <= DepthStatistics.medianLimit { measured.append(sample) }
             }
         }
 
         func finish() -> DepthStatistics {
-            DepthStatistics(
-                samples: samples, missing: missing, meaningless: meaningless, minimum: minimum, maximum: maximum,
-                median: samples <= DepthStatistics.medianLimit ? median : nil)
+            var found = found
+            if found.samples <= DepthStatistics.medianLimit { found.median = median }
+            return found
         }
 
         private var median: Float? {

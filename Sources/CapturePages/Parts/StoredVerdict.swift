@@ -110,14 +110,14 @@ public struct StoredVerdict: Sendable {
 }
 
 /// A rating of a result. Each tone has a sign of a different shape, so that colour is not needed to tell them apart.
-public enum Tone: Sendable, CaseIterable {
-    /// Verified, or uploaded.
-    case good
-    /// Waiting or cancelled.
-    case neutral
+public enum Tone: String, Sendable, CaseIterable {
+    case bad
     /// Not trusted, held, or failed so far.
     case doubtful
-    case bad
+    /// Waiting or cancelled.
+    case neutral
+    /// Verified, or uploaded.
+    case good
 
     public func badge(_ words: String) -> HTML { "<span class=\"badge \(name)\">\(sign) \(words)</span>" }
 
@@ -132,14 +132,7 @@ public enum Tone: Sendable, CaseIterable {
     /// A short text in the colour of the tone.
     package func mark(_ words: String) -> HTML { "<span class=\"mark \(name)\">\(words)</span>" }
 
-    var name: HTML {
-        switch self {
-        case .good: "good"
-        case .neutral: "neutral"
-        case .doubtful: "doubtful"
-        case .bad: "bad"
-        }
-    }
+    var name: HTML { "\(rawValue)" }
 
     /// The signs: a disc with a tick, a clock, a triangle with an exclamation mark, and an octagon with a cross. A page
     /// defines each of them once.

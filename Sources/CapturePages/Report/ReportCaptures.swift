@@ -2,28 +2,17 @@ package import CaptureBundle
 
 /// A kind of results, such as all altered bundles. The table has the kinds in the order of their ranks, the worst first.
 package struct ReportKind: Sendable {
-    package let rank: Int
+    let rank: Int
     /// Its name in identifiers of the page, such as `altered` in `kind-altered`: letters and hyphens.
-    package let name: StaticString
+    private let name: String
 
-    package init(rank: Int, name: StaticString) {
-        self.rank = rank
-        self.name = name
+    /// - Parameter kind: A case of an enum with the names of all kinds, the worst first.
+    package init<Kind: CaseIterable & RawRepresentable<String>>(_ kind: Kind) {
+        rank = Kind.allCases.map(\.rawValue).firstIndex(of: kind.rawValue) ?? 0
+        name = kind.rawValue
     }
 
-    var anchor: HTML { "kind-\(name.description)" }
-}
-
-extension Tone {
-    /// The captures of this tone as a kind of results.
-    package var kind: ReportKind {
-        switch self {
-        case .bad: ReportKind(rank: 0, name: "bad")
-        case .doubtful: ReportKind(rank: 1, name: "doubtful")
-        case .neutral: ReportKind(rank: 2, name: "neutral")
-        case .good: ReportKind(rank: 3, name: "good")
-        }
-    }
+    var anchor: HTML { "kind-\(name)" }
 }
 
 /// The parts of a page about one capture: its card, and its row of the table.

@@ -19,13 +19,28 @@ public struct BundlePicture: Hashable, Sendable {
 /// decoder has answered, at most a few minutes.
 public final class BundlePictures: Sendable {
     /// The size of the pictures.
-    public enum Size: Hashable, Sendable {
+    public struct Size: Sendable {
+        /// The maximum number of bytes of a photo, if a quality gives it.
+        fileprivate let photoBytes: Int
+        fileprivate let depthBytes: Int
+        /// The JPEG qualities that are tried until a picture is small enough.
+        fileprivate let qualities: [Int]
+        /// The quality of a photo that is reduced to an eighth while it is decoded.
+        fileprivate let thumbnailQuality: Int
+        /// The minimum and maximum number of pixels on the longer side of a photo. A smaller photo keeps its size.
+        fileprivate let photoSides: (least: Int, most: Int)
+        fileprivate let depthSide: Int
+
         /// For a page with many captures: a photo has about 14 kB and at most 640 pixels on a side, a depth map 5 kB and
-        /// 256 pixels.
-        case small
+        /// 256 pixels. A page with a thousand captures has at most 30 MB.
+        public static let small = Size(
+            photoBytes: 14_000, depthBytes: 5000, qualities: [70, 50, 32, 18], thumbnailQuality: 50,
+            photoSides: (least: 300, most: 640), depthSide: 256)
         /// For a page about one capture: a photo has about 250 kB and at most 1280 pixels on a side, a depth map 60 kB and
         /// 640 pixels.
-        case large
+        public static let large = Size(
+            photoBytes: 250_000, depthBytes: 60_000, qualities: [85, 75, 60, 40], thumbnailQuality: 85,
+            photoSides: (least: 960, most: 1280), depthSide: 640)
     }
 
     /// The pictures of one bundle.
@@ -42,15 +57,14 @@ public final class BundlePictures: Sendable {
     }
 
     private let decoder: PictureDecoder
-    private let limits: Limits
+    private let size: Size
     private let lack = Mutex<PictureFailure?>(nil)
 
     /// - Parameters:
     ///   - size: The size of all pictures that this object makes.
     ///   - decoder: Decodes and encodes them.
     public init(_ size: Size = .small, decoder: PictureDecoder = PictureDecoder()) {
-        self.decoder = decoder
-        limits = size == .small ? .small : .large
+        (self.size, self.decoder) = (size, decoder)
     }
 
     /// The failure if a program or library for making pictures is not installed; nil otherwise.
@@ -74,10 +88,13 @@ public final class BundlePictures: Sendable {
         } else if view.hasLargePhoto {
             made.reason = "the photo has more than \(BundleView.photoLimit >> 20) MiB"
         }
-        if let depth = view.depth, let picture = DepthPicture(depth, .cividis) {
+        let depth = view.depth.flatMap {
+            DepthPicture($0, .cividis, orientation: facts?.orientation(ofDepth: $0.size) ?? 1)
+        }
+        if let depth {
             do throws(PictureFailure) {
-                made.depth = try self.depth(picture.upright(facts?.orientation(ofDepth: depth.size) ?? 1))
-                made.depthSpan = picture.span.map { $0.nearest...$0.farthest }
+                made.depth = try encoded(Self.fitting(depth.image, size.depthSide), size.depthBytes)
+                made.depthSpan = depth.span
             } catch {
                 made.reason = made.reason ?? "the depth map \(recorded(error))"
             }
@@ -94,24 +111,20 @@ public final class BundlePictures: Sendable {
 
     private func photo(_ jpeg: [UInt8], _ facts: PhotoFacts?) throws(PictureFailure) -> BundlePicture {
         let longer = facts?.size.map { max($0.width, $0.height) } ?? 0
-        let eighths = [1, 2, 4].first { longer * $0 / 8 >= limits.photoSides.least } ?? 8
+        let eighths = [1, 2, 4].first { longer * $0 / 8 >= size.photoSides.least } ?? 8
         let orientation = facts?.orientation ?? 1
         let image: PixelImage
-        if eighths == 1, longer / 8 <= limits.photoSides.most {
-            let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: limits.thumbnailQuality)
-            if bytes.count <= limits.photoBytes, let size = PhotoFacts(jpeg: bytes)?.size {
-                return BundlePicture(bytes: bytes, width: size.width, height: size.height)
+        if eighths == 1, longer / 8 <= size.photoSides.most {
+            let bytes = try decoder.thumbnail(jpeg, orientation: orientation, quality: size.thumbnailQuality)
+            if bytes.count <= size.photoBytes, let sides = PhotoFacts(jpeg: bytes)?.size {
+                return BundlePicture(bytes: bytes, width: sides.width, height: sides.height)
             }
             // Decoding a large photo takes far longer than anything else here, so it is decoded only once.
             image = try decoder.pixels(bytes, .jpeg)
         } else {
             image = try decoder.pixels(jpeg, .jpeg, eighths: eighths).upright(orientation)
         }
-        return try encoded(Self.fitting(image, limits.photoSides.most), limits.photoBytes)
-    }
-
-    private func depth(_ picture: DepthPicture) throws(PictureFailure) -> BundlePicture {
-        try encoded(Self.fitting(picture.image, limits.depthSide), limits.depthBytes)
+        return try encoded(Self.fitting(image, size.photoSides.most), size.photoBytes)
     }
 
     private static func fitting(_ image: PixelImage, _ side: Int) -> PixelImage {
@@ -124,34 +137,13 @@ public final class BundlePictures: Sendable {
     private func encoded(_ image: PixelImage, _ limit: Int) throws(PictureFailure) -> BundlePicture {
         var bytes: [UInt8] = []
         var index = 0
-        let last = limits.qualities.count - 1
+        let last = size.qualities.count - 1
         while true {
-            bytes = try decoder.jpeg(image, quality: limits.qualities[index])
+            bytes = try decoder.jpeg(image, quality: size.qualities[index])
             if bytes.count <= limit || index == last { break }
             // A picture that is far too large skips a quality.
             index = min(last, index + (bytes.count > 2 * limit ? 2 : 1))
         }
         return BundlePicture(bytes: bytes, width: image.width, height: image.height)
     }
-}
-
-private struct Limits: Sendable {
-    /// The maximum number of bytes of a photo, if a quality gives it.
-    let photoBytes: Int
-    let depthBytes: Int
-    /// The JPEG qualities that are tried until a picture is small enough.
-    let qualities: [Int]
-    /// The quality of a photo that is reduced to an eighth while it is decoded.
-    let thumbnailQuality: Int
-    /// The minimum and maximum number of pixels on the longer side of a photo. A smaller photo keeps its size.
-    let photoSides: (least: Int, most: Int)
-    let depthSide: Int
-
-    /// With these, a page with a thousand captures has at most 30 MB.
-    static let small = Limits(
-        photoBytes: 14_000, depthBytes: 5000, qualities: [70, 50, 32, 18], thumbnailQuality: 50,
-        photoSides: (least: 300, most: 640), depthSide: 256)
-    static let large = Limits(
-        photoBytes: 250_000, depthBytes: 60_000, qualities: [85, 75, 60, 40], thumbnailQuality: 85,
-        photoSides: (least: 960, most: 1280), depthSide: 640)
 }

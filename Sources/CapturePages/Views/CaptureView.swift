@@ -2,7 +2,7 @@ package import CaptureBundle
 import CaptureNative
 package import PictureClient
 import PictureMessages
-import SystemPackage
+package import SystemPackage
 
 /// The photo and the depth map of one capture, for showing them as pictures.
 package struct CaptureView: Sendable {
@@ -52,7 +52,7 @@ package struct CaptureView: Sendable {
     ) throws(BundleError) {
         try report.requireSound(name)
         guard report.manifest?.depth != nil, !report.withheld.contains(.depth) else {
-            throw Self.noDepth(name, isWithheld: report.withheld.contains(.depth))
+            throw Self.absent(.depth, in: name, isWithheld: report.withheld.contains(.depth))
         }
         guard let depth = collector.depth else { throw Self.incomplete(name) }
         if withPhoto, let size = collector.photoSize, size > Self.photoLimit { throw Self.tooLarge(name, size) }
@@ -60,9 +60,9 @@ package struct CaptureView: Sendable {
             name: name, photo: collector.photo, depth: depth, isPhotoWithheld: report.withheld.contains(.photo))
     }
 
-    package static func noDepth(_ name: String, isWithheld: Bool = false) -> BundleError {
+    package static func absent(_ path: EntryPath, in name: String, isWithheld: Bool = false) -> BundleError {
         let reason = isWithheld ? "was withheld from this bundle" : "is not in this capture"
-        return BundleError(.entryAbsent, reason, file: name, entry: EntryPath.depth.description)
+        return BundleError(.entryAbsent, reason, file: name, entry: path.description)
     }
 
     package static func tooLarge(_ name: String, _ size: Int) -> BundleError {
@@ -80,33 +80,27 @@ extension CaptureView {
     /// The depth map in false colours with its scale, alone or next to the photo, both upright.
     ///
     /// - Throws: `raw.capture` if the photo cannot be decoded; `input.unreadable` if the decoder is missing.
-    package func picture(
-        _ colours: ColourTable, beside: Bool, _ decoder: PictureDecoder
-    ) throws(BundleError) -> PixelImage {
+    package func png(
+        _ colours: ColourTable, beside: Bool, _ decoder: PictureDecoder, for output: FilePath
+    ) throws(BundleError) -> [UInt8] {
         let depth = try depthPicture(colours)
-        do throws(PictureTooLarge) {
-            guard beside else { return try PictureComposition.alone(depth) }
-        } catch {
-            throw tooLarge
-        }
-        let photo = try photoPicture(decoder, height: PictureComposition.heightBeside(depth))
-        do { return try PictureComposition.beside(depth, photo: photo) } catch { throw tooLarge }
+        let photo = try beside ? photoPicture(decoder, height: PictureComposition.heightBeside(depth)) : nil
+        guard let picture = PictureComposition.picture(of: depth, photo: photo) else { throw tooLarge }
+        do { return try decoder.png(picture) } catch { throw error.error(output) }
     }
 
     /// The depth map in false colours, turned as EXIF turns the photo.
     package func depthPicture(_ colours: ColourTable) throws(BundleError) -> DepthPicture {
-        guard let picture = DepthPicture(depth, colours) else { throw tooLarge }
-        return picture.upright(depthOrientation)
+        let orientation = photo.flatMap { PhotoFacts(jpeg: $0) }?.orientation(ofDepth: depth.size) ?? 1
+        guard let picture = DepthPicture(depth, colours, orientation: orientation) else { throw tooLarge }
+        return picture
     }
 
     /// The upright photo. It is reduced if that suffices for `height`.
     ///
     /// - Parameter height: The minimum height of the result in pixels; a photo that is lower keeps its height.
     package func photoPicture(_ decoder: PictureDecoder, height: Int) throws(BundleError) -> PixelImage {
-        guard let photo else {
-            let reason = isPhotoWithheld ? "was withheld from this bundle" : "is not in this capture"
-            throw BundleError(.entryAbsent, reason, file: name, entry: EntryPath.photo.description)
-        }
+        guard let photo else { throw Self.absent(.photo, in: name, isWithheld: isPhotoWithheld) }
         let facts = PhotoFacts(jpeg: photo)
         let orientation = facts?.orientation ?? 1
         let stored = facts?.size.map { (5...8).contains(orientation) ? $0.width : $0.height }
@@ -114,15 +108,8 @@ extension CaptureView {
         do {
             return try decoder.pixels(photo, .jpeg, eighths: eighths ?? 8).upright(orientation)
         } catch {
-            let error = error.error(FilePath(name))
-            throw BundleError(
-                error.code, error.message, file: name, entry: EntryPath.photo.description, cause: error.cause,
-                values: error.values)
+            throw error.error(FilePath(name), entry: .photo)
         }
-    }
-
-    private var depthOrientation: Int {
-        photo.flatMap { PhotoFacts(jpeg: $0) }?.orientation(ofDepth: depth.size) ?? 1
     }
 
     private var tooLarge: BundleError {

@@ -13,13 +13,16 @@ package struct PictureFailure: Error, Hashable, Sendable {
         /// The file needs more memory than one of several decoders gets. `PictureDecoder` then decodes it alone.
         case needsAllMemory
         /// A shared library is not installed.
-        case missing(library: String, package: String)
+        case missing
         /// The decoder took too long and was killed.
         case late
         /// The decoder ended before it had decoded the file.
         case died
         /// `capbundle-decode` was not found, could not be started, or is of another version.
         case noDecoder
+
+        /// Whether the cause is a program or library that is missing on this machine, and not the file.
+        package var isInstallation: Bool { self == .missing || self == .noDecoder }
     }
 
     package let kind: Kind
@@ -35,9 +38,12 @@ package struct PictureFailure: Error, Hashable, Sendable {
     }
 
     /// The error about a file of a raw capture: `decoder.missing`, or `code` if the file is wrong.
-    package func error(_ file: FilePath, code: BundleError.Code = .rawCapture) -> BundleError {
+    package func error(
+        _ file: FilePath, entry: EntryPath? = nil, code: BundleError.Code = .rawCapture
+    ) -> BundleError {
         BundleError(
-            kind.isInstallation ? .decoderMissing : code, message, file: file, cause: cause, values: values)
+            kind.isInstallation ? .decoderMissing : code, message, file: file, entry: entry?.description, cause: cause,
+            values: values)
     }
 }
 
@@ -50,16 +56,6 @@ extension BundleError.Cause {
     public static let missingLibrary = Self("library.missing")
     public static let noSandbox = Self("sandbox.refused")
     public static let otherVersion = Self("release.other")
-}
-
-extension PictureFailure.Kind {
-    /// Whether the cause is a program or library that is missing on this machine, and not the file.
-    package var isInstallation: Bool {
-        switch self {
-        case .missing, .noDecoder: true
-        default: false
-        }
-    }
 }
 
 extension PictureFailure {
@@ -80,11 +76,9 @@ extension PictureFailure {
                 cause: .noSandbox)
         case .missing:
             let words = text.pieces(by: " ")
-            let (library, package) = (words.first ?? "", words.last ?? "")
             self.init(
-                .missing(library: library, package: package),
-                "needs the library \(library), which is not installed",
-                cause: .missingLibrary, values: [package])
+                .missing, "needs the library \(words.first ?? ""), which is not installed", cause: .missingLibrary,
+                values: words.suffix(1))
         }
     }
 }

@@ -6,10 +6,13 @@ package struct PixelImage: Hashable, Sendable {
 
     package static let sideLimit = 1 << 15
 
+    private static func hasSides(_ width: Int, _ height: Int) -> Bool {
+        (1...sideLimit).contains(width) && (1...sideLimit).contains(height)
+    }
+
     /// Creates a picture; nil if a side is outside 1 … `sideLimit` or the number of bytes is not 3 · width · height.
     package init?(width: Int, height: Int, rgb: [UInt8]) {
-        let sides = 1...Self.sideLimit
-        guard sides.contains(width), sides.contains(height), rgb.count == 3 * width * height else { return nil }
+        guard Self.hasSides(width, height), rgb.count == 3 * width * height else { return nil }
         self.width = width
         self.height = height
         self.rgb = rgb
@@ -19,7 +22,7 @@ package struct PixelImage: Hashable, Sendable {
 extension PixelImage {
     /// A picture of one colour; nil if a side is outside 1 … `sideLimit`.
     package init?(width: Int, height: Int, filledWith colour: Pixel) {
-        guard (1...Self.sideLimit).contains(width), (1...Self.sideLimit).contains(height) else { return nil }
+        guard Self.hasSides(width, height) else { return nil }
         let line = [UInt8](repeating: colour, count: width)
         var rgb: [UInt8] = []
         rgb.reserveCapacity(line.count * height)
@@ -41,16 +44,10 @@ extension PixelImage {
         }
     }
 
-    /// The picture with each pixel repeated `factor` times in both directions; nil if a side gets longer than `sideLimit`.
-    package func repeated(_ factor: Int) -> PixelImage? {
-        guard factor >= 1, max(width, height) <= Self.sideLimit / factor else { return nil }
-        return arranged(width * factor, height * factor) { ($0 / factor, $1 / factor) }
-    }
-
     /// The picture with another number of pixels, each with the colour of the nearest old one; nil if a side is outside
     /// 1 … `sideLimit`.
     package func picked(width newWidth: Int, height newHeight: Int) -> PixelImage? {
-        guard (1...Self.sideLimit).contains(newWidth), (1...Self.sideLimit).contains(newHeight) else { return nil }
+        guard Self.hasSides(newWidth, newHeight) else { return nil }
         return arranged(newWidth, newHeight) {
             ((2 * $0 + 1) * width / (2 * newWidth), (2 * $1 + 1) * height / (2 * newHeight))
         }
@@ -110,7 +107,7 @@ extension PixelImage {
     /// A new pixel is a weighted mean of old ones: of those that it covers when the picture gets smaller, and of the
     /// nearest on both sides when it gets larger.
     package func resized(width newWidth: Int, height newHeight: Int) -> PixelImage? {
-        guard (1...Self.sideLimit).contains(newWidth), (1...Self.sideLimit).contains(newHeight) else { return nil }
+        guard Self.hasSides(newWidth, newHeight) else { return nil }
         if (newWidth, newHeight) == (width, height) { return self }
         let columns = Resampling.weights(from: width, to: newWidth)
         var wide = [UInt8](repeating: 0, count: 3 * newWidth * height)

@@ -63,11 +63,8 @@ struct DepthCommand: ParsableCommand {
     }
 
     private func draw(_ view: CaptureView, _ target: OutputTarget) throws {
-        let decoder = PictureDecoder()
-        let picture = try view.picture(colours ?? .cividis, beside: beside, decoder)
-        let png: [UInt8]
-        do { png = try decoder.png(picture) } catch { throw error.error(FilePath(image ?? "-")) }
-        try target.write(png)
+        let path = FilePath(image ?? "-")
+        try target.write(view.png(colours ?? .cividis, beside: beside, PictureDecoder(), for: path))
         try target.commit()
     }
 

@@ -24,7 +24,7 @@ struct BundleCard {
     var entry: ReportEntry {
         // Without a valid signature, anyone can have written the time. Such a bundle belongs to no day.
         let time = report.isManifestGenuine ? report.manifest?.capturedAt : nil
-        return ReportEntry(time: time, kind: kind.group, card: card, row: row)
+        return ReportEntry(time: time, kind: ReportKind(kind), card: card, row: row)
     }
 
     private var card: ReportCard {

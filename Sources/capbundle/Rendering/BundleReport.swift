@@ -63,7 +63,7 @@ final class BundleReport {
     /// - Throws: `io.failed`, `output.exists`.
     func finish() throws {
         let tiles = ReportedBundle.Kind.allCases.compactMap { kind in
-            kinds[kind].map { ReportPage.tile(Rounded.grouped($0), kind.tone.badge(kind.words), to: kind.group) }
+            kinds[kind].map { ReportPage.tile(Rounded.grouped($0), kind.tone.badge(kind.words), to: ReportKind(kind)) }
         }
         let total = ReportPage.tile(
             Rounded.grouped(captures.count), captures.count == 1 ? "capture" : "captures", to: nil)

@@ -61,7 +61,7 @@ extension CaptureView {
                 cause: .severalToShow, values: source.frames.prefix(4).compactMap { $0.number.map(String.init) })
         }
         let raw = try FrameReader.read(frame, of: source, options: options, decoder: decoder)
-        guard let depth = raw.depth else { throw noDepth(path.string) }
+        guard let depth = raw.depth else { throw absent(.depth, in: path.string) }
         var collector = DepthCollector(size: depth.size)
         try depth.floats.stream(size: depth.size.byteCount, sha256: depth.sha256) { collector.add($0) }
         guard let samples = collector.finish() else { throw incomplete(path.string) }

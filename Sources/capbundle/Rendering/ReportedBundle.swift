@@ -6,8 +6,12 @@ import SystemPackage
 /// The parts of a report about one bundle: a card, a row of the table, a line for spreadsheets.
 struct ReportedBundle: Sendable {
     /// A kind of result, for the page. The cases are in the order of the table: the worst first, as exit codes are ordered.
-    enum Kind: Int, Sendable, CaseIterable {
-        case unreadable, malformed, altered, unknownDevice, unacceptable, incomplete, verified
+    enum Kind: String, Sendable, CaseIterable {
+        case unreadable, malformed, altered
+        case unknownDevice = "unknown-device"
+        case unacceptable
+        case incomplete = "withheld"
+        case verified
 
         static func of(_ report: VerificationReport) -> Kind {
             switch report.verdict {
@@ -21,18 +25,17 @@ struct ReportedBundle: Sendable {
 
         var words: String { look.words }
         var tone: Tone { look.tone }
-        var group: ReportKind { ReportKind(rank: rawValue, name: look.name) }
 
-        private var look: (words: String, tone: Tone, name: StaticString) {
+        private var look: (words: String, tone: Tone) {
             let words = ReportRendering.words
             return switch self {
-            case .unreadable: ("not readable", .bad, "unreadable")
-            case .malformed: (words(.malformed), .bad, "malformed")
-            case .altered: (words(.altered), .bad, "altered")
-            case .unknownDevice: ("sound, but \(words(.unknownDevice))", .doubtful, "unknown-device")
-            case .unacceptable: (words(.unacceptable), .doubtful, "unacceptable")
-            case .incomplete: ("\(words(.verified)), entries withheld", .doubtful, "withheld")
-            case .verified: (words(.verified), .good, "verified")
+            case .unreadable: ("not readable", .bad)
+            case .malformed: (words(.malformed), .bad)
+            case .altered: (words(.altered), .bad)
+            case .unknownDevice: ("sound, but \(words(.unknownDevice))", .doubtful)
+            case .unacceptable: (words(.unacceptable), .doubtful)
+            case .incomplete: ("\(words(.verified)), entries withheld", .doubtful)
+            case .verified: (words(.verified), .good)
             }
         }
     }
@@ -88,7 +91,7 @@ struct ReportedBundle: Sendable {
         let row = table.linked(
             ["unknown", kind.tone.mark(kind.words), "\(failure.code.rawValue)"] + Array(repeating: "—", count: 5)
                 + ["\(foreign: file)"])
-        return ReportEntry(time: nil, kind: kind.group, card: card, row: row)
+        return ReportEntry(time: nil, kind: ReportKind(kind), card: card, row: row)
     }
 
     /// The title of a card without a time: the name of the file, without its folders.

@@ -124,12 +124,8 @@ enum TerminalPicture {
         let columns = Output.columns ?? 80
         switch TerminalGraphics.current {
         case .kitty:
-            let canvas = try view.picture(.cividis, beside: true, decoder)
-            do {
-                return KittyGraphics.sequences(png: try decoder.png(canvas), columns: columns)
-            } catch {
-                throw error.error("standard output")
-            }
+            let png = try view.png(.cividis, beside: true, decoder, for: "standard output")
+            return KittyGraphics.sequences(png: png, columns: columns)
         case .halfBlocks(let palette):
             let depth = try view.depthPicture(.cividis)
             let photo = try view.photoPicture(decoder, height: HalfBlocks.widest)
@@ -140,7 +136,7 @@ enum TerminalPicture {
 
     private static func caption(_ depth: DepthPicture) -> String {
         guard let span = depth.span else { return "no sample of the depth map is measured" }
-        let (nearest, farthest) = (Double(span.nearest), Double(span.farthest))
+        let (nearest, farthest) = (Double(span.lowerBound), Double(span.upperBound))
         let gaps = depth.hasGaps ? "; grey was not measured" : ""
         return "depth from \(Rounded.decimal(nearest, places: 2)) m (bright) to "
             + "\(Rounded.decimal(farthest, places: 2)) m (dark)\(gaps)"

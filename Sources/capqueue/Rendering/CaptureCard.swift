@@ -11,7 +11,7 @@ struct CaptureCard {
     let path: String?
 
     var entry: ReportEntry {
-        ReportEntry(time: record.pushedAt, kind: record.state.tone.kind, card: card, row: row)
+        ReportEntry(time: record.pushedAt, kind: ReportKind(record.state.tone), card: card, row: row)
     }
 
     private var card: ReportCard {

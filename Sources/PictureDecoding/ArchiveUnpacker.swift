@@ -15,16 +15,16 @@ final class ArchiveUnpacker {
         unsafe _ = setlocale(LC_CTYPE, "C.UTF-8")
     }
 
-    /// Sends all members except folders. It returns false if the other end of standard output is closed.
-    func unpack() throws(DecodingRefusal) -> Bool {
+    /// Sends all members except folders.
+    func unpack() throws(DecodingRefusal) {
         let place = Self.skippable
         let start = Channel.read(4, at: place) ?? []
         guard Channel.seek(to: place) else { throw DecodingRefusal(.malformed, "cannot be read") }
         // The header of a file, or the end of a directory without files. PKG/photo.jpg is a possible name in a tar.
         if start.starts(with: ZipDirectory.fileMark) || start.starts(with: ZipDirectory.endMark) {
-            return try ZipUnpacker().unpack()
+            return try ZipUnpacker(directory: ZipDirectory()).unpack()
         }
-        return try TarUnpacker(calls, source(start)).unpack()
+        try TarUnpacker(calls, source(start)).unpack()
     }
 
     private func source(_ start: [UInt8]) throws(DecodingRefusal) -> any TarSource {

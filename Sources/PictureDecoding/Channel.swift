@@ -54,7 +54,8 @@ enum Channel {
         }
     }
 
-    static func send(_ parts: [AnswerPart]) -> Bool {
-        parts.allSatisfy { write($0.head.head) && write($0.bytes) }
+    /// Sends a part of an answer. It throws if the other end is closed; nobody reads this refusal.
+    static func send(_ part: AnswerPart) throws(DecodingRefusal) {
+        guard write(part.head.head), write(part.bytes) else { throw DecodingRefusal(.malformed, "has no reader") }
     }
 }

@@ -19,50 +19,44 @@ package enum DecodeServer {
             _ = Channel.write(Array(usage.utf8), to: STDERR_FILENO)
             return 64
         }
-        guard let decoders = Decoders(options.libraries) else {
-            return stop(DecodingRefusal(.missing, "memory"))
-        }
+        guard let decoders = Decoders(options.libraries) else { return stop(.missing, "memory") }
         if let missing = decoders.missing {
-            return stop(DecodingRefusal(.missing, "\(missing.fileName) \(missing.debianPackage)"))
+            return stop(.missing, "\(missing.fileName) \(missing.debianPackage)")
         }
-        decoders.warmUp()
-        if let text = Sandbox.close(decoders.needs) { return stop(DecodingRefusal(.noSandbox, text)) }
+        if let text = Sandbox.close(forLibraries: options.libraries) { return stop(.noSandbox, text) }
         if let attempt = options.attempt {
             attempt.run()
             return 0
         }
-        guard Channel.send([AnswerPart(.ready, detail: PicturePart.version)]) else { return 0 }
+        guard (try? Channel.send(AnswerPart(.ready, detail: PicturePart.version))) != nil else { return 0 }
         return decoders.archive.map(unpack) ?? serve(decoders)
     }
 
     private static func unpack(_ archive: ArchiveUnpacker) -> Int32 {
         do throws(DecodingRefusal) {
-            guard try archive.unpack() else { return 0 }
-            _ = Channel.send([AnswerPart(.end)])
-            return 0
+            try archive.unpack()
+            try Channel.send(AnswerPart(.end))
         } catch {
-            _ = Channel.send([AnswerPart(error)])
-            return 0
+            try? Channel.send(AnswerPart(error))
         }
+        return 0
     }
 
     private static func serve(_ decoders: Decoders) -> Int32 {
         while let head = Channel.read(PictureRequest.headCount) {
             guard let request = PictureRequest(head: head) else { return 74 }
             guard let bytes = Channel.read(request.byteCount) else { return 74 }
-            var parts: [AnswerPart]
             do throws(DecodingRefusal) {
-                parts = try decoders.answer(request, bytes) + [AnswerPart(.end)]
+                for part in try decoders.answer(request, bytes) + [AnswerPart(.end)] { try Channel.send(part) }
             } catch {
-                parts = [AnswerPart(error)]
+                guard (try? Channel.send(AnswerPart(error))) != nil else { return 0 }
             }
-            guard Channel.send(parts) else { return 0 }
         }
         return 0
     }
 
-    private static func stop(_ refusal: DecodingRefusal) -> Int32 {
-        _ = Channel.send([AnswerPart(refusal)])
+    private static func stop(_ kind: PicturePart.Refusal, _ text: String) -> Int32 {
+        try? Channel.send(AnswerPart(DecodingRefusal(kind, text)))
         return 70
     }
 

@@ -4,7 +4,6 @@ import PictureMessages
 final class Decoders {
     /// A library that the command line names and that is not installed.
     private(set) var missing: PictureLibrary?
-    private(set) var needs = Sandbox.Needs()
     private let jpeg: JPEGDecoder
     private var tiff: TIFFDecoder?
     private var heif: HEIFDecoder?
@@ -14,6 +13,7 @@ final class Decoders {
     init?(_ libraries: Set<PictureLibrary>) {
         guard let jpeg = JPEGDecoder() else { return nil }
         self.jpeg = jpeg
+        jpeg.warmUp()
         if libraries.contains(.tiff) {
             tiff = TIFFDecoder()
             if tiff == nil { missing = .tiff }
@@ -21,17 +21,12 @@ final class Decoders {
         if libraries.contains(.heif) {
             heif = HEIFDecoder()
             if heif == nil { missing = .heif }
-            // libde265 decodes in a thread of its own.
-            needs.threads = true
         }
         if libraries.contains(.archive) {
             archive = ArchiveUnpacker()
             if archive == nil { missing = .archive }
-            needs.seeks = true
         }
     }
-
-    func warmUp() { jpeg.warmUp() }
 
     func answer(_ request: PictureRequest, _ bytes: [UInt8]) throws(DecodingRefusal) -> [AnswerPart] {
         let memory = MemoryShare(request)
@@ -52,7 +47,9 @@ final class Decoders {
         case .jpeg(let width, let height, let quality):
             try memory.require(bytes.count)
             return [try file(Pixels(width: width, height: height, bytes: bytes), quality)]
-        case .heif(let withPhoto): return try heifParts(bytes, withPhoto: withPhoto, memory: memory)
+        case .heif(let withPhoto):
+            guard let heif else { throw Self.notLoaded }
+            return try heif.parts(bytes, memory, encoder: withPhoto ? jpeg : nil)
         }
     }
 
@@ -65,15 +62,6 @@ final class Decoders {
         case .openEXR: try OpenEXRDecoder.samples(bytes, channel: channel, memory)
         case .tiff:
             if let tiff { try tiff.samples(bytes, memory) } else { throw Self.notLoaded }
-        }
-    }
-
-    private func heifParts(
-        _ bytes: [UInt8], withPhoto: Bool, memory: MemoryShare
-    ) throws(DecodingRefusal) -> [AnswerPart] {
-        guard let heif else { throw Self.notLoaded }
-        guard withPhoto else { return try heif.parts(bytes, memory, encode: nil) }
-        return try heif.parts(bytes, memory) { photo throws(DecodingRefusal) in try self.jpeg.encode(photo, quality: 95)
         }
     }
 

@@ -15,9 +15,9 @@ final class HEIFDecoder {
         _ = unsafe calls.`init`(nil)
     }
 
-    /// Decodes a file to the parts of an answer. The photo is one of them only if `encode` is given.
+    /// Decodes a file to the parts of an answer. The photo is one of them only if `encoder` is given.
     func parts(
-        _ file: [UInt8], _ memory: MemoryShare, encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
+        _ file: [UInt8], _ memory: MemoryShare, encoder: JPEGDecoder?
     ) throws(DecodingRefusal) -> [AnswerPart] {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             guard let context = unsafe calls.context_alloc() else { throw .tooLarge }
@@ -31,23 +31,23 @@ final class HEIFDecoder {
             defer { unsafe calls.image_handle_release(primary) }
             var id: heif_item_id = 0
             try unsafe Self.check(calls.context_get_primary_image_ID(context, &id))
-            try memory.require(try unsafe coded(primary) * (encode == nil ? 0 : Self.bytesOfPixel))
-            return try unsafe parts(of: primary, id: id, file: file, memory: memory, encode: encode)
+            try memory.require(try unsafe coded(primary) * (encoder == nil ? 0 : Self.bytesOfPixel))
+            return try unsafe parts(of: primary, id: id, file: file, memory: memory, encoder: encoder)
         }
     }
 
     private func parts(
         of primary: OpaquePointer, id: heif_item_id, file: [UInt8], memory: MemoryShare,
-        encode: ((Pixels) throws(DecodingRefusal) -> [UInt8])?
+        encoder: JPEGDecoder?
     ) throws(DecodingRefusal) -> [AnswerPart] {
         var parts: [AnswerPart] = []
         if let exif = try unsafe exif(primary) { parts.append(AnswerPart(.exif, exif)) }
         parts += try unsafe depthParts(of: primary, file: file, memory: memory)
-        if let encode {
+        if let encoder {
             let photo = try unsafe pixels(primary, HEIFAperture.find(Int(id), in: file))
             parts.append(
                 AnswerPart(
-                    .file, JPEGProfile.insert(unsafe profile(primary), into: try encode(photo)),
+                    .file, JPEGProfile.insert(unsafe profile(primary), into: try encoder.encode(photo, quality: 95)),
                     detail: HEIFAperture.orientation(of: Int(id), in: file), width: photo.width, height: photo.height))
         }
         return parts

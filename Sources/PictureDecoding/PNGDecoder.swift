@@ -52,24 +52,17 @@ enum PNGDecoder {
 /// A file that libspng has opened and whose header was checked.
 @safe
 final class PNGContext {
-    let header: spng_ihdr
+    private(set) var header = spng_ihdr()
     private let context: OpaquePointer
 
     /// The bytes must live as long as the context.
     init(_ bytes: UnsafePointer<UInt8>, _ count: Int) throws(DecodingRefusal) {
         guard let context = unsafe spng_ctx_new(0) else { throw .tooLarge }
-        var header = spng_ihdr()
-        do throws(DecodingRefusal) {
-            // Our own code refuses sides above the limits, so libspng's limit is the largest possible.
-            unsafe spng_set_chunk_limits(context, 1 << 20, 1 << 22)
-            try PNGContext.check(unsafe spng_set_png_buffer(context, bytes, count))
-            try PNGContext.check(unsafe spng_get_ihdr(context, &header))
-        } catch {
-            unsafe spng_ctx_free(context)
-            throw error
-        }
         unsafe self.context = unsafe context
-        self.header = header
+        // Our own code refuses sides above the limits, so libspng's limit is the largest possible.
+        unsafe spng_set_chunk_limits(context, 1 << 20, 1 << 22)
+        try Self.check(unsafe spng_set_png_buffer(context, bytes, count))
+        try Self.check(unsafe spng_get_ihdr(context, &header))
     }
 
     deinit { unsafe spng_ctx_free(context) }

@@ -1,5 +1,6 @@
 import CSandbox
 import Glibc
+import PictureMessages
 
 /// Limits what this process can do while it decodes: it can read descriptor 0, write descriptor 1 and use memory.
 enum Sandbox {
@@ -8,19 +9,15 @@ enum Sandbox {
     /// `PictureDecoder` ends a process long before. This limit is for a process whose tool was killed.
     private static let processorSeconds: UInt = 600
 
-    /// The additional system calls that only some libraries need.
-    struct Needs {
-        var threads = false
-        var seeks = false
-    }
-
     /// Sets the limits and the filter of system calls. They cannot be removed later.
     ///
+    /// - Parameter libraries: Some need additional system calls: libde265, which libheif calls, decodes in a thread of its
+    ///   own, and an archive is read from several places.
     /// - Returns: A text with the call that the kernel refused; nil if the sandbox is closed.
-    static func close(_ needs: Needs) -> String? {
+    static func close(forLibraries libraries: Set<PictureLibrary>) -> String? {
         guard capture_give_up_privileges() == 0 else { return "no_new_privs: \(systemText(errno))" }
         guard capture_set_limits(memoryLimit, processorSeconds) == 0 else { return "setrlimit: \(systemText(errno))" }
-        let code = capture_close_sandbox(needs.threads ? 1 : 0, needs.seeks ? 1 : 0)
+        let code = capture_close_sandbox(libraries.contains(.heif) ? 1 : 0, libraries.contains(.archive) ? 1 : 0)
         return code == 0 ? nil : "seccomp: \(systemText(code))"
     }
 

@@ -167,7 +167,7 @@ final class TIFFDecoder {
             guard rest >= 0 else {
                 throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is longer than its rows")
             }
-            if step.outcome == .finished { return true }
+            if step.isFinished { return true }
             guard step.consumed + step.produced > 0 else {
                 throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off")
             }

@@ -49,7 +49,7 @@ final class GzipTar: TarSource {
             if !isInMember, try !beginMember() { continue }
             let step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: block[rest]), into: target)
             rest.removeFirst(step.consumed)
-            if step.outcome == .finished { isInMember = false }
+            if step.isFinished { isInMember = false }
             if step.produced > 0 { return step.produced }
         }
         guard !isInMember else { throw DecodingRefusal(.malformed, "is gzip data that was cut off") }

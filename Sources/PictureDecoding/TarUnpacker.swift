@@ -25,19 +25,18 @@ final class TarUnpacker {
         unsafe block.deallocate()
     }
 
-    /// Sends all members except folders. It returns false if the other end of standard output is closed.
-    func unpack() throws(DecodingRefusal) -> Bool {
+    /// Sends all members except folders.
+    func unpack() throws(DecodingRefusal) {
         open()
         while true {
             var entry: OpaquePointer?
             let code = unsafe calls.read_next_header(archive, &entry)
             if code == ARCHIVE_EOF {
-                try checkEnd()
-                return true
+                return try checkEnd()
             }
             guard code == ARCHIVE_OK, let entry = unsafe entry else { throw damage }
             try headers.check(memberAt: Int(unsafe calls.read_header_position(archive)))
-            guard try unsafe send(entry) else { return false }
+            try unsafe send(entry)
         }
     }
 
@@ -82,7 +81,7 @@ final class TarUnpacker {
         try headers.checkEnd()
     }
 
-    private func send(_ entry: OpaquePointer) throws(DecodingRefusal) -> Bool {
+    private func send(_ entry: OpaquePointer) throws(DecodingRefusal) {
         guard let name = unsafe calls.entry_pathname(entry) else {
             throw DecodingRefusal(.malformed, "is an archive with a name that cannot be read")
         }
@@ -90,9 +89,9 @@ final class TarUnpacker {
         try ArchiveUnpacker.check(name: bytes)
         let isLink = unsafe calls.entry_hardlink(entry) != nil || calls.entry_symlink(entry) != nil
         let kind = unsafe calls.entry_filetype(entry)
-        if kind == S_IFDIR && !isLink { return true }
-        guard kind == S_IFREG && !isLink else { return Channel.send([AnswerPart(.archiveOther, bytes)]) }
-        guard Channel.send([AnswerPart(.archiveFile, bytes)]) else { return false }
+        if kind == S_IFDIR && !isLink { return }
+        guard kind == S_IFREG && !isLink else { return try Channel.send(AnswerPart(.archiveOther, bytes)) }
+        try Channel.send(AnswerPart(.archiveFile, bytes))
         var piece = [UInt8](repeating: 0, count: PictureLimits.pieceBytes)
         var sent = 0
         while true {
@@ -100,7 +99,7 @@ final class TarUnpacker {
             guard count >= 0 else { throw damage }
             if count == 0 { break }
             sent += count
-            guard Channel.send([AnswerPart(.archiveBytes, Array(piece[..<count]))]) else { return false }
+            try Channel.send(AnswerPart(.archiveBytes, Array(piece[..<count])))
         }
         // libarchive leaves out a hole at the end of a sparse file.
         let size = unsafe calls.entry_size_is_set(entry) == 0 ? sent : Int(calls.entry_size(entry))
@@ -109,10 +108,9 @@ final class TarUnpacker {
         }
         while sent < size {
             let zeros = [UInt8](repeating: 0, count: min(size - sent, PictureLimits.pieceBytes))
-            guard Channel.send([AnswerPart(.archiveBytes, zeros)]) else { return false }
+            try Channel.send(AnswerPart(.archiveBytes, zeros))
             sent += zeros.count
         }
-        return true
     }
 
     private var damage: DecodingRefusal {

@@ -66,7 +66,7 @@ struct ZipDirectory {
             throw Self.damage("its directory is not where the end of the file says")
         }
         (self.offset, self.bytes, self.count) = (offset, bytes, count)
-        hasBackslashes = try forEach { entry throws(DecodingRefusal) in !entry.name.contains(UInt8(ascii: "/")) }
+        hasBackslashes = try allSatisfy { entry throws(DecodingRefusal) in !entry.name.contains(UInt8(ascii: "/")) }
     }
 
     /// The number of entries, the number of bytes and the position of a directory as the zip64 end says, and the
@@ -84,7 +84,7 @@ struct ZipDirectory {
     }
 
     /// Passes the entries to `body` in their order, until it returns false.
-    func forEach(_ body: (Entry) throws(DecodingRefusal) -> Bool) throws(DecodingRefusal) -> Bool {
+    func allSatisfy(_ body: (Entry) throws(DecodingRefusal) -> Bool) throws(DecodingRefusal) -> Bool {
         var position = 0
         for _ in 0..<count {
             let entry = try entry(&position)

@@ -5,31 +5,34 @@ import PictureMessages
 /// Unpacks a zip archive: files that are stored or deflated. The directory at the end decides. The header before a file
 /// must agree with it in the name, the method and the CRC, so that all programs show the same files.
 struct ZipUnpacker {
-    private let directory: ZipDirectory
+    let directory: ZipDirectory
 
-    init() throws(DecodingRefusal) { directory = try ZipDirectory() }
-
-    /// Sends all members except folders. It returns false if the other end of standard output is closed.
-    func unpack() throws(DecodingRefusal) -> Bool {
-        try directory.forEach { entry throws(DecodingRefusal) in
-            try begin(entry)
-            let slash = UInt8(ascii: "/")
-            let name = directory.hasBackslashes ? entry.name.map { $0 == UInt8(ascii: "\\") ? slash : $0 } : entry.name
-            if name.last == slash { return true }
-            guard [0, Int(S_IFREG)].contains(entry.unixType) else {
-                return Channel.send([AnswerPart(.archiveOther, name)])
-            }
-            guard Channel.send([AnswerPart(.archiveFile, name)]) else { return false }
-            var writer = Writer(entry)
-            switch entry.method {
-            case 0: return try copy(entry, &writer)
-            case 8: return try inflate(entry, &writer)
-            default:
-                throw DecodingRefusal(
-                    .unsupported, "is a zip archive with compression method \(entry.method), expected stored or deflate"
-                )
-            }
+    /// Sends all members except folders.
+    func unpack() throws(DecodingRefusal) {
+        _ = try directory.allSatisfy { entry throws(DecodingRefusal) in
+            try unpack(entry)
+            return true
         }
+    }
+
+    private func unpack(_ entry: ZipDirectory.Entry) throws(DecodingRefusal) {
+        try begin(entry)
+        let slash = UInt8(ascii: "/")
+        let name = directory.hasBackslashes ? entry.name.map { $0 == UInt8(ascii: "\\") ? slash : $0 } : entry.name
+        if name.last == slash { return }
+        guard [0, Int(S_IFREG)].contains(entry.unixType) else {
+            return try Channel.send(AnswerPart(.archiveOther, name))
+        }
+        try Channel.send(AnswerPart(.archiveFile, name))
+        var writer = Writer(entry)
+        switch entry.method {
+        case 0: try copy(entry, &writer)
+        case 8: try inflate(entry, &writer)
+        default:
+            throw DecodingRefusal(
+                .unsupported, "is a zip archive with compression method \(entry.method), expected stored or deflate")
+        }
+        try writer.finish()
     }
 
     /// Checks the header before a file, and goes to the file's first byte.
@@ -59,11 +62,11 @@ struct ZipUnpacker {
 
         init(_ entry: ZipDirectory.Entry) { self.entry = entry }
 
-        mutating func send(_ bytes: [UInt8]) throws(DecodingRefusal) -> Bool {
+        mutating func send(_ bytes: [UInt8]) throws(DecodingRefusal) {
             count += bytes.count
             guard count <= entry.size else { throw ZipDirectory.damage("a file is longer than the directory says") }
             crc = unsafe bytes.read { unsafe crc32(crc, $0, UInt32($1)) }
-            return bytes.isEmpty || Channel.send([AnswerPart(.archiveBytes, bytes)])
+            if !bytes.isEmpty { try Channel.send(AnswerPart(.archiveBytes, bytes)) }
         }
 
         func finish() throws(DecodingRefusal) {
@@ -72,19 +75,17 @@ struct ZipUnpacker {
         }
     }
 
-    private func copy(_ entry: ZipDirectory.Entry, _ writer: inout Writer) throws(DecodingRefusal) -> Bool {
+    private func copy(_ entry: ZipDirectory.Entry, _ writer: inout Writer) throws(DecodingRefusal) {
         guard entry.compressed == entry.size else { throw ZipDirectory.damage("a stored file has two sizes") }
         var rest = entry.size
         while rest > 0 {
             guard let piece = Channel.read(min(rest, PictureLimits.pieceBytes)) else { throw Self.cutOff }
             rest -= piece.count
-            guard try writer.send(piece) else { return false }
+            try writer.send(piece)
         }
-        try writer.finish()
-        return true
     }
 
-    private func inflate(_ entry: ZipDirectory.Entry, _ writer: inout Writer) throws(DecodingRefusal) -> Bool {
+    private func inflate(_ entry: ZipDirectory.Entry, _ writer: inout Writer) throws(DecodingRefusal) {
         let inflater = try ZlibInflater(.none, failure: ZipDirectory.damage("").text)
         var output = [UInt8](repeating: 0, count: PictureLimits.pieceBytes)
         var rest = entry.compressed
@@ -105,11 +106,10 @@ struct ZipUnpacker {
             }.get()
             piece.removeFirst(step.consumed)
             isFull = step.produced == output.count
-            guard try writer.send(Array(output[..<step.produced])) else { return false }
-            guard step.outcome == .finished else { continue }
+            try writer.send(Array(output[..<step.produced]))
+            guard step.isFinished else { continue }
             guard piece.isEmpty, rest == 0 else { throw ZipDirectory.damage("a file has two sizes") }
-            try writer.finish()
-            return true
+            return
         }
     }
 

@@ -7,13 +7,6 @@ import PictureMessages
 final class ZlibInflater {
     enum Wrapper: Int32 { case none = -1, zlib = 0, gzip = 16 }
 
-    enum Outcome {
-        /// The input is used up or the output is full.
-        case goesOn
-        /// The stream ended, and its check is right.
-        case finished
-    }
-
     // zlib keeps a pointer back to the stream, so the stream must not move: it is on the heap.
     private let stream: UnsafeMutablePointer<z_stream>
     private let failure: String
@@ -39,10 +32,11 @@ final class ZlibInflater {
 
     /// Inflates from `input` into `output` until the stream ends or one of them is used up.
     ///
-    /// - Returns: The number of bytes used of `input` and written to `output`.
+    /// - Returns: Whether the stream ended, and its check is right; the number of bytes used of `input` and written to
+    ///   `output`.
     func inflate(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) throws(DecodingRefusal) -> (outcome: Outcome, consumed: Int, produced: Int) {
+    ) throws(DecodingRefusal) -> (isFinished: Bool, consumed: Int, produced: Int) {
         // zlib counts in 32 bits, and does not write through next_in.
         let (given, room) = (min(input.count, 1 << 30), min(output.count, 1 << 30))
         let source = unsafe input.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -53,9 +47,8 @@ final class ZlibInflater {
         let status = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
         let (consumed, produced) = unsafe (given - Int(stream.pointee.avail_in), room - Int(stream.pointee.avail_out))
         switch status {
-        case Z_STREAM_END: return (.finished, consumed, produced)
         // Z_BUF_ERROR: no progress was possible.
-        case Z_OK, Z_BUF_ERROR: return (.goesOn, consumed, produced)
+        case Z_STREAM_END, Z_OK, Z_BUF_ERROR: return (status == Z_STREAM_END, consumed, produced)
         case Z_MEM_ERROR: throw .tooLarge
         default:
             let text = unsafe String(library: stream.pointee.msg)

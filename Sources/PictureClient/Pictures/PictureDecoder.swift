@@ -61,7 +61,10 @@ public final class PictureDecoder: Sendable {
     private func answer(
         _ task: PictureRequest.Task, _ bytes: [UInt8], library: PictureLibrary?, hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
-        if let process = popIdle(library) {
+        let known = idle.withLock { processes in
+            processes.lastIndex { $0.library == library }.map { processes.remove(at: $0) }
+        }
+        if let process = known {
             do throws(PictureFailure) {
                 return try answer(of: process, task, bytes, hasAllMemory: hasAllMemory)
             } catch {
@@ -72,13 +75,6 @@ public final class PictureDecoder: Sendable {
     }
 
     func program() throws(PictureFailure) -> FilePath { try DecoderProgram.find(given) }
-
-    private func popIdle(_ library: PictureLibrary?) -> DecoderProcess? {
-        idle.withLock { processes in
-            guard let index = processes.lastIndex(where: { $0.library == library }) else { return nil }
-            return processes.remove(at: index)
-        }
-    }
 
     private func answer(
         of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool

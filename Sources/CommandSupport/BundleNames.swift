@@ -21,9 +21,15 @@ package final class BundleNames: Sendable {
     /// The names on standard input; nil if the names are arguments.
     private let list: NameList?
 
-    /// - Parameter isList: Whether the names are on standard input.
-    package init(_ names: [String], isList: Bool) {
+    private let searchesFolders: Bool
+
+    /// - Parameters:
+    ///   - names: The names that are arguments; `-` means standard input.
+    ///   - isList: Whether the names are on standard input instead.
+    ///   - searchesFolders: Whether a folder stands for the bundles in it.
+    package init(_ names: [String], isList: Bool, searchesFolders: Bool = true) {
         state = Mutex(State(names: names[...]))
+        self.searchesFolders = searchesFolders
         list = isList ? NameList() : nil
     }
 
@@ -56,7 +62,9 @@ package final class BundleNames: Sendable {
             }
             if name == "-" && list == nil { return .success(.standardInput) }
             let path = FilePath(folder: name)
-            guard (try? FileStatus.of(path))?.kind == .folder else { return .success(.file(FilePath(file: name))) }
+            guard searchesFolders, (try? FileStatus.of(path))?.kind == .folder else {
+                return .success(.file(FilePath(file: name)))
+            }
             state.withLock { state in
                 state.walk = FolderWalk(path)
                 state.folder = path

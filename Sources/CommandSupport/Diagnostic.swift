@@ -20,8 +20,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func error(_ failure: CommandFailure) {
-        write("error", failure.message)
-        hint(failure.hints)
+        write("error", failure.message, hints: failure.hints)
         failure.further.forEach(error)
     }
 
@@ -31,8 +30,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func usage(_ message: String, hint: String) {
-        write("error", message)
-        write("hint", hint)
+        write("error", message, hints: [hint])
     }
 
     package func remark(_ remark: Remark) {
@@ -41,13 +39,11 @@ package struct Diagnostic: Sendable {
 
     /// Prints a finding about several files; an error if it has no weight.
     package func finding(_ weight: Remark.Weight?, _ text: String, hints: [String]) {
-        write(weight?.rawValue ?? "error", text)
-        hint(hints)
+        write(weight?.rawValue ?? "error", text, hints: hints)
     }
 
     package func warning(_ text: String, hints: [String] = []) {
-        write("warning", text)
-        hint(hints)
+        write("warning", text, hints: hints)
     }
 
     package func warning(_ error: BundleError) {
@@ -55,8 +51,7 @@ package struct Diagnostic: Sendable {
     }
 
     package func note(_ text: String, hints: [String] = []) {
-        write("note", text)
-        hint(hints)
+        write("note", text, hints: hints)
     }
 
     /// Prints a note that ends with a command. It is left out if the command needs escapes, since it would then name
@@ -68,9 +63,10 @@ package struct Diagnostic: Sendable {
     /// What can be done about a finding that is told elsewhere.
     package func hints(of finding: BundleError, in file: String) { hint(finding.about(file: file).advice) }
 
-    private func write(_ kind: String, _ text: String) {
+    private func write(_ kind: String, _ text: String, hints: [String] = []) {
         let style: Style? = kind == "error" ? .bad : kind == "warning" ? .doubtful : nil
         Output.message("\(tool): \(style?.message(kind) ?? kind): \(Visible.text(text))")
+        hint(hints)
     }
 }
 

@@ -63,6 +63,11 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
         }
     }
 
+    /// Ends the command with this status, unless it is `success`.
+    package func require() throws {
+        if self != .success { throw self }
+    }
+
     package static func worst(_ statuses: some Collection<ExitStatus>) -> ExitStatus {
         bySeverity.first(where: statuses.contains) ?? .success
     }

@@ -17,46 +17,20 @@ package final class NameList: Sendable {
 
     package init() {}
 
-    /// Returns the bundles that a command reads, one by one.
-    ///
-    /// - Parameters:
-    ///   - names: The names that are arguments; `-` means standard input.
-    ///   - isList: Whether the names are on standard input instead.
-    package static func bundles(
-        _ names: [String], isList: Bool
-    ) -> @Sendable () -> Result<BundleSource.Place, BundleError>? {
-        if isList {
-            let list = NameList()
-            return { list.next()?.map { .file(FilePath(file: $0)) } }
-        }
-        let queue = Mutex(names.makeIterator())
-        return { queue.withLock { $0.next() }.map { .success($0 == "-" ? .standardInput : .file(FilePath(file: $0))) } }
-    }
-
     /// The next name; nil at the end. Empty names are skipped.
     ///
     /// - Returns: A failure if the name is not UTF-8, is too long or is cut off, or if standard input cannot be read.
     package func next() -> Result<String, BundleError>? {
         state.withLock { state in
-            while true {
-                let bytes: [UInt8]
-                do throws(BundleError) {
-                    guard let name = try Self.name(from: &state) else { return nil }
-                    bytes = name
-                } catch {
-                    return .failure(error)
-                }
-                if bytes.isEmpty { continue }
-                if let name = String(validating: bytes, as: UTF8.self) { return .success(name) }
-                return .failure(
-                    BundleError(
-                        .inputUnreadable, "the name is not UTF-8", file: String(decoding: bytes, as: UTF8.self),
-                        cause: .advised, values: ["rename the file, or use a pipe"]))
+            do throws(BundleError) {
+                return try Self.name(from: &state).map { .success($0) }
+            } catch {
+                return .failure(error)
             }
         }
     }
 
-    private static func name(from state: inout State) throws(BundleError) -> [UInt8]? {
+    private static func name(from state: inout State) throws(BundleError) -> String? {
         var isTooLong = false
         while true {
             if let end = state.pending[state.start...].firstIndex(of: 0) {
@@ -65,7 +39,11 @@ package final class NameList: Sendable {
                 guard !isTooLong, name.count <= nameLimit else {
                     throw wrong("a name has more than \(nameLimit) bytes")
                 }
-                return name
+                if name.isEmpty { continue }
+                if let text = String(validating: name, as: UTF8.self) { return text }
+                throw BundleError(
+                    .inputUnreadable, "the name is not UTF-8", file: String(decoding: name, as: UTF8.self),
+                    cause: .advised, values: ["rename the file, or use a pipe"])
             }
             if state.isEnded {
                 let isCut = isTooLong || state.start < state.pending.count

@@ -56,7 +56,7 @@ struct ChainCommand: ManyNamesCommand {
             try page?.add(event)
         }
         try page?.finish(counts)
-        if counts.status != .success { throw counts.status }
+        try counts.status.require()
     }
 
     /// Reads the heads of all bundles.

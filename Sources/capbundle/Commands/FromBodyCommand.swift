@@ -19,10 +19,7 @@ struct FromBodyCommand: ParsableCommand {
     @Argument(help: "The upload body, or - for standard input.", completion: .file())
     var body: String
 
-    @Option(
-        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
-        completion: .file())
-    var output: String
+    @OptionGroup var output: BundleOutputOption
 
     @OptionGroup var force: ForceOption
     @OptionGroup var requirements: PolicyOptions
@@ -35,35 +32,43 @@ struct FromBodyCommand: ParsableCommand {
 
     func validate() throws {
         try requirements.refuseFreshAndTime()
-        try refuseTerminal(output, "a bundle")
     }
 
     func run() throws {
         let receiver = BundleReceiver(
             trust: try trust.file(warn: diagnostic.warning), policy: try requirements.policy())
         let received = try format.reporting(
-            Self.name, of: body, to: output, isQuiet: quiet
+            Self.name, of: body, to: output.path, isQuiet: quiet
         ) {
-            try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output))
+            try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output.path))
         }
         if !quiet {
             let text =
                 format.json
                 ? Output.jsonText(json(received))
                 : ReportRendering.page(body, received.report).joined(separator: "\n")
-            try Output.line(text, beside: [output])
+            try Output.line(text, beside: [output.path])
             for fault in received.report.faults { diagnostic.hints(of: fault, in: body) }
-            diagnostic.note(received.isKept ? "wrote \(output)" : "nothing was written to \(output)")
+            diagnostic.note(received.isKept ? "wrote \(output.path)" : "nothing was written to \(output.path)")
         }
-        let status = ExitStatus(received.report.verdict)
-        if status != .success { throw status }
+        try ExitStatus(received.report.verdict).require()
     }
 
     private static let name = "capture-bundle/from-body/1"
 
     private func json(_ received: BundleReceiver.Received) -> JSONValue {
         var members = ReportRendering.json(body, received.report, name: Self.name).members ?? []
-        if received.isKept { members.append(.init("output", .string(output))) }
+        if received.isKept { members.append(.init("output", .string(output.path))) }
         return .object(members)
     }
+}
+
+/// The place of the one bundle that a command writes.
+struct BundleOutputOption: ParsableArguments {
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"), completion: .file())
+    var path: String
+
+    func validate() throws { try refuseTerminal(path, "a bundle") }
 }

@@ -224,8 +224,7 @@ extension PackCommand {
         progress.end()
         findings.report(diagnostic)
         if !format.json { reportCounts(counts, before: before, of: run.items.count, folder) }
-        let worst = ExitStatus.worst(counts.keys)
-        if worst != .success { throw worst }
+        try ExitStatus.worst(counts.keys).require()
     }
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.

@@ -33,10 +33,7 @@ struct RedactCommand: ParsableCommand {
         completion: WithholdingWords.completion)
     var withhold: [String]
 
-    @Option(
-        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
-        completion: .file())
-    var output: String
+    @OptionGroup var output: BundleOutputOption
 
     @Flag(help: "Withhold location.json even if another entry may tell the position.")
     var keepPhotoLocation = false
@@ -46,7 +43,6 @@ struct RedactCommand: ParsableCommand {
 
     func validate() throws {
         _ = try WithholdingWords.selection(withhold, of: "--withhold")
-        try refuseTerminal(output, "a bundle")
     }
 
     func run() throws {
@@ -54,18 +50,18 @@ struct RedactCommand: ParsableCommand {
             withholding: try WithholdingWords.selection(withhold, of: "--withhold"),
             keepsPhotoLocation: keepPhotoLocation)
         let report = "capture-bundle/redact/1"
-        let redacted = try format.reporting(report, of: file, to: output) {
-            try redactor.redact(BundleSource(path: FilePath(file: file)), to: force.place(output))
+        let redacted = try format.reporting(report, of: file, to: output.path) {
+            try redactor.redact(BundleSource(path: FilePath(file: file)), to: force.place(output.path))
         }
         if format.json {
             let json = WithholdingRendering.json(
-                report, of: file, redacted, in: output,
+                report, of: file, redacted, in: output.path,
                 withheld: (redacted.moved + redacted.lacking).sorted { $0.path < $1.path })
-            return try Output.json(json, beside: [output])
+            return try Output.json(json, beside: [output.path])
         }
         let size = Quantity.bytes(redacted.byteCount, on: .messages)
         let now = redacted.moved.isEmpty ? "" : ", without \(WithholdingRendering.names(redacted.moved))"
-        diagnostic.note("wrote \(output): \(size)\(now)")
+        diagnostic.note("wrote \(output.path): \(size)\(now)")
         if !redacted.lacking.isEmpty {
             diagnostic.note("withheld before: \(WithholdingRendering.names(redacted.lacking))")
         }

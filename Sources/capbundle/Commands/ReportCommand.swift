@@ -88,6 +88,6 @@ struct ReportCommand: ManyNamesCommand {
         }
         found.reportLeftOut(diagnostic, command: "capbundle report --from0 -o FILE")
         diagnostic.note("\(output == "-" ? "the page" : output) has \(report.summary)")
-        if report.status != .success { throw report.status }
+        try report.status.require()
     }
 }

@@ -29,10 +29,7 @@ struct RestoreCommand: ParsableCommand {
         completion: .file())
     var kept: [String] = []
 
-    @Option(
-        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
-        completion: .file())
-    var output: String
+    @OptionGroup var output: BundleOutputOption
 
     @OptionGroup var force: ForceOption
     @OptionGroup var format: JSONOption
@@ -40,23 +37,22 @@ struct RestoreCommand: ParsableCommand {
     func validate() throws {
         if kept.isEmpty { throw ValidationError("give the files that were kept, such as location.json") }
         if kept.contains("-") { throw ValidationError("a file that was kept cannot be -, expected the name of a file") }
-        try refuseTerminal(output, "a bundle")
     }
 
     func run() throws {
         let report = "capture-bundle/restore/1"
-        let restored = try format.reporting(report, of: file, to: output) {
+        let restored = try format.reporting(report, of: file, to: output.path) {
             try Restorer(kept: kept.map { FilePath(file: $0) })
-                .restore(BundleSource(path: FilePath(file: file)), to: force.place(output))
+                .restore(BundleSource(path: FilePath(file: file)), to: force.place(output.path))
         }
         if format.json {
             let json = WithholdingRendering.json(
-                report, of: file, restored, in: output, restored: restored.moved, withheld: restored.lacking)
-            return try Output.json(json, beside: [output])
+                report, of: file, restored, in: output.path, restored: restored.moved, withheld: restored.lacking)
+            return try Output.json(json, beside: [output.path])
         }
         let size = Quantity.bytes(restored.byteCount, on: .messages)
         let names = WithholdingRendering.names(restored.moved)
-        diagnostic.note("wrote \(output): \(size)\(names.isEmpty ? "; nothing was put back" : ", with \(names)")")
+        diagnostic.note("wrote \(output.path): \(size)\(names.isEmpty ? "; nothing was put back" : ", with \(names)")")
         if !restored.lacking.isEmpty {
             diagnostic.note("still withheld: \(WithholdingRendering.names(restored.lacking))")
         }

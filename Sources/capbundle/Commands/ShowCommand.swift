@@ -47,8 +47,7 @@ struct ShowCommand: ParsableCommand {
             for fault in view.report.faults { diagnostic.hints(of: fault, in: file) }
         }
         if let pictures, view.report.verdict != .altered, view.report.verdict != .malformed { try draw(pictures) }
-        let status = ExitStatus(view.report.verdict)
-        if status != .success { throw status }
+        try ExitStatus(view.report.verdict).require()
     }
 
     private func draw(_ view: Result<CaptureView, BundleError>) throws {

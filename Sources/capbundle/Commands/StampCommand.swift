@@ -87,7 +87,8 @@ struct StampCommand: ManyNamesCommand {
             replaces: force.force, answer: try answer(stop))
         var statuses: Set<ExitStatus> = []
         try OrderedWork.run(
-            threads: list.jobs ?? Thread.processors, next: NameList.bundles(names, isList: list.from0),
+            threads: list.jobs ?? Thread.processors,
+            next: BundleNames(names, isList: list.from0, searchesFolders: false).next,
             work: { place in
                 place.flatMap { place in
                     Result { () throws(BundleError) in try native { try stamper.stamp(FilePath(place.name)) } }
@@ -100,8 +101,7 @@ struct StampCommand: ManyNamesCommand {
             })
         if let signal = stop.signal { StopSignals.end(by: signal) }
         if statuses.isEmpty { throw NameOptions.noNames }
-        let worst = ExitStatus.worst(statuses)
-        if worst != .success { throw worst }
+        try ExitStatus.worst(statuses).require()
     }
 
     private func write(_ query: String) throws {

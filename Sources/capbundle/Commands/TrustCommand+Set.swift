@@ -34,14 +34,10 @@ extension TrustCommand {
         }
 
         func run() throws {
-            let (after, before): (CaptureTime??, CaptureTime??)
-            let appID: TrustedDeviceLine.RelyingPartyID?
-            do {
-                (after, before) = (try Self.limit(limits.validAfter), try Self.limit(limits.validBefore))
-                appID = try limits.rpid.map(TrustedDeviceLine.RelyingPartyID.init)
-            } catch let error as BundleError {
-                throw ValidationError(error.message)
+            let (after, before) = try readingOptions {
+                (try Self.limit(limits.validAfter), try Self.limit(limits.validBefore))
             }
+            let appID = try limits.appID()
             let path = try trust.pathToChange(warn: diagnostic.warning)
             let changed = try TrustFile.update(path: path) { file in
                 try file.set(device) { line in
@@ -95,15 +91,21 @@ struct TrustLimitOptions: ParsableArguments {
 
     /// The period, for a line that is new.
     func times() throws -> (after: CaptureTime?, before: CaptureTime?) {
-        let after: CaptureTime?, before: CaptureTime?
-        do {
-            (after, before) = (try validAfter.map(TrustedDeviceLine.time), try validBefore.map(TrustedDeviceLine.time))
-        } catch {
-            throw ValidationError(error.message)
+        let (after, before) = try readingOptions {
+            (try validAfter.map(TrustedDeviceLine.time), try validBefore.map(TrustedDeviceLine.time))
         }
         if let after, let before, after >= before {
             throw ValidationError("--valid-after must be earlier than --valid-before")
         }
         return (after, before)
     }
+
+    func appID() throws -> TrustedDeviceLine.RelyingPartyID? {
+        try readingOptions { try rpid.map(TrustedDeviceLine.RelyingPartyID.init) }
+    }
+}
+
+/// Reads what options say. A fault in it is a fault of usage.
+func readingOptions<Value>(_ read: () throws -> Value) throws -> Value {
+    do { return try read() } catch let error as BundleError { throw ValidationError(error.message) }
 }

@@ -80,11 +80,7 @@ struct TrustCommand: ParsableCommand {
             if let tsa { return try add(authority: FilePath(file: tsa), after, before) }
             var device = try TrustedDeviceLine(name: name, point: point())
             device.level = level
-            do {
-                device.rpID = try limits.rpid.map(TrustedDeviceLine.RelyingPartyID.init)
-            } catch {
-                throw ValidationError(error.message)
-            }
+            device.rpID = try limits.appID()
             (device.validAfter, device.validBefore) = (after, before)
             let path = try trust.pathToChange(warn: diagnostic.warning)
             try TrustFile.update(path: path) { file in try file.add(device) }
@@ -201,12 +197,8 @@ struct TrustCommand: ParsableCommand {
         @OptionGroup var trust: ChangedTrustOptions
 
         func run() throws {
-            let revocation: Revocation
-            do {
-                revocation = try since.map(TrustedDeviceLine.time).map { .since($0) } ?? .always
-            } catch {
-                throw ValidationError(error.message)
-            }
+            let since = try readingOptions { try self.since.map(TrustedDeviceLine.time) }
+            let revocation = since.map { Revocation.since($0) } ?? .always
             let path = try trust.pathToChange(warn: diagnostic.warning)
             let count = try TrustFile.update(path: path) { file in
                 try file.revoke(name: name, revocation)

@@ -85,8 +85,7 @@ struct VerifyCommand: ManyNamesCommand {
         let verifier = Verifier(
             trust: try trust.file(warn: diagnostic.warning).adding(certificates: tsaCa),
             policy: try requirements.policy(), state: try openState())
-        let status = try names.count == 1 ? verifyOne(names[0], verifier) : verifyAll(verifier)
-        if status != .success { throw status }
+        try (names.count == 1 ? verifyOne(names[0], verifier) : verifyAll(verifier)).require()
     }
 
     private func openState() throws -> CounterState? {
@@ -141,7 +140,7 @@ struct VerifyCommand: ManyNamesCommand {
         let (quiet, json) = (quiet, format.json)
         try verifier.verifyAll(
             threads: list.jobs, group: failFast ? 1 : CounterState.bundlesPerSync,
-            next: NameList.bundles(names, isList: list.from0), stamp: findStamp,
+            next: BundleNames(names, isList: list.from0, searchesFolders: false).next, stamp: findStamp,
             prepare: { BundleOutput($0, quiet: quiet, json: json) },
             deliver: { output in
                 if output.error == nil && !Output.isTerminal {

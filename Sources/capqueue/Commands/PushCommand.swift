@@ -71,7 +71,8 @@ struct PushCommand: ManyNamesCommand {
         options.isByReference = reference
         let output = PushReport(isQuiet: quiet, isJSON: format.json, requiresTrust: push.requireTrusted)
         try queue.with(createIfMissing: queue.folder.isDefault) { queue in
-            try queue.push(next: NameList.bundles(names, isList: from0), options: options) { try output.add($0, $1) }
+            let bundles = BundleNames(names, isList: from0, searchesFolders: false)
+            try queue.push(next: bundles.next, options: options) { try output.add($0, $1) }
             output.finish(queue, namesDestination: !push.destinations.isEmpty)
         }
         if output.isEmpty {

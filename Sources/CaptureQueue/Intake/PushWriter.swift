@@ -97,7 +97,7 @@ struct PushWriter {
     ) -> Pushed {
         Pushed(
             id: id, outcome: outcome, sha256: sha256, byteCount: byteCount, verdict: arrival.facts.verdict,
-            trustFault: arrival.trustFault, notes: arrival.notes.map { .init(words: $0) } + notes, quotaWarning: nil)
+            trustFault: arrival.trustFault, notes: arrival.notes.map { .init(words: $0) } + notes)
     }
 
     /// Adds the warning, if one is due, to the last successful result.

@@ -1,5 +1,6 @@
 import CaptureBundle
 import CaptureNative
+import CaptureQueue
 import QueueModel
 import SystemPackage
 

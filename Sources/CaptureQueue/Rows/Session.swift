@@ -1,4 +1,5 @@
 public import CaptureBundle
+public import QueueModel
 
 /// A group of captures that belong together (Spec/queue.md section 9).
 public struct Session: Hashable, Sendable {
@@ -23,17 +24,4 @@ public struct Session: Hashable, Sendable {
     public var landed: Int { members[.completed] ?? 0 }
 
     public var count: Int { members.values.reduce(0, +) }
-
-    package init(
-        name: String, openedAt: CaptureTime, endedAt: CaptureTime?, isIncomplete: Bool, isDue: Bool,
-        members: [DeliveryState: Int], isTold: Bool
-    ) {
-        self.name = name
-        self.openedAt = openedAt
-        self.endedAt = endedAt
-        self.isIncomplete = isIncomplete
-        self.isDue = isDue
-        self.members = members
-        self.isTold = isTold
-    }
 }

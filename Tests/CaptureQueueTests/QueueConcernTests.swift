@@ -13,13 +13,14 @@ struct QueueConcernTests {
         _ name: String?, _ counts: [DeliveryState: Int], _ reason: Block.Reason? = nil, isPaused: Bool = false,
         salvaged: Int = 0, absent: Int = 0, untold: Int = 0, waited: Duration? = nil
     ) -> DestinationWork {
+        var saved = CircuitBreaker.Saved()
+        saved.block = reason.map { Block($0, "found") }
         var work = DestinationWork(
             name.map { name in
                 Destination(
                     name: name, settings: DestinationSettings(stored: "put", [:]), isDefault: false,
                     addedAt: CaptureTime(clamping: 0),
-                    saved: .init(block: reason.map { Block($0, "found") }), isPaused: isPaused, isPausedAtOnce: false,
-                    lifts: 0, number: 1)
+                    saved: saved, isPaused: isPaused, isPausedAtOnce: false, lifts: 0, number: 1)
             })
         work.totals = counts.mapValues { .init(captures: $0, bytes: 10 * $0) }
         (work.heldBySalvage, work.absent, work.untoldSessions) = (salvaged, absent, untold)

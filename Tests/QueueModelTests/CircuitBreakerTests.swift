@@ -99,7 +99,7 @@ struct CircuitBreakerTests {
         }
         #expect(pauses == [15, 30, 60, 120, 240, 300, 300, 300])
         `try`(Self.landed, 20, &state, at: now + 300_000)
-        #expect(state.block == nil && state.failures.isEmpty)
+        #expect(state.block == nil && state.saved.failures.isEmpty)
     }
 
     @Test func burnsNoAttemptForABrokenLineWhileTheDestinationFails() throws {
@@ -185,7 +185,7 @@ struct CircuitBreakerTests {
         let saved = try saved(&state)
         #expect(saved.outage?.code == "edge.502" && saved.outage == saved.outage.flatMap { Outage(text: $0.text) })
         var next = CircuitBreaker(saved, at: Self.start + 1000)
-        #expect(next.permission(at: Self.start + 1000) == .go && next.outage == saved.outage)
+        #expect(next.permission(at: Self.start + 1000) == .go && next.saved.outage == saved.outage)
         // The outage has lasted for an hour, although most of it passed between the runs.
         `try`(Self.outage, 1, &next, at: Self.start + Self.hour)
         #expect(next.block?.needsUser == true)
@@ -200,14 +200,14 @@ struct CircuitBreakerTests {
     func endsAnOutageOnceTheServerAnswers(_ outcome: SendOutcome) {
         var state = after(Self.outage, of: [1])
         `try`(outcome, 1, &state, at: Self.start + 15_000)
-        #expect(state.outage == nil)
+        #expect(state.saved.outage == nil)
     }
 
     @Test func keepsAnOutageWhileTheServerCannotBeReached() throws {
         var state = after(Self.outage, of: [1])
         let now = Self.start + 15_000
         `try`(Self.offline, 1, &state, at: now)
-        #expect(state.block?.reason == .offline && state.outage != nil)
+        #expect(state.block?.reason == .offline && state.saved.outage != nil)
         let ticket = try begun(&state, at: now + 1000)
         _ = state.connected(ticket, nil, at: now + 1000)
         #expect(state.block?.reason == .failing && state.permission(at: now + 1000) == .go)
@@ -218,7 +218,7 @@ struct CircuitBreakerTests {
     @Test func blocksNothingForAnOutageThatIsTheCapturesOwn() {
         var state = CircuitBreaker()
         `try`(Self.outage, 1, &state, .ofCapture)
-        #expect(state.block == nil && state.outage == nil)
+        #expect(state.block == nil && state.saved.outage == nil)
     }
 
     /// The clock is set back by a year in an outage.
@@ -226,7 +226,9 @@ struct CircuitBreakerTests {
         var state = CircuitBreaker()
         _ = pauses(&state, 5, hasBody: true)
         let now = Self.start - 365 * 24 * Self.hour
-        var next = CircuitBreaker(.init(outage: try saved(&state).outage), at: now)
+        var known = CircuitBreaker.Saved()
+        known.outage = try saved(&state).outage
+        var next = CircuitBreaker(known, at: now)
         `try`(Self.outage, 1, &next, at: now)
         #expect(next.permission(at: now) == .wait(until: now + 15_000))
     }
@@ -249,7 +251,7 @@ struct CircuitBreakerTests {
             #expect(verdict?.isParked == true && verdict?.takenBack == [])
         }
         let end = `try`(Self.landed, 10, &state, at: now + 300_000)
-        #expect(end?.change == .ready && end?.isParked == false && state.refusals.isEmpty)
+        #expect(end?.change == .ready && end?.isParked == false && state.saved.refusals.isEmpty)
         let next = `try`(Self.refused, 11, &state)
         #expect(next?.isParked == false)
     }
@@ -284,8 +286,10 @@ struct CircuitBreakerTests {
     }
 
     @Test func triesAtOnceInANewRunWhatOnlyTheUserCanMend() {
-        let block = Block(.credentials, "401", pause: .seconds(300), until: CaptureTime(clamping: Self.start + 300_000))
-        #expect(CircuitBreaker(.init(block: block), at: Self.start).permission(at: Self.start) == .go)
+        var saved = CircuitBreaker.Saved()
+        saved.block = Block(
+            .credentials, "401", pause: .seconds(300), until: CaptureTime(clamping: Self.start + 300_000))
+        #expect(CircuitBreaker(saved, at: Self.start).permission(at: Self.start) == .go)
     }
 
     // MARK: - Refusals that may be the capture's own
@@ -368,7 +372,7 @@ struct CircuitBreakerTests {
         #expect(state.block?.reason == .refusing && state.permission(at: until) == .wait(until: until + 300_000))
         let ticket = try begun(&state, at: until + 300_000)
         _ = state.polled(ticket, Self.landed, capture: 6, at: until + 300_000)
-        #expect(state.block == nil && state.refusals.isEmpty)
+        #expect(state.block == nil && state.saved.refusals.isEmpty)
     }
 
     @Test func takesTheLongerWaitOfTwoTransfers() throws {
@@ -433,7 +437,7 @@ struct CircuitBreakerTests {
                 #expect(!wasBlocked || state.permission(at: now) == .wait(until: nil))
             }
             if let until = state.block?.until?.milliseconds {
-                #expect(until - now <= (state.outage == nil ? 300_000 : Self.hour))
+                #expect(until - now <= (state.saved.outage == nil ? 300_000 : Self.hour))
             }
             guard !open.isEmpty, Bool.random(using: &generator) else { continue }
             let ticket = open.remove(at: Int.random(in: 0..<open.count, using: &generator))

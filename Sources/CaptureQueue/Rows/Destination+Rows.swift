@@ -40,9 +40,9 @@ extension Destination {
 
 extension CircuitBreaker.Saved {
     init(row: Row) throws {
-        self.init(
-            failures: try Self.captures(row, "failures"), refusals: try Self.captures(row, "refusals"),
-            unproven: try Self.captures(row, "unproven"), outage: try row.text("outage").flatMap(Outage.init))
+        self.init()
+        (failures, refusals) = (try Self.captures(row, "failures"), try Self.captures(row, "refusals"))
+        (unproven, outage) = (try Self.captures(row, "unproven"), try row.text("outage").flatMap(Outage.init))
         guard let word = try row.text("blocked_reason") else { return }
         guard let reason = Block.Reason(rawValue: word) else {
             throw QueueError.corruptRecord("unknown block reason \(word)")

@@ -161,7 +161,7 @@ final class DestinationWorker {
             var context = AttemptContext(retry: retry, startedAt: owner.time.recordTime)
             let started = MonotonicClock.seconds
             var job = SendJob(claim, now: now, layout: ahead.layout, queue)
-            job.outage = owner.breaker(of: destination).outage?.code
+            job.outage = owner.breaker(of: destination).saved.outage?.code
             let outcome = transport.send(job, control).naming(claim.capture.id)
             let (sent, after) = (control.progress.sent, owner.now)
             (context.bytesSent, context.stopCode) = (sent, control.stopCode)

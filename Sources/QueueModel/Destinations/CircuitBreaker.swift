@@ -55,16 +55,24 @@ package struct CircuitBreaker: Hashable, Sendable {
     private static let tries = 5
     package static let leastCaptures = 3
 
-    package private(set) var block: Block?
+    /// The part of the state that is stored between runs.
+    package struct Saved: Hashable, Sendable {
+        package var block: Block?
+        /// The captures of the last tries that failed in a row; at most 5.
+        package var failures: [Int] = []
+        /// The captures that were refused for good since the last one that landed; at most 5.
+        package var refusals: [Int] = []
+        /// The captures that the server accepted but does not show, since the last one that landed; at most 3.
+        package var unproven: [Int] = []
+        /// What is known of the outage; nil if there is none.
+        package var outage: Outage?
+
+        package init() {}
+    }
+
+    package private(set) var saved = Saved()
+    package var block: Block? { saved.block }
     package private(set) var isPaused = false
-    /// The captures of the last tries that failed in a row; at most 5.
-    package private(set) var failures: [Int] = []
-    /// The captures that were refused for good since the last one that landed; at most 5.
-    package private(set) var refusals: [Int] = []
-    /// The captures that the server accepted but does not show, since the last one that landed; at most 3.
-    package private(set) var unproven: [Int] = []
-    /// What is known of the outage; nil if there is none.
-    package private(set) var outage: Outage?
     /// Whether nothing has landed since a refusal that may be the capture's own.
     private var isDoubted = false
     /// How often the user has lifted blocks.
@@ -83,14 +91,14 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private static func added(_ capture: Int, to captures: [Int]) -> [Int] { captures.suffix(tries - 1) + [capture] }
 
-    private var isFailing: Bool { Self.isStreak(failures) }
-    private var isRefusing: Bool { Self.isStreak(refusals) }
-    private var isUnproven: Bool { unproven.count == Self.leastCaptures }
+    private var isFailing: Bool { Self.isStreak(saved.failures) }
+    private var isRefusing: Bool { Self.isStreak(saved.refusals) }
+    private var isUnproven: Bool { saved.unproven.count == Self.leastCaptures }
 
     /// Whether a refusal of this capture no longer counts, because the destination refuses everything.
     ///
     /// The thread that sent the capture may record the refusal later than the thread that took back the others.
-    package func takesBack(_ capture: Int) -> Bool { isRefusing && refusals.contains(capture) }
+    package func takesBack(_ capture: Int) -> Bool { isRefusing && saved.refusals.contains(capture) }
 
     // MARK: - Before a try
 
@@ -129,7 +137,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     ) -> Verdict {
         guard ticket.turn == turn else { return endedLate(outcome, hasBody: hasBody, at: now) }
         isOnTrial = false
-        if outcome.endsOutage, outage != nil { (outage, isUnsaved) = (nil, true) }
+        if outcome.endsOutage, saved.outage != nil { (saved.outage, isUnsaved) = (nil, true) }
         switch outcome {
         case .completed:
             forgetStreaks()
@@ -139,7 +147,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         case .conflict(let message), .failed(_, let message), .unclear(_, let message):
             if isRefusing { return Verdict(change: put(Self.refusing(message), at: now), isParked: true) }
             if case .conflict = outcome {
-                failures = []
+                saved.failures = []
                 return Verdict(change: unblock())
             }
             if outcome.isUnproven, isUnproven(with: capture) {
@@ -161,9 +169,9 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     /// Records an outage, and how long nothing is sent because of it.
     private mutating func goesOn(_ found: Block, _ code: String, hasBody: Bool, at now: Int) -> Block {
-        var known = outage ?? Outage(code, at: now)
+        var known = saved.outage ?? Outage(code, at: now)
         known.goesOn(code, hasBody: hasBody, at: now)
-        (outage, isUnsaved) = (known, true)
+        (saved.outage, isUnsaved) = (known, true)
         return Block(.failing, found.message, cause: found.cause, pause: known.pause(at: now))
     }
 
@@ -185,15 +193,15 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private mutating func endedLate(_ outcome: SendOutcome, hasBody: Bool, at now: Int) -> Verdict {
         // Its bytes count although it began before the block.
-        if let code = outcome.outage?.code, outage != nil, hasBody {
-            outage?.goesOn(code, hasBody: true, at: now)
+        if let code = outcome.outage?.code, saved.outage != nil, hasBody {
+            saved.outage?.goesOn(code, hasBody: true, at: now)
             isUnsaved = true
         }
         // Even a late answer counts if its server asks for a longer wait.
         if case .blocked(let found) = outcome, found.reason == .wait, let block {
             let longer = found.begun(after: nil, at: now)
             if let end = longer.until, end > block.until ?? CaptureTime(clamping: now) {
-                self.block = longer
+                saved.block = longer
                 isUnsaved = true
             }
         }
@@ -203,8 +211,8 @@ package struct CircuitBreaker: Hashable, Sendable {
     /// The server may still refuse the capture when it is asked, so the streak of refusals goes on.
     private mutating func accepted(at now: Int) -> Verdict {
         isDoubted = false
-        if !failures.isEmpty || !unproven.isEmpty {
-            (failures, unproven, isUnsaved) = ([], [], true)
+        if !saved.failures.isEmpty || !saved.unproven.isEmpty {
+            (saved.failures, saved.unproven, isUnsaved) = ([], [], true)
         }
         guard isRefusing, let block else { return Verdict(change: unblock()) }
         return Verdict(change: put(Block(.refusing, block.message), at: now))
@@ -232,9 +240,9 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private mutating func refused(_ capture: Int, _ message: String, at now: Int) -> Verdict {
         let wasRefusing = isRefusing
-        let others = Set(refusals).subtracting([capture])
-        refusals = Self.added(capture, to: refusals)
-        failures = []
+        let others = Set(saved.refusals).subtracting([capture])
+        saved.refusals = Self.added(capture, to: saved.refusals)
+        saved.failures = []
         isUnsaved = true
         guard isRefusing else { return Verdict(change: unblock()) }
         return Verdict(
@@ -243,7 +251,7 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private mutating func failed(_ capture: Int, _ message: String, isBrokenLine: Bool, at now: Int) -> Verdict {
         let wasFailing = isFailing
-        failures = Self.added(capture, to: failures)
+        saved.failures = Self.added(capture, to: saved.failures)
         isUnsaved = true
         guard isFailing else { return Verdict(change: unblock()) }
         let change = put(Block(.failing, "the last attempts failed: \(message)"), at: now)
@@ -252,8 +260,8 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     /// Records another capture that the server accepted but does not show.
     private mutating func isUnproven(with capture: Int) -> Bool {
-        if !isUnproven, !unproven.contains(capture) {
-            unproven.append(capture)
+        if !isUnproven, !saved.unproven.contains(capture) {
+            saved.unproven.append(capture)
             isUnsaved = true
         }
         return isUnproven
@@ -267,9 +275,9 @@ package struct CircuitBreaker: Hashable, Sendable {
         isOnTrial = false
         if let trouble { return put(trouble, at: now) }
         // The server can be reached, but the earlier failures or refusals still count.
-        let before = isRefusing ? Block.Reason.refusing : isFailing || outage != nil ? .failing : nil
+        let before = isRefusing ? Block.Reason.refusing : isFailing || saved.outage != nil ? .failing : nil
         guard let before, let block else { return unblock() }
-        self.block = Block(
+        saved.block = Block(
             before, block.message, pause: before.pauses.first, until: CaptureTime(clamping: now))
         isUnsaved = true
         return nil
@@ -287,32 +295,32 @@ package struct CircuitBreaker: Hashable, Sendable {
     package mutating func networkChanged(at now: Int) -> Bool {
         guard let block else { return false }
         if block.reason == .offline {
-            self.block = Block(.offline, block.message, pause: .zero, until: CaptureTime(clamping: now))
+            saved.block = Block(.offline, block.message, pause: .zero, until: CaptureTime(clamping: now))
             return true
         }
-        guard let outage, block.reason == .failing, outage.nextBody <= now else { return false }
-        self.block = block.lasting(until: CaptureTime(clamping: now))
+        guard let outage = saved.outage, block.reason == .failing, outage.nextBody <= now else { return false }
+        saved.block = block.lasting(until: CaptureTime(clamping: now))
         return true
     }
 
     /// Handles a clock that was set: a certificate may be valid now, so the trial of what TLS blocked is due at once.
     package mutating func clockWasSet(at now: Int) {
         guard let block, block.reason == .tls else { return }
-        self.block = block.lasting(until: CaptureTime(clamping: now))
+        saved.block = block.lasting(until: CaptureTime(clamping: now))
     }
 
     // MARK: - Blocks
 
     private mutating func forgetStreaks() {
         isDoubted = false
-        guard !failures.isEmpty || !refusals.isEmpty || !unproven.isEmpty else { return }
-        (failures, refusals, unproven) = ([], [], [])
+        guard !saved.failures.isEmpty || !saved.refusals.isEmpty || !saved.unproven.isEmpty else { return }
+        (saved.failures, saved.refusals, saved.unproven) = ([], [], [])
         isUnsaved = true
     }
 
     private mutating func unblock() -> Change? {
         guard block != nil else { return nil }
-        (block, told, isUnsaved) = (nil, nil, true)
+        (saved.block, told, isUnsaved) = (nil, nil, true)
         return .ready
     }
 
@@ -320,7 +328,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         let new = found.begun(after: block, at: now)
         // The offline check repeats each minute; it is not worth a synced write each time.
         isUnsaved = isUnsaved || new.reason.outlivesRun || new.lasting(until: nil) != block?.lasting(until: nil)
-        block = new
+        saved.block = new
         turn += 1
         (isOnTrial, isDoubted) = (false, false)
         var same = found
@@ -333,44 +341,22 @@ package struct CircuitBreaker: Hashable, Sendable {
 }
 
 extension CircuitBreaker {
-    /// The part of the state that is stored between runs.
-    package struct Saved: Hashable, Sendable {
-        package var block: Block?
-        package var failures: [Int] = []
-        package var refusals: [Int] = []
-        package var unproven: [Int] = []
-        package var outage: Outage?
-
-        package init(
-            block: Block? = nil, failures: [Int] = [], refusals: [Int] = [], unproven: [Int] = [], outage: Outage? = nil
-        ) {
-            self.block = block
-            self.failures = failures
-            self.refusals = refusals
-            self.unproven = unproven
-            self.outage = outage
-        }
-    }
-
     /// Restores the state that an earlier run stored. Only blocks with `outlivesRun` last; the others are over at once, and
     /// so is that of an outage into which another body may go: its trial has none.
     ///
     /// - Parameter lifts: how often the user has lifted blocks.
     package init(_ saved: Saved, lifts: Int = 0, isPaused: Bool = false, at now: Int) {
-        self.lifts = lifts
-        self.isPaused = isPaused
-        (failures, refusals, unproven) = (saved.failures, saved.refusals, saved.unproven)
-        outage = saved.outage
-        let start = CaptureTime(clamping: now)
+        (self.saved, self.lifts, self.isPaused) = (saved, lifts, isPaused)
         let mayTry = saved.outage.map { $0.nextBody <= now } ?? false
-        block = saved.block.map { $0.reason.outlivesRun && $0.until != nil && !mayTry ? $0 : $0.lasting(until: start) }
+        guard let block, !block.reason.outlivesRun || block.until == nil || mayTry else { return }
+        self.saved.block = block.lasting(until: CaptureTime(clamping: now))
     }
 
     /// Returns what must be stored now; nil if nothing has changed since the last call.
     package mutating func takeUnsaved() -> Saved? {
         guard isUnsaved else { return nil }
         isUnsaved = false
-        return Saved(block: block, failures: failures, refusals: refusals, unproven: unproven, outage: outage)
+        return saved
     }
 
     /// Takes over what the database says now: the user may have paused or resumed the destination, or lifted its block.
@@ -378,7 +364,7 @@ extension CircuitBreaker {
         self.isPaused = isPaused
         guard lifts != self.lifts else { return nil }
         self.lifts = lifts
-        (failures, refusals, unproven, outage) = ([], [], [], nil)
+        (saved.failures, saved.refusals, saved.unproven, saved.outage) = ([], [], [], nil)
         (isOnTrial, isDoubted, isUnsaved) = (false, false, true)
         turn += 1
         return unblock()

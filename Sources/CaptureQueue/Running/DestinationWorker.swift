@@ -79,7 +79,7 @@ final class DestinationWorker {
         }
         // Without room for the outcome, each later run would send the capture again.
         if next == nil, !hasRoom, try claims.isSomethingDue(for: destination, dueBefore: owner.dueBefore, at: now) {
-            guard !owner.with({ $0.sent.isEmpty }) else { throw queue.store.noRoom }
+            guard !owner.sent.isEmpty else { throw queue.store.noRoom }
             return .waiting(until: now + 1000)
         }
         guard
@@ -102,7 +102,7 @@ final class DestinationWorker {
     }
 
     /// Whether there is room to store how one more transfer ends.
-    private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: owner.with { $0.sent.count + $0.waiting.count } + 1) }
+    private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: owner.unstored + 1) }
 
     /// The delivery that the writer has claimed for this lane. If others have changed something since, it may no longer be the
     /// next one; then it is given back.

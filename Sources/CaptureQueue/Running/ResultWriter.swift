@@ -82,8 +82,7 @@ final class ResultWriter: Sendable {
 
     /// Stores what waits, in one transaction.
     private func storeAll() {
-        let hasRoom = queue.store.hasRoom(
-            forOutcomes: owner.with { $0.sent.count + $0.waiting.count } + 1)
+        let hasRoom = queue.store.hasRoom(forOutcomes: owner.unstored + 1)
         let batch = owner.withTime { $0.storingBegins(hasRoom: hasRoom, at: $1) }
         let stored = Result { try queue.store.turn { try store(batch, $0) } }
         if case .success(let stored) = stored {

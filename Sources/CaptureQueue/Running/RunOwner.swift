@@ -19,10 +19,23 @@ public struct TransferProgress: Hashable, Sendable {
 final class RunOwner: Sendable {
     private struct Held {
         var state = RunState()
-        var controls: [Int: SendControl] = [:]
+        var transfers: [ObjectIdentifier: Transfer] = [:]
+        /// The destinations for which a thread does work that only one may do.
+        var busy: Set<Int> = []
         var throttles: [String: Throttle] = [:]
         var bell: Doorbell?
         var start = Start()
+
+        var sent: [Claim] { transfers.values.compactMap(\.claim) }
+    }
+
+    /// A request to a destination, with the claim of the delivery if it sends one.
+    struct Transfer {
+        let claim: Claim?
+        let destination: Int
+        /// Seconds of the monotonic clock.
+        let started: Double
+        let control: SendControl
     }
 
     /// What the run has read when it began.
@@ -137,8 +150,8 @@ final class RunOwner: Sendable {
     ///
     /// - Returns: nil if another thread is doing such work for this destination; then nothing was done.
     func alone<Result>(with destination: Destination, _ work: () throws -> Result) rethrows -> Result? {
-        guard with({ $0.turnAsked(destination) }) else { return nil }
-        defer { with { $0.turnEnded(destination) } }
+        guard held.withLock({ $0.busy.insert(destination.number).inserted }) else { return nil }
+        defer { held.withLock { _ = $0.busy.remove(destination.number) } }
         return try work()
     }
 
@@ -148,7 +161,7 @@ final class RunOwner: Sendable {
     func transferring<Result>(
         _ claim: Claim?, to destination: Destination, _ work: (SendControl) throws -> Result
     ) rethrows -> Result {
-        let (number, control) = held.withLock { held in
+        let control = held.withLock { held in
             var throttles = [wholeThrottle].compactMap(\.self)
             if let limit = destination.pace.bytesPerSecond {
                 let key = "\(destination.number) \(limit)"
@@ -157,40 +170,37 @@ final class RunOwner: Sendable {
                 throttles.append(shared)
             }
             let control = SendControl(throttles, network: held.state.networkChanges)
-            let number = held.state.transferBegan(
-                .init(claim: claim, destination: destination.number, started: MonotonicClock.seconds))
-            held.controls[number] = control
-            return (number, control)
+            held.transfers[ObjectIdentifier(control)] = Transfer(
+                claim: claim, destination: destination.number, started: MonotonicClock.seconds, control: control)
+            return control
         }
-        defer {
-            held.withLock { held in
-                held.state.transferEnded(number)
-                held.controls[number] = nil
-            }
-        }
+        defer { held.withLock { $0.transfers[ObjectIdentifier(control)] = nil } }
         return try work(control)
     }
 
+    /// The claims that are being sent.
+    var sent: [Claim] { held.withLock(\.sent) }
+
+    /// How many results are not stored yet: of what is sent, and of what was claimed for that.
+    var unstored: Int { held.withLock { $0.sent.count + $0.state.waiting.count } }
+
     /// Stops all transfers, or those for which `chosen` returns true.
-    func stopTransfers(
-        _ cause: String, code: String? = nil, where chosen: (RunState.Transfer) -> Bool = { _ in true }
-    ) {
+    func stopTransfers(_ cause: String, code: String? = nil, where chosen: (Transfer) -> Bool = { _ in true }) {
         held.withLock { held in
-            for (number, transfer) in held.state.transfers where chosen(transfer) {
-                held.controls[number]?.stop(cause, code: code)
-            }
+            for transfer in held.transfers.values where chosen(transfer) { transfer.control.stop(cause, code: code) }
         }
     }
 
     /// Stops the transfers that only wait until they may begin.
     func stopWaiting(_ cause: String) {
-        held.withLock { held in for control in held.controls.values { control.stopWaiting(cause) } }
+        held.withLock { held in for transfer in held.transfers.values { transfer.control.stopWaiting(cause) } }
     }
 
     var transfers: [TransferProgress] {
         held.withLock { held in
-            held.state.transfers.compactMap { number, transfer in
-                guard let claim = transfer.claim, let progress = held.controls[number]?.progress else { return nil }
+            held.transfers.values.compactMap { transfer in
+                guard let claim = transfer.claim else { return nil }
+                let progress = transfer.control.progress
                 return TransferProgress(
                     id: claim.capture.id, destination: held.state.targets[transfer.destination]?.name ?? "",
                     sent: progress.sent, bytes: progress.whole, started: transfer.started)

@@ -146,7 +146,7 @@ final class RunSupervisor {
     }
 
     private func stopLost() throws {
-        let claims = owner.with(\.sent)
+        let claims = owner.sent
         guard !claims.isEmpty else { return }
         let lost = try Set(Claims(queue).lost(claims).map(\.delivery.number))
         guard !lost.isEmpty else { return }

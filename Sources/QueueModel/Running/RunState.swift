@@ -5,25 +5,11 @@
 package struct RunState: Sendable {
     package enum Stop { case none, graceful, atOnce }
 
-    /// A request to a destination, with the claim of the delivery if it sends one.
-    package struct Transfer {
-        package let claim: Claim?
-        package let destination: Int
-        /// Seconds of the monotonic clock.
-        package let started: Double
-
-        package init(claim: Claim?, destination: Int, started: Double) {
-            (self.claim, self.destination, self.started) = (claim, destination, started)
-        }
-    }
-
     /// What is known of a destination.
     package struct Target {
         package var breaker = CircuitBreaker()
         /// Its current name, because the user may rename it during the run.
         package var name = ""
-        /// Whether a thread does work that only one may do.
-        package var isBusy = false
     }
 
     package private(set) var stop = Stop.none
@@ -37,8 +23,6 @@ package struct RunState: Sendable {
     /// Whether the user paused all destinations.
     package private(set) var isPaused = false
     package private(set) var targets: [Int: Target] = [:]
-    package private(set) var transfers: [Int: Transfer] = [:]
-    private var lastTransfer = 0
     package private(set) var networkChanges = 0
     private var hasMoved = false
     /// How often others have changed what is due.
@@ -142,29 +126,4 @@ package struct RunState: Sendable {
     package mutating func clockWasSet(at now: Int) {
         for number in targets.keys { targets[number]?.breaker.clockWasSet(at: now) }
     }
-
-    /// A thread wants to do what only one may do for a destination, and what no claim in the database protects.
-    ///
-    /// - Returns: whether it may; then `turnEnded` follows.
-    package mutating func turnAsked(_ destination: Destination) -> Bool {
-        guard targets[destination.number]?.isBusy != true else { return false }
-        targets[destination.number, default: Target()].isBusy = true
-        return true
-    }
-
-    package mutating func turnEnded(_ destination: Destination) { targets[destination.number]?.isBusy = false }
-
-    // MARK: - Transfers
-
-    /// - Returns: the number of the transfer.
-    package mutating func transferBegan(_ transfer: Transfer) -> Int {
-        lastTransfer += 1
-        transfers[lastTransfer] = transfer
-        return lastTransfer
-    }
-
-    package mutating func transferEnded(_ number: Int) { transfers[number] = nil }
-
-    /// The claims that are being sent.
-    package var sent: [Claim] { transfers.values.compactMap(\.claim) }
 }

@@ -71,7 +71,10 @@ final class SimulatedRun {
         let log = log
         owner = RunOwner(clock: { manual.now }, onEvent: { log.add($0) })
         _ = owner.withTime { $0.adopted(record, at: $1) }
-        worker = DestinationWorker(inlineFor: queue, record, by: transport ?? destination, owner: owner)
+        let lane = owner.with { $0.laneStarts($0.poolStarts(record, concurrency: record.pace.concurrency), 0) }
+        worker = DestinationWorker(
+            queue, record, by: transport ?? destination, writer: ResultWriter(queue, owner, begun: nil), lane: lane,
+            owner: owner)
     }
 
     var events: [QueueEvent] { log.all }

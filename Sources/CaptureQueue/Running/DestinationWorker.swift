@@ -39,17 +39,6 @@ final class DestinationWorker {
         retry = destination.pace.retry
     }
 
-    /// Makes a worker that stores each result at once, without a thread. Nothing else may use the queue at the same time.
-    convenience init(
-        inlineFor queue: UploadQueue, _ destination: Destination, by transport: any UploadTransport, owner: RunOwner
-    ) {
-        let lane = owner.with {
-            $0.laneStarts($0.poolStarts(destination, concurrency: destination.pace.concurrency), 0)
-        }
-        self.init(
-            queue, destination, by: transport, writer: ResultWriter(inlineFor: queue, owner), lane: lane, owner: owner)
-    }
-
     /// Does one thing: a poll, the notification of a session's end, or a delivery. Only one thread polls and notifies.
     ///
     /// - Throws: an error if the queue itself cannot be read or written.

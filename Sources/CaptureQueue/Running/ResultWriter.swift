@@ -8,25 +8,18 @@ import QueueTransports
 /// Stores the results of all lanes of a run, and claims ahead for them, on a thread of its own (RunState+Lanes).
 final class ResultWriter: Sendable {
     private let queue: UploadQueue
-    private let claims: Claims
+    private var claims: Claims { Claims(queue) }
     private let owner: RunOwner
     private let begun: BegunClaims?
     private let signal = Signal()
-    private let hasThread: Bool
 
-    /// - Parameter begun: nil if no file tells which claims have begun.
+    /// - Parameter begun: tells which claims have begun; nil for a writer without a thread: each call then stores at once, and
+    ///   nothing else may use the queue at the same time.
     init(_ queue: UploadQueue, _ owner: RunOwner, begun: BegunClaims?) {
         (self.queue, self.owner, self.begun) = (queue, owner, begun)
-        claims = Claims(queue)
-        hasThread = true
     }
 
-    /// Makes a writer without a thread: each call stores at once. Nothing else may use the queue at the same time.
-    init(inlineFor queue: UploadQueue, _ owner: RunOwner) {
-        (self.queue, self.owner, begun) = (queue, owner, nil)
-        claims = Claims(queue)
-        hasThread = false
-    }
+    private var hasThread: Bool { begun != nil }
 
     // MARK: - For lanes
 

@@ -8,9 +8,8 @@ import SystemPackage
 /// Sends to one destination, one delivery at a time. Several workers can serve a destination at the same time.
 final class DestinationWorker {
     private let queue: UploadQueue
-    private let claims: Claims
-    private let decisions: ServerDecisions
-    private let outbox: SessionOutbox
+    private var claims: Claims { Claims(queue) }
+    private var outbox: SessionOutbox { SessionOutbox(queue: queue) }
     let destination: Destination
     private let transport: any UploadTransport
     private let owner: RunOwner
@@ -27,9 +26,6 @@ final class DestinationWorker {
         lane: Int, owner: RunOwner
     ) {
         self.queue = queue
-        claims = Claims(queue)
-        decisions = ServerDecisions(queue: queue)
-        outbox = SessionOutbox(queue: queue)
         self.destination = destination
         self.transport = transport
         self.owner = owner
@@ -176,7 +172,7 @@ final class DestinationWorker {
     // MARK: - Polls and sessions
 
     private func poll(_ now: Int) throws -> Bool {
-        guard let (capture, delivery) = try decisions.due(for: destination, at: now),
+        guard let (capture, delivery) = try claims.undecided(for: destination, at: now),
             let ticket = owner.withTime({ $0.begins(destination, at: $1) })
         else { return false }
         let token = try onFile("random numbers") { try RandomBytes.make(16) }
@@ -189,7 +185,7 @@ final class DestinationWorker {
         }
         let context = AttemptContext(retry: retry, verdict: verdict)
         let (state, takenBack) = try queue.store.turn { turn in
-            try decisions.settle(
+            try claims.settle(
                 delivery, at: destination, with: outcome, writer.context(context, of: capture, at: destination),
                 in: turn)
         }

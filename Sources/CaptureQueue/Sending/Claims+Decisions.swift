@@ -2,11 +2,9 @@ import GRDB
 import QueueModel
 
 /// Deliveries on which the server has not decided yet (Spec/upload.md section 4.3).
-struct ServerDecisions {
-    let queue: UploadQueue
-
+extension Claims {
     /// The next delivery to poll; nil if none is due.
-    func due(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
+    func undecided(for destination: Destination, at now: Int) throws -> (CaptureRecord, DeliveryRecord)? {
         try queue.store.read { db in
             let condition = "WHERE destination = ? AND state = 'processing' AND due <= ? ORDER BY due LIMIT 1"
             guard let delivery = try DeliveryRecord.all(db, condition, [destination.number, now]).first,

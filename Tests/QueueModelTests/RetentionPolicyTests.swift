@@ -5,11 +5,17 @@ import Testing
 /// What prune may delete, for every combination of states, receipts, holdings and ages.
 struct RetentionPolicyTests {
     private static let day = 86_400_000
-    private static let week = RetentionPolicy(retention: 7 * day, includesCancelled: false)
+    private static let week = RetentionPolicy(retention: 7 * day)
     private static let hash = Digest(bytes: [UInt8](repeating: 7, count: 32))
 
-    private static let all = RetentionPolicy(retention: 7 * day, includesCancelled: true)
-    private static let parts = RetentionPolicy(retention: 7 * day, includesCancelled: false, acceptsParts: true)
+    private static let all = policy(7 * day) { $0.includesCancelled = true }
+    private static let parts = policy(7 * day) { $0.acceptsParts = true }
+
+    private static func policy(_ retention: Int, _ choose: (inout PruneOptions) -> Void) -> RetentionPolicy {
+        var options = PruneOptions()
+        choose(&options)
+        return RetentionPolicy(retention: retention, options)
+    }
 
     private static func facts(
         _ states: [DeliveryState], receipts: Bool = true, parts: [Bool]? = nil, holding: Holding = .spool,
@@ -59,7 +65,7 @@ struct RetentionPolicyTests {
 
     /// A failed capture is the only copy, so prune never deletes it.
     @Test func neverLetsGoOfWhatIsNotCompletedWhateverItsAge() {
-        for policy in [Self.week, RetentionPolicy(retention: 0, includesCancelled: true)] {
+        for policy in [Self.week, Self.policy(0) { $0.includesCancelled = true }] {
             for state in DeliveryState.allCases where state != .completed && state != .cancelled {
                 #expect(policy.permit(Self.facts([state]), now: .max) == nil)
                 for other in DeliveryState.allCases {

@@ -81,9 +81,7 @@ struct PruneSweep {
     mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
         let now = try queue.clock.read(db).believed
         let retention = try options.olderThan ?? QueueSettings(db).retention
-        let policy = RetentionPolicy(
-            retention: retention.milliseconds, includesCancelled: options.includesCancelled,
-            acceptsParts: options.acceptsParts, acceptsAbsent: options.acceptsAbsent)
+        let policy = RetentionPolicy(retention: retention.milliseconds, options)
         while place.stage != .over {
             let start = place
             let found = try rows(start, until: now - retention.milliseconds, limit: limit, db) { row in

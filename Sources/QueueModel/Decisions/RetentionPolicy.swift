@@ -4,20 +4,11 @@ package import CaptureBundle
 package struct RetentionPolicy: Sendable {
     /// How many milliseconds bytes are kept after their last completed delivery and after they were stored.
     package let retention: Int
-    /// Whether the user asked to delete captures whose deliveries were all cancelled.
-    package let includesCancelled: Bool
-    /// Whether a receipt for a part of the bundle is enough.
-    package let acceptsParts: Bool
-    /// Whether the owner of a folder has moved the copies away that are not there.
-    package let acceptsAbsent: Bool
+    /// What the user asked for.
+    package let options: PruneOptions
 
-    package init(
-        retention: Int, includesCancelled: Bool, acceptsParts: Bool = false, acceptsAbsent: Bool = false
-    ) {
-        self.retention = retention
-        self.includesCancelled = includesCancelled
-        self.acceptsParts = acceptsParts
-        self.acceptsAbsent = acceptsAbsent
+    package init(retention: Int, _ options: PruneOptions = PruneOptions()) {
+        (self.retention, self.options) = (retention, options)
     }
 
     /// The facts about a capture that decide about its deletion.
@@ -63,12 +54,13 @@ package struct RetentionPolicy: Sendable {
         let landed = facts.deliveries.filter { $0.state == .completed && $0.hasReceipt }
         let cancelled = facts.deliveries.filter { $0.state == .cancelled }
         guard landed.count + cancelled.count == facts.deliveries.count,
-            landed.allSatisfy({ $0.doubt == nil || $0.doubt == .absent && acceptsAbsent })
+            landed.allSatisfy({ $0.doubt == nil || $0.doubt == .absent && options.acceptsAbsent })
         else { return nil }
         if landed.isEmpty {
-            guard includesCancelled else { return nil }
+            guard options.includesCancelled else { return nil }
         } else {
-            guard acceptsParts || landed.contains(where: { !$0.isOfPart }), let finished = facts.finishedAt else {
+            guard options.acceptsParts || landed.contains(where: { !$0.isOfPart }), let finished = facts.finishedAt
+            else {
                 return nil
             }
             let since = max(finished, facts.storedAt)

@@ -143,26 +143,21 @@ struct PruneSweep {
         refused = []
         var found: [Item] = []
         for name in options.only ?? [] {
-            do throws(QueueError) {
-                let record = try QueueStore.converting(queue.folder) { try db.capture(named: name) }
+            do {
+                let record = try db.capture(named: name)
                 guard !found.contains(where: { $0.sequence == record.sequence }) else { continue }
-                let row = try QueueStore.converting(queue.folder) {
-                    try db.row("SELECT \(Self.columns) FROM captures WHERE seq = ?", [record.sequence])
+                guard record.state == .cancelled else {
+                    throw QueueError(
+                        .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
+                        cause: .notCancelled)
                 }
-                guard record.state == .cancelled, let row,
-                    let item = try QueueStore.converting(queue.folder, { try item(row, policy, at: now, db) })
-                else {
-                    throw record.state == .cancelled
-                        ? QueueError(.bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id)
-                        : QueueError(
-                            .stateRefused, "is \(record.state.rawValue), expected cancelled", of: record.id,
-                            cause: .notCancelled)
-                }
+                guard let row = try db.row("SELECT \(Self.columns) FROM captures WHERE seq = ?", [record.sequence]),
+                    let item = try item(row, policy, at: now, db)
+                else { throw QueueError(.bytesAbsent, "its bytes are \(record.holdingWords)", of: record.id) }
                 found.append(item)
-            } catch {
-                guard [.idUnknown, .idMalformed, .idAmbiguous, .stateRefused, .bytesAbsent].contains(error.code) else {
-                    throw error
-                }
+            } catch let error as QueueError
+                where [.idUnknown, .idMalformed, .idAmbiguous, .stateRefused, .bytesAbsent].contains(error.code)
+            {
                 refused.append(error)
             }
         }

@@ -86,7 +86,7 @@ extension UploadQueue.Destinations {
         if delivery.state == .failed {
             _ = try db.apply(
                 .retry, to: delivery, at: now,
-                .init(cause: cause, due: reading.wall, attempts: 0, idempotencyKey: .forgotten))
+                .init(cause: cause, due: reading.wall, attempts: 0, forgetsKey: true))
         } else {
             try db.run("UPDATE deliveries SET attempts = 0, idempotency_key = NULL WHERE id = ?", [delivery.number])
             try db.record(

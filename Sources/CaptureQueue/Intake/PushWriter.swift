@@ -195,7 +195,7 @@ extension PushWriter {
                     cause: options.resends
                         ? "pushed again, to be sent again"
                         : needsBytes ? "pushed again, its bytes were gone" : "pushed again, the copy there is compared",
-                    start: start, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
+                    start: start, attempts: 0, isInDoubt: false, forgetsKey: true))
             if isSent { notes.append("it will be sent again to \(delivery.destination ?? "the first destination")") }
         }
     }

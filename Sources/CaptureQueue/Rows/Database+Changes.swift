@@ -22,16 +22,14 @@ extension Database {
         /// nil keeps the stored value, except that what interrupts a try leaves doubt.
         var isInDoubt: Bool?
         var polls: Int?
-        var idempotencyKey: KeyChange = .kept
+        /// The key of a claim; nil keeps the stored one.
+        var idempotencyKey: String?
+        /// Whether the next try gets a key of its own.
+        var forgetsKey = false
         /// When a try ended; nil keeps the stored value.
         var triedAt: Int?
         /// Whether the capture has no other delivery.
         var isOnlyDelivery = false
-    }
-
-    enum KeyChange: Equatable {
-        case kept, forgotten
-        case made(String)
     }
 
     /// Applies an event to a delivery and updates the overall state of its capture.
@@ -79,6 +77,7 @@ extension Database {
     ) throws {
         let isWaiting = delivery.state != .uploading && change.token == nil && next != .completed
         let keepsToken = isWaiting || isInterrupted && !delivery.isInDoubt
+        let key = change.forgetsKey ? nil : change.idempotencyKey ?? delivery.idempotencyKey
         try run(
             """
             UPDATE deliveries SET state = ?, due = ?, attempts = ?, token = iif(?, token, ?), completed_at = ?,
@@ -93,7 +92,7 @@ extension Database {
                 change.remoteID ?? delivery.remoteID,
                 change.remoteURL ?? delivery.remoteURL, change.failure?.code, change.failure?.message,
                 change.isInDoubt ?? (delivery.isInDoubt || isInterrupted) ? 1 : 0, change.polls ?? delivery.polls,
-                change.idempotencyKey.applied(to: delivery.idempotencyKey), change.triedAt, next == .completed,
+                key, change.triedAt, next == .completed,
                 delivery.number,
             ])
     }
@@ -187,16 +186,6 @@ extension Database {
                 max(now, start.notBefore ?? now), sequence,
             ])
         try record(Int(lastInsertedRowID), from: nil, to: state, .push, cause: cause, at: now)
-    }
-}
-
-extension Database.KeyChange {
-    func applied(to known: String?) -> String? {
-        switch self {
-        case .kept: known
-        case .forgotten: nil
-        case .made(let key): key
-        }
     }
 }
 

@@ -40,7 +40,7 @@ extension Claims {
             default:
                 var (event, change) = try db.change(for: outcome, of: delivery, at: destination, settling, by: reading)
                 // The server has lost the capture, so it must not treat the next upload as a repetition.
-                if case .unclear = outcome { change.idempotencyKey = .forgotten }
+                if case .unclear = outcome { change.forgetsKey = true }
                 let isApplied = try db.apply(event, to: delivery, at: now.recordTime, change)
                 return (isApplied ? DeliveryStateMachine.next(delivery.state, event) : nil, takenBack)
             }

@@ -191,7 +191,7 @@ extension Database {
                 settling.retry)
         change.isInDoubt = outcome.leavesDoubt
         change.triedAt = now.recordTime
-        if case .rejected = outcome { change.idempotencyKey = .forgotten }
+        if case .rejected = outcome { change.forgetsKey = true }
         return (event, change)
     }
 

@@ -143,7 +143,7 @@ package struct Claims {
         let claimed = try db.apply(
             .claim, to: delivery, at: now,
             .init(
-                cause: "attempt \(attempt)", attempts: attempt, token: token, idempotencyKey: .made(key),
+                cause: "attempt \(attempt)", attempts: attempt, token: token, idempotencyKey: key,
                 isOnlyDelivery: capture.deliveries.count == 1))
         guard claimed else { return nil }
         try db.run(

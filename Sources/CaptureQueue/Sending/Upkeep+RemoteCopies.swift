@@ -57,7 +57,7 @@ extension UploadQueue.Upkeep {
             // With the old key, a server could answer again that it has the capture.
             return try db.apply(
                 .lose, to: delivery, at: now.recordTime,
-                .init(cause: text, due: now.wall, attempts: 0, isInDoubt: false, idempotencyKey: .forgotten))
+                .init(cause: text, due: now.wall, attempts: 0, isInDoubt: false, forgetsKey: true))
         }
     }
 }

@@ -152,7 +152,8 @@ package struct Claims {
         (delivery.state, delivery.attempts, delivery.idempotencyKey) = (.uploading, attempt, key)
         (delivery.completedAt, delivery.errorCode, delivery.errorMessage) = (nil, nil, nil)
         let place = try destination.knownPlace(of: capture).map { place in
-            try PutPlaces(queue: queue, delivery: delivery, token: token).take(place, for: capture.sha256, db)
+            try DeliveryRecords(queue: queue, capture: capture, delivery: delivery, token: token)
+                .take(place, for: capture.sha256, db)
         }
         return Claim(
             capture: capture, delivery: delivery, destination: destination, token: token, attempt: attempt, place: place

@@ -5,13 +5,7 @@ import QueueModel
 import QueueTransports
 
 /// Records where `put` sends bytes, so that a place proves one capture (Spec/upload.md section 4.3).
-struct PutPlaces: Sendable {
-    let queue: UploadQueue
-    let delivery: DeliveryRecord
-    let token: [UInt8]
-    /// What was taken with the claim.
-    var known: TakenPlace?
-
+extension DeliveryRecords {
     func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn {
         if let known, known.place == place, known.sha256 == sha256, case .ours = known.turn { return known.turn }
         do {
@@ -43,11 +37,5 @@ struct PutPlaces: Sendable {
             """,
             [place.data, sha256.data, delivery.number, Data(token)])
         return db.changesCount == 1 ? .ours(acceptedWith: nil, wasTried: false) : .unknown("the claim has expired")
-    }
-
-    func accepted(with status: Int, _ db: Database) throws {
-        try db.run(
-            "UPDATE deliveries SET place_status = ? WHERE id = ? AND token = ?",
-            [status, delivery.number, Data(token)])
     }
 }

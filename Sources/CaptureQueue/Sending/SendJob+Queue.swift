@@ -1,4 +1,5 @@
 import CaptureBundle
+import Foundation
 import GRDB
 import QueueFiles
 import QueueModel
@@ -19,10 +20,9 @@ extension SendJob {
         let file =
             capture.holding == .reference
             ? FilePath(capture.reference ?? "") : queue.folder.bundlePath(held ?? capture.sha256)
-        let places = PutPlaces(queue: queue, delivery: delivery, token: token, known: place)
         self.init(
             capture, delivery, token: token, now: now, file: file, held: held,
-            records: DeliveryRecords(queue: queue, capture: capture, delivery: delivery, places: places),
+            records: DeliveryRecords(queue: queue, capture: capture, delivery: delivery, token: token, known: place),
             layout: layout)
     }
 
@@ -33,11 +33,13 @@ extension SendJob {
 }
 
 /// The queue's records of one delivery, for its transport.
-private struct DeliveryRecords: SendRecords {
+struct DeliveryRecords: SendRecords {
     let queue: UploadQueue
     let capture: CaptureRecord
     let delivery: DeliveryRecord
-    let places: PutPlaces
+    let token: [UInt8]
+    /// The place that was taken with the claim.
+    var known: TakenPlace?
 
     func isAnother(_ remoteID: String, photo: Digest) -> Bool {
         // If the queue cannot be read, the capture is sent again, which is better than never.
@@ -46,15 +48,16 @@ private struct DeliveryRecords: SendRecords {
 
     func hadLanded() -> Bool { (try? queue.store.read { try $0.hadLanded(capture, delivery) }) ?? false }
 
-    func take(_ place: Digest, _ sha256: Digest) -> PlaceTurn { places.take(place, sha256) }
-
     func keep(_ finding: SendFinding) {
         try? queue.store.write { db in
             switch finding {
             case .body(let hash): try db.keep(hash, of: capture)
             case .digests(let traits):
                 try db.keep(traits, where: "id = (SELECT destination FROM deliveries WHERE id = ?)", delivery.number)
-            case .accepted(let status): try places.accepted(with: status, db)
+            case .accepted(let status):
+                try db.run(
+                    "UPDATE deliveries SET place_status = ? WHERE id = ? AND token = ?",
+                    [status, delivery.number, Data(token)])
             }
         }
     }

@@ -218,11 +218,8 @@ struct PushGroup {
     private func removeOldFiles(_ plans: [Plan]) {
         for case .arrived(let arrival, let record?, needsBytes: true) in plans
         where record.sha256 != arrival.facts.sha256 {
-            let rows = try? queue.store.read {
-                try $0.integer("SELECT count(*) FROM captures WHERE sha256 = ?", [record.sha256.data])
-            }
+            guard let rows = try? queue.store.read({ try $0.captures(of: record.sha256) }) else { continue }
             let hasBundle = FileStatus.exists(queue.folder.bundlePath(record.sha256))
-            guard let rows else { continue }
             let toFinish = RetentionPolicy.permitToFinish(
                 record.sha256, record.holding, isReference: record.reference != nil)
             let permit =
@@ -249,10 +246,7 @@ struct PushGroup {
         else { return }
         for file in given {
             let sha256 = file.sha256
-            let rows = try? queue.store.read {
-                try $0.integer(
-                    "SELECT count(*) FROM captures WHERE sha256 = ? AND holding <> 'removed'", [sha256.data])
-            }
+            let rows = try? queue.store.read { try $0.captures(of: sha256, where: "holding <> 'removed'") }
             guard let rows else { continue }
             let isThere = FileStatus.exists(queue.folder.bundlePath(sha256))
             let permit =

@@ -16,22 +16,11 @@ extension Database {
             """, [due, Absence.code, Absence.message(root), "\(root)/", "\(root)0"])
     }
 
-    /// Makes deliveries due that waited for their folder. Their `not_before` counts again with `limitWaits`.
-    func comeBack(_ deliveries: [Int], at now: Int) throws {
-        for number in deliveries {
-            try run(
-                "UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL WHERE id = ? AND error_code = ?",
-                [now, number, Absence.code])
-        }
-    }
-
-    /// Makes deliveries due whose file is there again.
-    func comeBack(_ record: CaptureRecord, at now: QueueClock.Reading) throws {
-        for delivery in record.deliveries where [.pending, .failed].contains(delivery.state) {
-            try run(
-                "UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL WHERE id = ? AND error_code = ?",
-                [due(of: delivery, now), delivery.number, Absence.code])
-        }
+    /// Makes a delivery due that waited for its file.
+    func comeBack(_ delivery: Int, due: Int) throws {
+        try run(
+            "UPDATE deliveries SET due = ?, error_code = NULL, error_message = NULL WHERE id = ? AND error_code = ?",
+            [due, delivery, Absence.code])
     }
 }
 

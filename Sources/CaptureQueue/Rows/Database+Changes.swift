@@ -165,6 +165,11 @@ extension Database {
         return sequence
     }
 
+    /// How many captures with these bytes fulfil a condition.
+    func captures(of sha256: Digest, where condition: String = "1") throws -> Int {
+        try integer("SELECT count(*) FROM captures WHERE sha256 = ? AND \(condition)", [sha256.data]) ?? 0
+    }
+
     /// The highest row number of a capture.
     func lastRow() throws -> Int { try integer("SELECT max(seq) FROM captures") ?? 0 }
 

@@ -42,8 +42,7 @@ extension Database {
     func quarantinedBytes(_ spool: Spool, of sha256: Digest? = nil) throws -> Int {
         try spool.quarantinedBytes { damaged in
             guard let damaged else { return sha256 == nil }
-            let stored = "SELECT 1 FROM captures WHERE sha256 = ? AND holding = 'spool'"
-            return try sha256 ?? damaged == damaged && integer(stored, [damaged.data]) == nil
+            return try sha256 ?? damaged == damaged && captures(of: damaged, where: "holding = 'spool'") == 0
         }
     }
 }

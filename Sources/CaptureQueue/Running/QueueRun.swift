@@ -69,7 +69,8 @@ public final class QueueRun: Sendable {
         let returned = try queue.store.returned()
         let first = try queue.store.write { db in
             let now = try queue.clock.observe(db)
-            try db.comeBack(returned, at: now.wall)
+            // Their `not_before` counts again with `limitWaits`.
+            for delivery in returned { try db.comeBack(delivery, due: now.wall) }
             try db.limitWaits(now, from: now.wall)
             return now
         }

@@ -210,9 +210,7 @@ struct QueueCheck {
     private func isNamed(_ sha256: Digest, isBundle: Bool) throws -> Bool {
         // A sidecar is needed if the bytes are pushed again. After a kill, damage may not have been renamed yet.
         let places = "'spool', 'removing', 'quarantined'" + (isBundle ? "" : ", 'reference', 'missing'")
-        return try queue.store.read {
-            try $0.integer("SELECT 1 FROM captures WHERE sha256 = ? AND holding IN (\(places))", [sha256.data]) != nil
-        }
+        return try queue.store.read { try $0.captures(of: sha256, where: "holding IN (\(places))") > 0 }
     }
 
     // MARK: - Findings
@@ -257,7 +255,12 @@ extension QueueCheck {
     /// Makes deliveries due that waited for a file which is there again.
     mutating func lookAgain(_ record: CaptureRecord) throws {
         guard !options.isDryRun, Self.awaitsFile(record) else { return }
-        try queue.store.write { db in try db.comeBack(record, at: queue.clock.observe(db)) }
+        try queue.store.write { db in
+            let now = try queue.clock.observe(db)
+            for delivery in record.deliveries where [.pending, .failed].contains(delivery.state) {
+                try db.comeBack(delivery.number, due: db.due(of: delivery, now))
+            }
+        }
         try report(.absent, record, "the file is there again", isRepaired: true)
     }
 

@@ -81,12 +81,9 @@ struct StrayFile {
     /// - Returns: false if something still needs the sidecar.
     func removeSidecar() throws -> Bool {
         try queue.store.turn { _ in
-            let rows = try queue.store.read {
-                try $0.integer(
-                    "SELECT count(*) FROM captures WHERE sha256 = ? AND holding = 'reference'", [sha256.data])
-            }
+            let rows = try queue.store.read { try $0.captures(of: sha256, where: "holding = 'reference'") }
             let hasBundle = FileStatus.exists(queue.folder.bundlePath(sha256))
-            guard let permit = RetentionPolicy.permitForSidecar(sha256, rows: rows ?? 1, hasBundle: hasBundle) else {
+            guard let permit = RetentionPolicy.permitForSidecar(sha256, rows: rows, hasBundle: hasBundle) else {
                 return false
             }
             try queue.spool.remove(permit)

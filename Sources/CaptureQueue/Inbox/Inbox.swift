@@ -161,13 +161,12 @@ extension Inbox {
     /// How long a file may lie there before `status` names it, in milliseconds.
     private static let patience = 600_000
 
-    static func standing(_ folder: FilePath, at now: Int) -> QueueStatus.Inbox {
+    static func standing(_ folder: FilePath, at now: Int) -> (left: Int, fault: String?) {
         do throws(NativeError) {
             // A sender can set the time of the last change to the bytes, but not that of the last change of all.
-            return QueueStatus.Inbox(
-                left: try files(in: folder).count { now - $0.status.changed / 1_000_000 > patience })
+            return (try files(in: folder).count { now - $0.status.changed / 1_000_000 > patience }, nil)
         } catch {
-            return QueueStatus.Inbox(left: 0, fault: error.text)
+            return (0, error.text)
         }
     }
 

@@ -20,7 +20,7 @@ extension UploadQueue {
                 status.totals[try row.state("state")] = try .init(row: row)
             }
             (status.usedBytes, status.nextBytes) = (try db.usedBytes(spool), try db.lastBytes())
-            status.quarantine = .init(bytes: try db.quarantinedBytes(spool), folder: folder.quarantine)
+            (status.quarantinedBytes, status.quarantine) = (try db.quarantinedBytes(spool), folder.quarantine)
             addDisk(to: &status)
             status.prunable = try prunable(status, db)
             let evictable = status.settings.evictsUploaded ? status.prunable?.bytes ?? 0 : 0
@@ -33,7 +33,9 @@ extension UploadQueue {
             status.traffic = try Traffic.all(db)
             status.isPaused = try db.text("SELECT paused FROM control") != nil
             status.clockDoubt = reading.doubt
-            status.inbox = status.settings.inbox.map { Inbox.standing(FilePath($0), at: reading.wall) }
+            if let inbox = status.settings.inbox {
+                (status.leftInInbox, status.inboxFault) = Inbox.standing(FilePath(inbox), at: reading.wall)
+            }
             return status
         }
     }

@@ -122,7 +122,7 @@ extension QueueStatus {
                 case .spoolAbsent: isSo(isSpoolAbsent)
                 case .overMark: isSo(isOverMark)
                 case .clock: isSo(clockDoubt != nil)
-                case .inbox: whole(destination == nil ? inbox.map { $0.fault == nil ? $0.left : 1 } ?? 0 : 0)
+                case .inbox: whole(destination != nil ? 0 : inboxFault == nil ? leftInInbox : 1)
                 }
             return found.filter { $0.count > 0 }
         }

@@ -44,22 +44,6 @@ public struct QueueStatus: Hashable, Sendable {
         package init(open: Int, ended: Int, due: Int) { (self.open, self.ended, self.due) = (open, ended, due) }
     }
 
-    package struct Inbox: Hashable, Sendable {
-        /// The files that have lain there for too long.
-        package let left: Int
-        /// Why the folder cannot be read.
-        package let fault: String?
-
-        package init(left: Int, fault: String? = nil) { (self.left, self.fault) = (left, fault) }
-    }
-
-    package struct Quarantine: Hashable, Sendable {
-        package let bytes: Int
-        package let folder: FilePath
-
-        package init(bytes: Int, folder: FilePath) { (self.bytes, self.folder) = (bytes, folder) }
-    }
-
     /// The totals of all states that at least one capture has.
     public package(set) var totals: [DeliveryState: Total] = [:]
     /// The bytes in the spool, including the quarantine.
@@ -97,17 +81,18 @@ public struct QueueStatus: Hashable, Sendable {
     /// What can be deleted so that the spool is below its limits again, and the disk has room; nil if nothing was uploaded
     /// or room is not short.
     public package(set) var prunable: Prunable?
-    package var inbox: Inbox?
+    /// The files that have lain in the inbox for too long.
+    package var leftInInbox = 0
+    /// Why the inbox cannot be read; nil if it can, or if there is none.
+    public package(set) var inboxFault: String?
     /// The folder of the queue that is on a mount of its own; nil if there is none.
     package var folderApart: FilePath?
-    /// How many of the used bytes are damaged files in quarantine, and where they are.
-    package var quarantine = Quarantine(bytes: 0, folder: "")
+    /// How many of the used bytes are damaged files in quarantine.
+    package var quarantinedBytes = 0
+    package var quarantine: FilePath = ""
     package var disk = DiskKind.usual
 
     package init(_ settings: QueueSettings) { self.settings = settings }
-
-    /// Why the inbox cannot be read; nil if it can, or if there is none.
-    public var inboxFault: String? { inbox?.fault }
 
     public var isOverMark: Bool { usedBytes > settings.warnAt }
 
@@ -116,8 +101,8 @@ public struct QueueStatus: Hashable, Sendable {
 
     /// Whether the used bytes would be within `warn-at`, or else within `limit`, without the damaged files.
     package var isCrowdedByQuarantine: Bool {
-        let rest = usedBytes - quarantine.bytes
-        return quarantine.bytes > 0 && rest <= max(settings.warnAt, (settings.limit ?? 0) - max(nextBytes, 1))
+        let rest = usedBytes - quarantinedBytes
+        return quarantinedBytes > 0 && rest <= max(settings.warnAt, (settings.limit ?? 0) - max(nextBytes, 1))
     }
 
     /// What `push` may delete when it needs room.

@@ -181,7 +181,7 @@ extension QueueConcern {
     }
 
     private func used(_ status: QueueStatus) -> String {
-        let damaged = status.quarantine.bytes
+        let damaged = status.quarantinedBytes
         let which = damaged > 0 ? ", \(Quantity.bytes(damaged)) of it damaged and in quarantine" : ""
         return Quantity.bytes(status.usedBytes) + which
     }
@@ -205,7 +205,7 @@ extension QueueConcern {
         }
         if status.isCrowdedByQuarantine, [.atLimit, .overMark].contains(code) {
             let advice = "push the damaged bundles again, and then delete their old files"
-            return (found, advice, "ls -l \(ShellWord.quote(status.quarantine.folder))")
+            return (found, advice, "ls -l \(ShellWord.quote(status.quarantine))")
         }
         if sends, status.waiting > 0 { return (found, "nothing is fully uploaded yet, so send it", capqueue("run")) }
         return (found, last.advice, last.next)

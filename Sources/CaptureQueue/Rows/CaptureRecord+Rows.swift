@@ -51,7 +51,7 @@ extension CaptureRecord {
 
 extension DeliveryRecord {
     static let columns = """
-        id, capture, state, priority, due, attempts, completed_at, receipt, part, remote_id, remote_url,
+        id, capture, state, due, attempts, completed_at, receipt, part, remote_id, remote_url,
         error_code, error_message, in_doubt, polls, idempotency_key,
         (SELECT name FROM destinations WHERE destinations.id = deliveries.destination) AS destination_name
         """
@@ -61,7 +61,6 @@ extension DeliveryRecord {
             number: try row.needInteger("id"),
             destination: try row.text("destination_name"),
             state: try row.state("state"),
-            priority: try row.needInteger("priority"),
             dueAt: try row.needTime("due"),
             attempts: try row.needInteger("attempts"),
             completedAt: try row.time("completed_at"),

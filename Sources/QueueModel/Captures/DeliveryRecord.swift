@@ -6,7 +6,6 @@ public struct DeliveryRecord: Hashable, Sendable {
     /// The name of the destination; nil only if the queue had no destination at push.
     public let destination: String?
     public package(set) var state: DeliveryState
-    public let priority: Int
     /// The earliest time of the next try.
     public let dueAt: CaptureTime
     public package(set) var attempts: Int
@@ -27,15 +26,14 @@ public struct DeliveryRecord: Hashable, Sendable {
     package let capture: Int
 
     package init(
-        number: Int, destination: String?, state: DeliveryState, priority: Int, dueAt: CaptureTime,
-        attempts: Int, completedAt: CaptureTime?, receipt: String?, part: String? = nil,
+        number: Int, destination: String?, state: DeliveryState, dueAt: CaptureTime, attempts: Int,
+        completedAt: CaptureTime?, receipt: String?, part: String? = nil,
         remoteID: String?, remoteURL: String?, errorCode: String?, errorMessage: String?, isInDoubt: Bool,
         polls: Int, idempotencyKey: String?, capture: Int
     ) {
         self.number = number
         self.destination = destination
         self.state = state
-        self.priority = priority
         self.dueAt = dueAt
         self.attempts = attempts
         self.completedAt = completedAt

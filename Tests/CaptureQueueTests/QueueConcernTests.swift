@@ -178,15 +178,15 @@ struct QueueConcernTests {
     /// Two transfers side by side, a break of an hour, and one whose first attempt failed.
     @Test func theRateCountsTheTimeInWhichSomethingWasSent() {
         let attempts: [SendingRate.Attempt] = [
-            .init(delivery: 1, bytes: 4000, start: 0, end: 3000),
-            .init(delivery: 2, bytes: 4000, start: 1000, end: 4000),
-            .init(delivery: 3, bytes: 2000, start: Self.hour, end: Self.hour + 500),
-            .init(delivery: 3, bytes: 2000, start: Self.hour + 600, end: Self.hour + 1100),
+            (delivery: 1, bytes: 4000, start: 0, end: 3000),
+            (delivery: 2, bytes: 4000, start: 1000, end: 4000),
+            (delivery: 3, bytes: 2000, start: Self.hour, end: Self.hour + 500),
+            (delivery: 3, bytes: 2000, start: Self.hour + 600, end: Self.hour + 1100),
         ]
         #expect(SendingRate(attempts)?.bytesPerSecond == 2000)
         #expect(SendingRate(attempts.reversed())?.bytesPerSecond == 2000)
         #expect(SendingRate([]) == nil)
-        #expect(SendingRate([.init(delivery: 1, bytes: 9, start: 5, end: 5)])?.bytesPerSecond == 9000)
+        #expect(SendingRate([(delivery: 1, bytes: 9, start: 5, end: 5)])?.bytesPerSecond == 9000)
     }
 
     @Test func theLargestBacklogOverflowsNothing() {

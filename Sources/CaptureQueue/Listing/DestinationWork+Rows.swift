@@ -123,9 +123,10 @@ extension DestinationWork {
             WHERE attempts.ended_at IS NOT NULL
             """, [number, now - lately]
         ) { row in
-            SendingRate.Attempt(
+            (
                 delivery: try row.needInteger("id"), bytes: try row.needInteger("bytes"),
-                start: try row.needInteger("started_at"), end: try row.needInteger("ended_at"))
+                start: try row.needInteger("started_at"), end: try row.needInteger("ended_at")
+            )
         }
         return SendingRate(landed)
     }

@@ -2,18 +2,8 @@
 public struct SendingRate: Hashable, Sendable {
     public let bytesPerSecond: Int
 
-    /// One attempt that ended, in Unix milliseconds.
-    package struct Attempt {
-        let delivery: Int
-        /// Of the capture.
-        let bytes: Int
-        let start: Int
-        let end: Int
-
-        package init(delivery: Int, bytes: Int, start: Int, end: Int) {
-            (self.delivery, self.bytes, self.start, self.end) = (delivery, bytes, start, end)
-        }
-    }
+    /// One attempt that ended, in Unix milliseconds, with the bytes of the capture.
+    package typealias Attempt = (delivery: Int, bytes: Int, start: Int, end: Int)
 
     package init?(bytesPerSecond: Int) {
         guard bytesPerSecond > 0 else { return nil }

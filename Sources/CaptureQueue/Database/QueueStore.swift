@@ -94,9 +94,8 @@ final class QueueStore: Sendable {
         _ folder: QueueFolder, _ bytes: Int = QueueFolder.roomToOpen, mayMigrate: Bool
     ) throws -> DatabaseQueue? {
         if folder.isTooFullForSharedMemory(bytes) { return nil }
-        do { return try connectCurrent(folder, mayMigrate: mayMigrate) } catch {
-            if isOfFullDisk(error, folder) { return nil }
-            throw error
+        do { return try connectCurrent(folder, mayMigrate: mayMigrate) } catch  where isOfFullDisk(error, folder) {
+            return nil
         }
     }
 

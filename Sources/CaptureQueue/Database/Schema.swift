@@ -62,16 +62,9 @@ enum Schema {
             throw QueueError(
                 .damaged, "the database is empty, but the spool holds bundles", of: folder.database)
         }
-        guard tables == 0 || isOurs else {
-            // A kill during the first migration leaves only the list of migrations, which is empty.
-            let isHalfMade =
-                try tables == 1 && db.tableExists("grdb_migrations") && migrator.appliedMigrations(db).isEmpty
-            guard isHalfMade else {
-                throw QueueError(
-                    .damaged, "is a database of another program", of: folder.database,
-                    cause: .foreign)
-            }
-            return
+        // A kill during the first migration leaves only the list of migrations, which is empty.
+        guard try tables == 0 || isOurs || tables == 1 && db.tableExists("grdb_migrations") && isNew(db) else {
+            throw QueueError(.damaged, "is a database of another program", of: folder.database, cause: .foreign)
         }
         guard tables > 0, try migrator.hasBeenSuperseded(db) else { return }
         if try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations").contains(where: unreleased.contains) {

@@ -11,26 +11,24 @@ struct PushWriter {
     let db: Database
     private let queue: UploadQueue
     let options: PushOptions
-    let now: Int
     /// When a new delivery may be sent.
     let start: DeliveryStart
     let reading: QueueClock.Reading
     let destinations: [Int]
     private let usedBefore: Int
+    var now: Int { reading.recordTime }
 
     init(_ db: Database, _ push: Push) throws {
         self.db = db
         queue = push.queue
         options = push.options
-        let reading = try queue.clock.observe(db)
-        let now = reading.recordTime
-        (self.reading, self.now) = (reading, now)
+        reading = try queue.clock.observe(db)
         start = DeliveryStart(reading, notBefore: options.notBefore, delay: options.delay)
         if let name = options.session, options.reopensSession,
             try db.integer("SELECT 1 FROM sessions WHERE name = ?", [name]) != nil
         {
             // The user asked for this, so it is done even if no capture joins the session.
-            _ = try db.session(name, reopens: true, at: now)
+            _ = try db.session(name, reopens: true, at: reading.recordTime)
         }
         // Use the default destination that the sidecar names, because the default may have changed meanwhile.
         let fallback = push.fallback.flatMap { try? db.activeDestination($0) }

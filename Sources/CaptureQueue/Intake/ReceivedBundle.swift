@@ -2,7 +2,7 @@ public import CaptureBundle
 import CaptureNative
 import GRDB
 import QueueFiles
-public import QueueModel
+import QueueModel
 import QueueTransports
 
 /// A bundle that was restored from an upload body and verified. It is on the disk, but not in the queue yet. Its bytes

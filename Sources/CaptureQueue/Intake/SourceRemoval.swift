@@ -74,11 +74,6 @@ struct SourceRemoval {
         }
         if pushed.outcome == .stored { return true }
         guard (try? queue.spool.matches(pushed.sha256)) ?? false else { return false }
-        do {
-            try queue.spool.settle([pushed.sha256])
-            return true
-        } catch {
-            return false
-        }
+        return (try? queue.spool.settle([pushed.sha256])) != nil
     }
 }

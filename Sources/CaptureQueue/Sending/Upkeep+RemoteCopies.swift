@@ -1,5 +1,5 @@
 import CaptureBundle
-public import QueueModel
+import QueueModel
 import QueueTransports
 
 /// Asks destinations what they still have (Spec/capqueue.md, `check --remote`).

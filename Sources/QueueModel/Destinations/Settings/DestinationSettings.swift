@@ -20,7 +20,7 @@ public enum DestinationSettings: Hashable, Sendable {
     /// - Parameter name: the destination, for errors.
     /// - Throws: `destination.settings`. URLs and files are checked when a destination gets the settings.
     public init(_ kind: Destination.Kind, _ texts: [String: String], of name: String? = nil) throws(QueueError) {
-        var reader = SettingTexts(reading: texts)
+        var reader = SettingTexts(texts: texts, isReading: true)
         do throws(QueueError) {
             switch kind {
             case .folder: self = .folder(try FolderSettings(&reader))
@@ -84,7 +84,7 @@ public enum DestinationSettings: Hashable, Sendable {
     /// The pace; the default one if it cannot be read.
     package var pace: PaceSettings {
         guard case .unusable(_, let texts, _) = self else { return stored?.pace ?? PaceSettings() }
-        var (reader, pace) = (SettingTexts(reading: texts), PaceSettings())
+        var (reader, pace) = (SettingTexts(texts: texts, isReading: true), PaceSettings())
         return (try? pace.pass(&reader)) == nil ? PaceSettings() : pace
     }
 

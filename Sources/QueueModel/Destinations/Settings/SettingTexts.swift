@@ -5,12 +5,8 @@ import SystemPackage
 /// Each kind has one list of `pass` calls for both directions: `pass` sets a value from its text, or writes its text.
 /// Reading removes the text, so the texts that are left have unknown names.
 struct SettingTexts {
-    private(set) var texts: [String: String]
-    let isReading: Bool
-
-    init() { (texts, isReading) = ([:], false) }
-
-    init(reading texts: [String: String]) { (self.texts, isReading) = (texts, true) }
+    private(set) var texts: [String: String] = [:]
+    var isReading = false
 
     /// Reads or writes a value. If it has no text, it stays as it is.
     ///

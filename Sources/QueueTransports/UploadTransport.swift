@@ -9,7 +9,7 @@ package import SystemPackage
 /// The contract: `send` may be called again for the same delivery after any outcome. It never makes the destination store
 /// a second copy if the destination can detect that. It returns `completed` only with a receipt that names the
 /// bundle's hash. It returns `blocked` and `parked` only if the delivery is neither proven nor refused. It
-/// never throws: every failure is an outcome. It writes nothing to the queue.
+/// never throws: every failure is an outcome. It changes the queue only through the records of its job.
 package protocol UploadTransport {
     /// A block that is known without a request, such as a folder that is not mounted. It is checked before each claim.
     var absence: Block? { get }
@@ -101,7 +101,7 @@ extension UploadTransport {
 package struct SendJob {
     package let capture: CaptureRecord
     package let delivery: DeliveryRecord
-    /// A random 128-bit value that identifies this try.
+    /// 128 bits that identify this try: the number of the run, and 64 random bits.
     let token: [UInt8]
     /// The time when the job was made, in Unix milliseconds.
     let now: Int
@@ -189,7 +189,7 @@ package final class SendControl: Sendable {
         self.network = network
     }
 
-    /// Asks the transfer to end, which takes at most a second.
+    /// Asks the transfer to end. One that moves bytes ends within a second.
     ///
     /// - Parameter code: what the attempt is stored with.
     package func stop(_ cause: String, code: String? = nil) {

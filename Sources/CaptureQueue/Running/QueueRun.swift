@@ -3,8 +3,8 @@ import CaptureNative
 import QueueFiles
 public import QueueModel
 
-/// Sends the deliveries of a queue (Spec/queue.md section 13). Each transfer has a thread, and one more supervises
-/// them.
+/// Sends the deliveries of a queue (Spec/queue.md section 13). Each transfer has a thread (`SendingThreads`), one more stores
+/// their results and claims ahead for them (`ResultWriter`), and the thread that calls `perform` supervises them.
 ///
 /// ```swift
 /// let run = QueueRun(queue, options) { event in print(event.name) }

@@ -42,6 +42,6 @@ public struct CheckResult: Hashable, Sendable {
     public internal(set) var bytesRead = 0
     /// The number of captures that were added from stray files, and are held.
     public internal(set) var held = 0
-    /// The number of findings that were not repaired, by kind.
-    public internal(set) var open: [CheckFinding.Kind: Int] = [:]
+    /// The number of findings that were not repaired, by kind. `checkRemote` gives more of them.
+    public var open: [CheckFinding.Kind: Int] = [:]
 }

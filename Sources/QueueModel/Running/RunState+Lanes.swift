@@ -43,7 +43,8 @@ extension RunState {
         package var served = 0
         package var fault: (any Error)?
         package var isLeaving = false
-        /// Which of its two slots in `BegunClaims` the next claim gets.
+        /// Which of its two slots in `BegunClaims` the next claim gets. Two are enough: a lane begins a third claim only after
+        /// the result of the first one is stored.
         package var slot = 0
 
         /// Whether it has nothing to send and was told so.

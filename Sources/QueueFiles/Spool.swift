@@ -45,7 +45,7 @@ package struct Spool: Sendable {
         var shards: [FilePath.Component: FolderHandle] = [:]
         for shard in Set(files.map(\.shard)) {
             let path = folder.spool.appending(shard)
-            let target = try onFile(path) { try spool.subfolderUnsynced(shard, mode: 0o700).folder }
+            let target = try onFile(path) { try spool.subfolder(shard, mode: 0o700, isSynced: false).folder }
             try QueueFolder.requirePrivate(path, onFile(path) { try target.status() })
             shards[shard] = target
         }

@@ -12,8 +12,7 @@ package struct FileStatus: Sendable, Hashable {
     package let owner: UInt32
     /// The number of names (hard links) that the file has.
     package let links: Int
-    package let device: UInt64
-    package let inode: UInt64
+    package let identity: Identity
     /// The time of the last change to the bytes (`modified`) and to anything of the file (`changed`), in nanoseconds
     /// since 1970.
     package let modified: Int
@@ -31,8 +30,7 @@ package struct FileStatus: Sendable, Hashable {
         mode = raw.st_mode & 0o7777
         owner = raw.st_uid
         links = Int(raw.st_nlink)
-        device = UInt64(raw.st_dev)
-        inode = UInt64(raw.st_ino)
+        identity = Identity(device: UInt64(raw.st_dev), inode: UInt64(raw.st_ino))
         modified = raw.st_mtim.tv_sec * 1_000_000_000 + raw.st_mtim.tv_nsec
         changed = raw.st_ctim.tv_sec * 1_000_000_000 + raw.st_ctim.tv_nsec
     }
@@ -53,10 +51,9 @@ package struct FileStatus: Sendable, Hashable {
 
     /// The major and the minor number of the device, as `/sys/dev/block` names it.
     package var deviceNumbers: (major: UInt64, minor: UInt64) {
-        (device >> 8 & 0xfff | device >> 32 & ~0xfff, device & 0xff | device >> 12 & 0xffff_ff00)
+        let device = identity.device
+        return (device >> 8 & 0xfff | device >> 32 & ~0xfff, device & 0xff | device >> 12 & 0xffff_ff00)
     }
-
-    package var identity: Identity { Identity(device: device, inode: inode) }
 
     package func isSameFile(as other: FileStatus) -> Bool { identity == other.identity }
 

@@ -15,22 +15,16 @@ package final class FolderHandle: Sendable {
 
     /// Opens the folder `name` inside this one and creates it if it is missing. A symbolic link is refused (`ENOTDIR`).
     ///
+    /// - Parameter isSynced: False for callers that sync this folder once for many subfolders.
     /// - Returns: The folder, and whether this call created it.
-    package func subfolder(_ name: FilePath.Component, mode: mode_t) throws(NativeError) -> (
-        folder: FolderHandle, isMade: Bool
-    ) {
-        let made = try subfolderUnsynced(name, mode: mode)
-        if made.isMade { try synchronize() }
-        return made
-    }
-
-    /// Does the same as `subfolder` without syncing, for callers that sync this folder once for many subfolders.
-    package func subfolderUnsynced(
-        _ name: FilePath.Component, mode: mode_t
+    package func subfolder(
+        _ name: FilePath.Component, mode: mode_t, isSynced: Bool = true
     ) throws(NativeError) -> (folder: FolderHandle, isMade: Bool) {
         let isMade = (unsafe name.native { unsafe mkdirat(handle.descriptor, $0, mode) }) == 0
         guard isMade || errno == EEXIST else { throw .system("mkdir") }
-        return (FolderHandle(try open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)), isMade)
+        let folder = FolderHandle(try open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))
+        if isMade && isSynced { try synchronize() }
+        return (folder, isMade)
     }
 
     package func open(_ name: FilePath.Component, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {

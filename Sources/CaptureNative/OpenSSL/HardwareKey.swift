@@ -196,10 +196,9 @@ extension P256PrivateKey {
         let keys = try HardwareProvider(uri.kind).find(place, type: OSSL_STORE_INFO_PKEY, pin: source)
         guard let found = keys.first else { throw try missing(uri, source) }
         guard keys.count == 1 else { throw .severalKeys(keys.count) }
+        let point = try found.point()
         let publicKey: P256PublicKey?
-        do { publicKey = try P256PublicKey(point: found.point()) } catch let error as HardwareKeyFailure {
-            throw error
-        } catch { throw .refused("its point cannot be loaded") }
+        do { publicKey = try P256PublicKey(point: point) } catch { throw .refused("its point cannot be loaded") }
         guard let publicKey else { throw .refused("its point is not on the curve") }
         // Each trial without the right PIN counts, and a TPM locks itself after a few of them.
         if source.wasAsked && !source.wasGiven { throw .pinNeeded }

@@ -137,16 +137,12 @@ package final class P256PrivateKey: @unchecked Sendable {
                 throw .tooManyIterations(count)
             }
             guard let passphrase else { throw .passphraseNeeded }
-            do {
-                guard let opened = try EncryptedPrivateKeyInfo.open(contents, passphrase: passphrase) else {
-                    throw LoadFailure.wrongPassphrase
-                }
-                plain = opened
-            } catch let error as NativeError {
+            let opened: [UInt8]?
+            do { opened = try EncryptedPrivateKeyInfo.open(contents, passphrase: passphrase) } catch {
                 throw .native(error)
-            } catch {
-                throw .wrongPassphrase
             }
+            guard let opened else { throw .wrongPassphrase }
+            plain = opened
         default:
             throw .damaged
         }

@@ -24,11 +24,9 @@ package final class HelperProcess: Sendable {
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .system("socketpair") }
         socket = FileHandle(owning: ends[0])
         let other = FileHandle(owning: ends[1])
-        var start = ProcessStart(program: program, arguments: [program.lastComponent?.string ?? ""] + arguments)
-        start.input = input ?? other
-        start.output = other
-        start.discardsErrors = true
-        start.closesOthers = true
+        let start = ProcessStart(
+            program: program, arguments: [program.lastComponent?.string ?? ""] + arguments, input: input ?? other,
+            output: other, discardsErrors: true, closesOthers: true)
         child = Mutex(try start.run())
     }
 

@@ -11,11 +11,11 @@ struct ProcessStart {
     let arguments: [String]
     /// The environment, each variable as `NAME=value`.
     var variables: [String] = []
-    /// The descriptor for the child's standard input, like `output` for its standard output; nil to inherit ours.
-    var input: FileHandle?
-    var output: FileHandle?
+    /// The child's standard input and output.
+    let input: FileHandle
+    let output: FileHandle
     /// Whether the child's standard error is discarded; otherwise the child inherits ours.
-    var discardsErrors = false
+    let discardsErrors: Bool
     /// Whether all other descriptors are closed in the child, also those that were opened without `O_CLOEXEC`.
     var closesOthers = false
 
@@ -23,8 +23,8 @@ struct ProcessStart {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input.descriptor, STDIN_FILENO) }
-        if let output { unsafe posix_spawn_file_actions_adddup2(&actions, output.descriptor, STDOUT_FILENO) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, input.descriptor, STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output.descriptor, STDOUT_FILENO)
         if discardsErrors {
             unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
         }
@@ -38,31 +38,17 @@ struct ProcessStart {
         unsafe posix_spawnattr_setsigmask(&attributes, &blocked)
         unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
         var child: pid_t = 0
-        let words = CStrings(arguments)
-        let variables = CStrings(variables)
+        let (words, variables) = unsafe (Self.copies(of: arguments), Self.copies(of: variables))
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
         let code = unsafe program.native { path in
-            unsafe posix_spawn(&child, path, &actions, &attributes, words.pointers, variables.pointers)
+            unsafe posix_spawn(&child, path, &actions, &attributes, words, variables)
         }
         guard code == 0 else { throw .system("posix_spawn", code) }
         return child
     }
-}
 
-/// An array of C strings that ends with a null pointer.
-@safe
-private final class CStrings {
-    let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-    private let count: Int
-
-    init(_ strings: [String]) {
-        count = strings.count
-        unsafe pointers = .allocate(capacity: count + 1)
-        for (index, string) in strings.enumerated() { unsafe pointers[index] = strdup(string) }
-        unsafe pointers[count] = nil
-    }
-
-    deinit {
-        for index in 0..<count { unsafe free(pointers[index]) }
-        unsafe pointers.deallocate()
+    /// C strings, which the caller frees, and a null pointer at the end.
+    private static func copies(of strings: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        unsafe strings.map { unsafe strdup($0) } + [nil]
     }
 }

@@ -31,17 +31,11 @@ package struct ShellCommand {
         guard unsafe pipe(&ends) == 0 else { throw .system("pipe") }
         let (reader, writer) = (FileHandle(owning: ends[0]), FileHandle(owning: ends[1]))
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let child = try spawn(given, writer)
-        return try wait(for: child, reader, closing: writer, isStopped)
-    }
-
-    private func spawn(_ given: FileHandle, _ writer: FileHandle) throws(NativeError) -> pid_t {
-        var start = ProcessStart(program: "/bin/sh", arguments: ["/bin/sh", "-c", text])
-        start.variables = ProcessEnvironment.all(adding: environment)
-        start.input = given
-        start.output = writer
-        start.discardsErrors = !showsErrors
-        return try start.run()
+        let start = ProcessStart(
+            program: "/bin/sh", arguments: ["/bin/sh", "-c", text],
+            variables: ProcessEnvironment.all(adding: environment), input: given, output: writer,
+            discardsErrors: !showsErrors)
+        return try wait(for: start.run(), reader, closing: writer, isStopped)
     }
 
     private func wait(
@@ -50,7 +44,7 @@ package struct ShellCommand {
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         let started = MonotonicClock.seconds
-        var ended: (ending: Ending, at: Double)?
+        var ended: Ending?
         while true {
             // Our own write end stays open, so reading never reports an end of file; the exit of the child ends the
             // loop.
@@ -62,12 +56,12 @@ package struct ShellCommand {
             if let ended {
                 // A process that the command started may go on writing for ever, so stop at the limit.
                 if hasOutput && output.count < outputLimit { continue }
-                return (ended.ending, output)
+                return (ended, output)
             }
             var status: Int32 = 0
             if unsafe waitpid(child, &status, WNOHANG) == child {
                 let signal = status & 0x7f
-                ended = (signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal), MonotonicClock.seconds)
+                ended = signal == 0 ? .code(status >> 8 & 0xff) : .signal(signal)
             } else if MonotonicClock.seconds - started > seconds || isStopped() {
                 kill(-child, SIGKILL)
                 unsafe _ = waitpid(child, &status, 0)

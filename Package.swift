@@ -105,7 +105,7 @@ let package = Package(
             name: "CommandSupport",
             dependencies: [
                 "CaptureNative", "CaptureBundle", "CaptureDevice", "CaptureImport", "CapturePages", "PictureClient",
-                system, argumentParser,
+                "PictureMessages", system, argumentParser,
             ],
             swiftSettings: strict),
         .executableTarget(

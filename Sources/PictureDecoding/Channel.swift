@@ -5,20 +5,14 @@ import PictureMessages
 enum Channel {
     /// Reads exactly `count` bytes; nil at the end of the input.
     static func read(_ count: Int) -> [UInt8]? {
-        var isWhole = true
-        let bytes = unsafe [UInt8].filled(count) { target in
-            var filled = 0
-            while filled < count {
-                let done = unsafe Glibc.read(STDIN_FILENO, target + filled, count - filled)
-                if done < 0 && errno == EINTR { continue }
-                guard done > 0 else {
-                    isWhole = false
-                    return
-                }
-                filled += done
-            }
+        var bytes = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let done = unsafe bytes.withUnsafeMutableBytes { unsafe readSome(into: .init(rebasing: $0[filled...])) }
+            guard done > 0 else { return nil }
+            filled += done
         }
-        return isWhole ? bytes : nil
+        return bytes
     }
 
     /// Reads what is there, at most the size of the buffer: 0 bytes at the end of the input, -1 if it cannot be read.

@@ -46,7 +46,7 @@ final class Decoders {
             return [AnswerPart(.file, file, width: width, height: height)]
         case .jpeg(let width, let height, let quality):
             try memory.require(bytes.count)
-            return [try file(Pixels(width: width, height: height, bytes: bytes), quality)]
+            return [try file(PixelImage(width, height, bytes), quality)]
         case .heif(let withPhoto):
             guard let heif else { throw Self.notLoaded }
             return try heif.parts(bytes, memory, encoder: withPhoto ? jpeg : nil)
@@ -69,7 +69,7 @@ final class Decoders {
     private static let notLoaded = DecodingRefusal(
         .unsupported, "needs a library that this process was not started with")
 
-    private func file(_ pixels: Pixels, _ quality: Int) throws(DecodingRefusal) -> AnswerPart {
+    private func file(_ pixels: PixelImage, _ quality: Int) throws(DecodingRefusal) -> AnswerPart {
         AnswerPart(.file, try jpeg.encode(pixels, quality: quality), width: pixels.width, height: pixels.height)
     }
 }
@@ -108,13 +108,14 @@ struct AnswerPart {
     }
 }
 
-/// 8-bit RGB.
-struct Pixels {
-    let width: Int
-    let height: Int
-    let bytes: [UInt8]
+extension PixelImage {
+    /// A picture that was decoded.
+    init(_ width: Int, _ height: Int, _ rgb: [UInt8]) throws(DecodingRefusal) {
+        guard let image = PixelImage(width: width, height: height, rgb: rgb) else { throw .tooLarge }
+        self = image
+    }
 
-    var part: AnswerPart { AnswerPart(.pixels, bytes, width: width, height: height) }
+    var part: AnswerPart { AnswerPart(.pixels, rgb, width: width, height: height) }
 }
 
 extension String {

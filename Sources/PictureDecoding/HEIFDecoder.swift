@@ -148,10 +148,10 @@ final class HEIFDecoder {
         return facts
     }
 
-    private func pixels(_ handle: OpaquePointer, _ aperture: HEIFAperture?) throws(DecodingRefusal) -> Pixels {
+    private func pixels(_ handle: OpaquePointer, _ aperture: HEIFAperture?) throws(DecodingRefusal) -> PixelImage {
         try unsafe decoded(handle, heif_colorspace_RGB, heif_chroma_interleaved_RGB) { image throws(DecodingRefusal) in
             let (width, height, rgb) = try unsafe plane(image, heif_channel_interleaved, each: 3, aperture: aperture)
-            return Pixels(width: width, height: height, bytes: rgb)
+            return try PixelImage(width, height, rgb)
         }
     }
 

@@ -23,8 +23,8 @@ final class JPEGDecoder {
     /// Encodes and decodes once. libjpeg-turbo then detects the features of the processor. For this it reads
     /// /proc/cpuinfo on some processors, so it must happen before the sandbox closes.
     func warmUp() {
-        let grey = Pixels(width: 16, height: 16, bytes: [UInt8](repeating: 128, count: 16 * 16 * 3))
-        guard let file = try? encode(grey, quality: 90) else { return }
+        let grey = [UInt8](repeating: 128, count: 16 * 16 * 3)
+        guard let file = try? encode(PixelImage(16, 16, grey), quality: 90) else { return }
         let request = PictureRequest(.pixels(.jpeg, eighths: 8), byteCount: file.count, hasAllMemory: true)
         _ = try? pixels(file, eighths: 8, MemoryShare(request))
     }
@@ -42,7 +42,7 @@ final class JPEGDecoder {
     }
 
     /// Decodes a picture to 8-bit RGB, reduced to `eighths` eighths of its size: 1, 2, 4 or 8.
-    func pixels(_ file: [UInt8], eighths: Int, _ memory: MemoryShare) throws(DecodingRefusal) -> Pixels {
+    func pixels(_ file: [UInt8], eighths: Int, _ memory: MemoryShare) throws(DecodingRefusal) -> PixelImage {
         let header = try header(file)
         guard ![TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(header.colours) else {
             throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), expected RGB or grey")
@@ -50,17 +50,17 @@ final class JPEGDecoder {
         let (width, height) = ((header.width * eighths + 7) / 8, (header.height * eighths + 7) / 8)
         let bytes = try decode(
             file, header: header, size: (width, height), format: TJPF_RGB, each: 3, memory: memory, isStrict: false)
-        return Pixels(width: width, height: height, bytes: bytes)
+        return try PixelImage(width, height, bytes)
     }
 
     /// A JPEG without metadata.
-    func encode(_ pixels: Pixels, quality: Int) throws(DecodingRefusal) -> [UInt8] {
+    func encode(_ pixels: PixelImage, quality: Int) throws(DecodingRefusal) -> [UInt8] {
         var file: UnsafeMutablePointer<UInt8>?
         var count: UInt = 0
         defer { unsafe tjFree(file) }
         // A high quality gets the full colour resolution.
         let subsampling = quality >= 90 ? TJSAMP_444 : TJSAMP_420
-        let code = unsafe pixels.bytes.read { source, _ in
+        let code = unsafe pixels.rgb.read { source, _ in
             unsafe tjCompress2(
                 compressor, source, Int32(pixels.width), 0, Int32(pixels.height), Int32(TJPF_RGB.rawValue), &file,
                 &count, Int32(subsampling.rawValue), Int32(quality), 0)

@@ -3,12 +3,12 @@ import PictureMessages
 
 /// Decodes and encodes PNG, with libspng.
 enum PNGDecoder {
-    static func pixels(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Pixels {
+    static func pixels(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> PixelImage {
         try unsafe file.read { bytes, count throws(DecodingRefusal) in
             let context = try unsafe PNGContext(bytes, count)
-            return Pixels(
-                width: Int(context.header.width), height: Int(context.header.height),
-                bytes: try context.decode(SPNG_FMT_RGB8, each: 3, memory))
+            return try PixelImage(
+                Int(context.header.width), Int(context.header.height),
+                context.decode(SPNG_FMT_RGB8, each: 3, memory))
         }
     }
 

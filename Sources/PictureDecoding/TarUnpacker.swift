@@ -70,13 +70,12 @@ final class TarUnpacker {
     /// Refuses an archive without the blocks of zeros that mark its end, since it may have been cut off there, and reads
     /// the rest of the source, since the check of the compressed form comes last.
     private func checkEnd() throws(DecodingRefusal) {
+        if let failure { throw failure }
         // libarchive reads the mark as a header. If the mark is missing, nothing was read after the position at which
         // this header was expected.
         guard unsafe calls.filter_bytes(archive, 0) > calls.read_header_position(archive) else {
-            if let failure { throw failure }
             throw DecodingRefusal(.malformed, "is an archive that was cut off: the mark at its end is missing")
         }
-        if let failure { throw failure }
         while try read() > 0 {}
         try headers.checkEnd()
     }

@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureTestSupport
 import PictureClient
+import PictureMessages
 import Testing
 
 /// Resizing of pictures. A judge of Tests/Judges compares how they are turned.

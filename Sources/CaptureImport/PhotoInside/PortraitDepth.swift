@@ -1,5 +1,6 @@
 import CaptureBundle
 import PictureClient
+import PictureMessages
 
 /// The depth in an Apple portrait photo: an 8-bit grey auxiliary picture, and what XMP says about its values.
 ///

@@ -48,7 +48,11 @@ extension HEIFPicture {
 
     /// What the depth map's codes mean: by Apple's XMP, else by the file's own description.
     var codes: DepthCodes? {
-        portrait?.codes ?? DepthCodes(minimum: depthMinimum, maximum: depthMaximum, isDisparity: isDisparity)
+        portrait?.codes
+            ?? depthFacts.flatMap { facts in
+                let isDisparity = [.uniformDisparity: true, .uniformZ: false][facts.representation]
+                return DepthCodes(minimum: facts.minimum, maximum: facts.maximum, isDisparity: isDisparity)
+            }
     }
 }
 

@@ -1,5 +1,6 @@
 package import CaptureBundle
 package import PictureClient
+package import PictureMessages
 
 /// A depth map in false colours: one pixel for each sample of its grid.
 package struct DepthPicture: Sendable {

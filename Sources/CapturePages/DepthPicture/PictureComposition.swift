@@ -1,4 +1,5 @@
-package import PictureClient
+import PictureClient
+package import PictureMessages
 
 /// Puts a depth picture, its scale and, if wanted, the photo on one canvas.
 package enum PictureComposition {

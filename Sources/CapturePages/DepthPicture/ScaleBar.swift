@@ -1,4 +1,5 @@
 import PictureClient
+import PictureMessages
 
 /// The scale of a depth picture: a bar with its colours, the nearest on top, and depths in metres beside it.
 struct ScaleBar {
@@ -68,16 +69,9 @@ struct ScaleBar {
     /// The depths as text, with the fewest decimals, at most three, for which they differ.
     private static func words(_ depths: [Double]) -> [String] {
         guard let largest = depths.max(), largest < 1e6 else { return depths.map { "\(Float($0)) m" } }
-        let texts = (2...3).map { places in depths.map { decimal($0, places: places) } }
+        let texts = (2...3).map { places in depths.map { Rounded.decimal($0, places: places) } }
         let chosen = texts.first { Set($0.map { Array($0.utf8) }).count == depths.count } ?? texts[texts.count - 1]
         return chosen.map { "\($0) m" }
-    }
-
-    private static func decimal(_ value: Double, places: Int) -> String {
-        let scale = places == 2 ? 100 : 1000
-        let whole = Int((value * Double(scale)).rounded())
-        let fraction = String(scale + whole % scale)
-        return "\(whole / scale).\(String(decoding: fraction.utf8.dropFirst(), as: UTF8.self))"
     }
 }
 

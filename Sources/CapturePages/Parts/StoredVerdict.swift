@@ -13,44 +13,43 @@ public struct StoredVerdict: Sendable {
     ///   - isAsItArrived: Whether the stored bytes are those that arrived.
     public init(_ report: VerificationReport, isRevoked: Bool, isAsItArrived: Bool) {
         let signer = report.trustedDevice.map { "\u{201c}\($0.name)\u{201d}" } ?? "this device"
-        switch report.verdict {
-        case let found where ![.altered, .malformed].contains(found) && !isAsItArrived:
-            tone = .bad
-            words = "REPLACED"
-            meaning = "The stored bundle is sound, but it is not the one that arrived. Do not rely on it."
-        case .verified where !report.withheld.isEmpty:
-            tone = .doubtful
-            words = "Verified on arrival, entries withheld"
-            meaning =
-                "Every byte that is here is as it was when \(signer) signed it. But somebody left out "
-                + "\(report.withheld.map(\.description).joined(separator: ", ")) before the bundle was sent."
-        case .verified:
-            tone = .good
-            words = "Verified on arrival, unchanged since"
-            meaning = "Every byte is as it was when \(signer) signed it. This device is registered here."
-        case .unknownDevice:
-            tone = .doubtful
-            words = "Sound, but the device is unknown"
-            meaning = "Nothing was changed since the bundle was signed. But this receiver no longer knows the device."
-        case .unacceptable where isRevoked:
-            tone = .doubtful
-            words = "Not acceptable: the device was revoked"
-            meaning =
-                "Nothing was changed since the bundle was signed. But the operator has revoked the key of \(signer): "
-                + "somebody else may have used it."
-        case .unacceptable:
-            tone = .doubtful
-            words = "Not acceptable"
-            meaning = "Nothing was changed since the bundle was signed. But a rule of this receiver refuses it."
-        case .altered:
-            tone = .bad
-            words = "ALTERED"
-            meaning = "The stored bundle was changed after it was signed. Do not rely on it."
-        case .malformed:
-            tone = .bad
-            words = "MALFORMED"
-            meaning = "The stored file can no longer be read as a bundle. Do not rely on it."
-        }
+        let found: (Tone, String, String) =
+            switch report.verdict {
+            case let verdict where ![.altered, .malformed].contains(verdict) && !isAsItArrived:
+                (.bad, "REPLACED", "The stored bundle is sound, but it is not the one that arrived. Do not rely on it.")
+            case .verified where !report.withheld.isEmpty:
+                (
+                    .doubtful, "Verified on arrival, entries withheld",
+                    "Every byte that is here is as it was when \(signer) signed it. But somebody left out "
+                        + "\(report.withheld.map(\.description).joined(separator: ", ")) before the bundle was sent."
+                )
+            case .verified:
+                (
+                    .good, "Verified on arrival, unchanged since",
+                    "Every byte is as it was when \(signer) signed it. This device is registered here."
+                )
+            case .unknownDevice:
+                (
+                    .doubtful, "Sound, but the device is unknown",
+                    "Nothing was changed since the bundle was signed. But this receiver no longer knows the device."
+                )
+            case .unacceptable where isRevoked:
+                (
+                    .doubtful, "Not acceptable: the device was revoked",
+                    "Nothing was changed since the bundle was signed. But the operator has revoked the key of \(signer): "
+                        + "somebody else may have used it."
+                )
+            case .unacceptable:
+                (
+                    .doubtful, "Not acceptable",
+                    "Nothing was changed since the bundle was signed. But a rule of this receiver refuses it."
+                )
+            case .altered:
+                (.bad, "ALTERED", "The stored bundle was changed after it was signed. Do not rely on it.")
+            case .malformed:
+                (.bad, "MALFORMED", "The stored file can no longer be read as a bundle. Do not rely on it.")
+            }
+        (tone, words, meaning) = found
     }
 
     /// The verdict as the box at the top of a page.

@@ -100,8 +100,7 @@ package final class ReportCaptures {
         try writeTable(places, table, to: target)
         let days = days
         if !days.isEmpty {
-            let lines = ReportTimeline(caption: timeline, tones: tones, days: days)
-            try target.write(lines.html)
+            try target.write(Self.timeline(timeline, tones, days))
         }
         try target.write(
             "<section aria-labelledby=\"captures\">\n<h2 id=\"captures\">Captures</h2>\n<div class=\"days\">\n")
@@ -147,15 +146,11 @@ package final class ReportCaptures {
         let title: HTML = "<time datetime=\"\(day.date)\">\(day.words)</time>"
         return "<div class=\"day\">\n<h3 id=\"day-\(day.date)\">\(title)</h3>\n<div class=\"cards\">\n"
     }
-}
 
-/// A table with a bar for each day.
-private struct ReportTimeline {
-    let caption: String
-    let tones: [(tone: Tone, name: String)]
-    let days: [(day: PageDay, counts: [Tone: Int])]
-
-    var html: HTML {
+    /// A table with a bar for each day.
+    private static func timeline(
+        _ caption: String, _ tones: [(tone: Tone, name: String)], _ days: [(day: PageDay, counts: [Tone: Int])]
+    ) -> HTML {
         let used = tones.filter { entry in days.contains { $0.counts[entry.tone] != nil } }
         let columns =
             [.init("Day"), .init("Captures", isNumber: true), .init("Share")]
@@ -175,7 +170,7 @@ private struct ReportTimeline {
     }
 
     /// Makes the bar of a day. It is hidden from screen readers, because the other cells have the numbers.
-    private func bar(_ used: [(tone: Tone, name: String)], _ counts: [Tone: Int], most: Int) -> HTML {
+    private static func bar(_ used: [(tone: Tone, name: String)], _ counts: [Tone: Int], most: Int) -> HTML {
         var start = 0
         var parts: [HTML] = []
         for tone in used.map(\.tone) {

@@ -1,7 +1,7 @@
 package import CaptureBundle
 import CaptureNative
 package import PictureClient
-import PictureMessages
+package import PictureMessages
 package import SystemPackage
 
 /// The photo and the depth map of one capture, for showing them as pictures.
@@ -30,11 +30,10 @@ package struct CaptureView: Sendable {
     ) throws(BundleError) -> (bundle: UntrustedView, pictures: Result<CaptureView, BundleError>) {
         let collector = ContentCollector(photoLimit: photoLimit)
         let bundle = try UntrustedView(source, collector)
-        do throws(BundleError) {
-            return (bundle, .success(try CaptureView(name: source.name, report: bundle.report, collector: collector)))
-        } catch {
-            return (bundle, .failure(error))
+        let pictures = Result { () throws(BundleError) in
+            try CaptureView(name: source.name, report: bundle.report, collector: collector)
         }
+        return (bundle, pictures)
     }
 
     /// Reads a bundle. Every byte of it is verified. Trust is not checked.

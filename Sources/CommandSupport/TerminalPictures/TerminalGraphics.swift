@@ -1,6 +1,7 @@
 import CaptureBundle
 import CaptureNative
-package import PictureClient
+import PictureClient
+package import PictureMessages
 
 /// How the terminal of standard output can show a picture. Only the environment is checked: a terminal that does not
 /// understand a query may never answer it.
@@ -8,7 +9,9 @@ package enum TerminalGraphics: Hashable, Sendable {
     /// The graphics protocol of kitty, which Ghostty and WezTerm have too.
     case kitty
     /// Characters that show two pixels each.
-    case halfBlocks(HalfBlocks.Palette)
+    /// Without 24-bit colours there are the 256 colours of xterm: 16 of the terminal's own, a cube of 6 x 6 x 6, and 24
+    /// greys.
+    case halfBlocks(hasAllColours: Bool)
 
     package static var current: TerminalGraphics {
         let terminal = ProcessEnvironment.value("TERM") ?? ""
@@ -21,7 +24,7 @@ package enum TerminalGraphics: Hashable, Sendable {
             || ["WezTerm", "ghostty"].contains(program)
         if isKitty && !isMultiplexed { return .kitty }
         let depth = ProcessEnvironment.value("COLORTERM") ?? ""
-        return .halfBlocks(["truecolor", "24bit"].contains(depth) ? .all : .of256)
+        return .halfBlocks(hasAllColours: ["truecolor", "24bit"].contains(depth))
     }
 }
 
@@ -47,13 +50,6 @@ package enum KittyGraphics {
 
 /// Draws pictures with the character ▀. Its colour is one pixel, and its background is the pixel below.
 package enum HalfBlocks {
-    package enum Palette: Hashable, Sendable {
-        /// 24-bit colours.
-        case all
-        /// The 256 colours of xterm: 16 of the terminal's own, a cube of 6 x 6 x 6, and 24 greys.
-        case of256
-    }
-
     private static let gap = 2
     /// The maximum width in characters, also on wider terminals.
     package static let widest = 160
@@ -64,7 +60,7 @@ package enum HalfBlocks {
     ///   - columns: The width of the terminal.
     ///   - isSmooth: For each picture, whether its pixels may be mixed.
     package static func lines(
-        _ pictures: [(image: PixelImage, isSmooth: Bool)], columns: Int, _ palette: Palette
+        _ pictures: [(image: PixelImage, isSmooth: Bool)], columns: Int, hasAllColours: Bool
     ) -> [String] {
         let room = min(columns, widest) - gap * (pictures.count - 1)
         let shares = pictures.map { Double($0.image.width) / Double($0.image.height) }
@@ -76,17 +72,17 @@ package enum HalfBlocks {
                 : picture.image.picked(width: width, height: height)
         }
         return stride(from: 0, to: height, by: 2).map { row in
-            sized.map { line(of: $0, row: row, palette) }.joined(separator: String(repeating: " ", count: gap))
+            sized.map { line(of: $0, row: row, hasAllColours) }.joined(separator: String(repeating: " ", count: gap))
         }
     }
 
-    private static func line(of image: PixelImage, row: Int, _ palette: Palette) -> String {
+    private static func line(of image: PixelImage, row: Int, _ hasAllColours: Bool) -> String {
         var text = ""
         var last = ""
         for column in 0..<image.width {
             let below =
-                row + 1 < image.height ? "48;\(code(image[column, row + 1], palette))" : "49"
-            let colours = "38;\(code(image[column, row], palette));\(below)"
+                row + 1 < image.height ? "48;\(code(image[column, row + 1], hasAllColours))" : "49"
+            let colours = "38;\(code(image[column, row], hasAllColours));\(below)"
             if colours != last { text += "\u{1b}[\(colours)m" }
             text += "▀"
             last = colours
@@ -95,11 +91,8 @@ package enum HalfBlocks {
     }
 
     /// The part of an SGR sequence (ECMA-48 section 8.3.117) that names a colour.
-    private static func code(_ pixel: Pixel, _ palette: Palette) -> String {
-        switch palette {
-        case .all: "2;\(pixel.red);\(pixel.green);\(pixel.blue)"
-        case .of256: "5;\(number(pixel))"
-        }
+    private static func code(_ pixel: Pixel, _ hasAllColours: Bool) -> String {
+        hasAllColours ? "2;\(pixel.red);\(pixel.green);\(pixel.blue)" : "5;\(number(pixel))"
     }
 
     private static let cube = [0, 95, 135, 175, 215, 255]

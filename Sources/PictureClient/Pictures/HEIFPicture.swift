@@ -1,5 +1,5 @@
 import CaptureBundle
-import PictureMessages
+package import PictureMessages
 
 /// The contents of a HEIF photo (HEIC) from a phone.
 ///
@@ -14,10 +14,8 @@ package struct HEIFPicture: Sendable {
     package private(set) var exif: [UInt8]?
     /// The codes of the depth picture; nil if the file has none.
     package private(set) var depth: SampleGrid?
-    package private(set) var depthMinimum: Double?
-    package private(set) var depthMaximum: Double?
-    /// Whether the codes are uniform in disparity (true) or in depth (false), according to the file; nil if in neither.
-    package private(set) var isDisparity: Bool?
+    /// What the codes mean, according to the file.
+    package private(set) var depthFacts: HEIFDepthFacts?
     /// XMP of the depth picture.
     package private(set) var depthXMP: [UInt8]?
 }
@@ -32,24 +30,17 @@ extension PictureDecoder {
 extension HEIFPicture {
     fileprivate init(_ parts: [DecodedPart]) {
         for part in parts {
-            switch part {
-            case .samples(let grid): depth = grid
-            case .bytes(let head, let bytes): add(head, bytes)
+            guard case .bytes(let head, let bytes) = part else {
+                if case .samples(let grid) = part { depth = grid }
+                continue
             }
-        }
-    }
-
-    private mutating func add(_ head: PicturePart, _ bytes: [UInt8]) {
-        switch head.kind {
-        case .file: (photo, orientation) = (bytes, Int(head.detail))
-        case .exif: exif = bytes
-        case .depthXMP: depthXMP = bytes
-        case .depthFacts:
-            guard let facts = HEIFDepthFacts(bytes: bytes) else { return }
-            depthMinimum = facts.minimum
-            depthMaximum = facts.maximum
-            isDisparity = [.uniformDisparity: true, .uniformZ: false][facts.representation]
-        default: break
+            switch head.kind {
+            case .file: (photo, orientation) = (bytes, Int(head.detail))
+            case .exif: exif = bytes
+            case .depthXMP: depthXMP = bytes
+            case .depthFacts: depthFacts = HEIFDepthFacts(bytes: bytes)
+            default: break
+            }
         }
     }
 }

@@ -2,6 +2,7 @@ import CaptureBundle
 import CapturePages
 import CommandSupport
 import PictureClient
+import PictureMessages
 import SystemPackage
 
 /// Prints the contents of a bundle, as a page or as JSON (Spec/command-line.md section 3).
@@ -126,10 +127,11 @@ enum TerminalPicture {
         case .kitty:
             let png = try view.png(.cividis, beside: true, decoder, for: "standard output")
             return KittyGraphics.sequences(png: png, columns: columns)
-        case .halfBlocks(let palette):
+        case .halfBlocks(let hasAllColours):
             let depth = try view.depthPicture(.cividis)
             let photo = try view.photoPicture(decoder, height: HalfBlocks.widest)
-            let lines = HalfBlocks.lines([(photo, true), (depth.image, false)], columns: columns, palette)
+            let lines = HalfBlocks.lines(
+                [(photo, true), (depth.image, false)], columns: columns, hasAllColours: hasAllColours)
             return Array(((lines + [caption(depth)]).joined(separator: "\n") + "\n").utf8)
         }
     }

@@ -119,8 +119,8 @@ enum PageStyle {
         th,td{text-align:left;vertical-align:middle;padding:.45rem .75rem;border-top:1px solid var(--line)}
         td img{display:block;width:6rem;height:4.5rem;object-fit:contain;background:var(--picture);border-radius:.3rem}
         thead th{position:sticky;top:0;background:var(--card);font-weight:600}
-        section tbody th{font-weight:500}
-        section th,.line{white-space:nowrap}
+        section tbody th{font-weight:500;min-width:12.5rem}
+        thead th,.line{white-space:nowrap}
         section :is(th,td){vertical-align:top}
         section td{overflow-wrap:anywhere;min-width:7rem}
         .number{width:1%;text-align:right;font-variant-numeric:tabular-nums;min-width:0;white-space:nowrap}
@@ -146,7 +146,7 @@ enum PageStyle {
         """
 
     private static let narrow: HTML = """
-        @media (max-width:30rem){section tbody th{white-space:normal}.day{width:100%}
+        @media (max-width:30rem){section tbody th{min-width:0}.day{width:100%}
         .facts,.card .facts{grid-template-columns:1fr;gap:0}
         .facts dt{font-size:.8rem;margin-top:.3rem}h1{font-size:1.45rem}
         .verdict{padding:.9rem 1rem;gap:.75rem}.verdict svg{width:2.25rem;height:2.25rem}}

@@ -111,9 +111,9 @@ struct BundleCard {
             }
             return "<span class=\"line\">\(degrees.joined(separator: ", "))</span>"
         }
-        let findings = report.faults.map(\.code.rawValue).joined(separator: ", ")
+        let codes = HTML(report.faults.map { "<span class=\"line\">\($0.code.rawValue)</span> " })
         return ReportedBundle.table.linked([
-            captured, kind.tone.mark(kind.words), "\(findings.isEmpty ? "none" : findings)",
+            captured, kind.tone.mark(kind.words), report.faults.isEmpty ? "none" : codes,
             report.trustedDevice.map { "\(foreign: $0.name)" } ?? "—", facts.model ?? "—",
             place ?? words(of: .location, matched: "not shown"),
             "\(manifest?.depth.map { "\($0.size.width) × \($0.size.height)" } ?? "none")",

@@ -102,7 +102,8 @@ struct ReportedBundle: Sendable {
     static let table = PageTable(
         "All captures",
         [
-            .init("Captured (UTC)"), .init("Verdict"), .init("Findings"), .init("Device"), .init("Model"), .init("Place"),
+            .init("Captured (UTC)"), .init("Verdict"), .init("Findings"), .init("Device"), .init("Model"),
+            .init("Place"),
             .init("Depth"), .init("Size", isNumber: true), .init("File"),
         ])
 

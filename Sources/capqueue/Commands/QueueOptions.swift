@@ -62,9 +62,9 @@ struct StateList: ExpressibleByArgument {
     let states: [DeliveryState]
 
     init?(argument: String) {
-        let words = argument.pieces(by: ",", keepsEmpty: true)
-        guard words.allSatisfy(Self.allValueStrings.contains) else { return nil }
-        states = DeliveryState.allCases.filter { words.contains($0.rawValue) }
+        let given = argument.pieces(by: ",", keepsEmpty: true)
+        guard given.allSatisfy(Self.allValueStrings.contains) else { return nil }
+        states = DeliveryState.allCases.filter { given.contains($0.rawValue) }
     }
 
     static var allValueStrings: [String] { DeliveryState.allCases.map(\.rawValue) }

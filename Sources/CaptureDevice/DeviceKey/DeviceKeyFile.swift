@@ -185,13 +185,13 @@ public struct DeviceKeyFile: Sendable {
 }
 
 extension DeviceKeyFile {
-    /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
-    /// kind of the file is unknown.
     /// An error about the key itself.
     func fault(_ code: BundleError.Code, _ message: String, _ cause: BundleError.Cause? = nil) -> BundleError {
         BundleError(code, message, file: path, cause: cause)
     }
 
+    /// Returns an error that says what the file is instead of a device key, such as a public key. Returns nil if the
+    /// kind of the file is unknown.
     private func anotherKind(_ bytes: [UInt8]) -> BundleError? {
         KeyFileKind(insteadOfADeviceKey: bytes).map { other in
             fault(.keyDamaged, "is \(other.words), expected a private key (PKCS#8 PEM, P-256)", other.cause)

@@ -63,7 +63,7 @@ package enum ProcessEnvironment {
     /// Throws if this user cannot create a file in the folder: EACCES, or EROFS also where only this process sees the
     /// mount as read-only.
     package static func canWrite(folder: FilePath) throws(NativeError) {
-        guard (unsafe folder.native { unsafe access($0, W_OK | X_OK) }) == 0 else { throw .system("access") }
+        _ = try NativeError.retrying("access") { unsafe folder.native { unsafe access($0, W_OK | X_OK) } }
     }
 }
 

@@ -43,5 +43,5 @@ public struct CheckResult: Hashable, Sendable {
     /// The number of captures that were added from stray files, and are held.
     public internal(set) var held = 0
     /// The number of findings that were not repaired, by kind. `checkRemote` gives more of them.
-    public var open: [CheckFinding.Kind: Int] = [:]
+    public package(set) var open: [CheckFinding.Kind: Int] = [:]
 }

@@ -314,7 +314,8 @@ package final class FolderTransport: UploadTransport {
             try comparison.update(buffer.span.extracting(first: count))
             if let target { try target.write(buffer.span.extracting(first: count)) }
             sum += count
-            control?.sent(sum)
+            // Reading back is not sending.
+            if target != nil { control?.sent(sum) }
         }
     }
 }

@@ -32,6 +32,7 @@ struct FromBodyCommand: ParsableCommand {
 
     func validate() throws {
         try requirements.refuseFreshAndTime()
+        try output.requireNoTerminal()
     }
 
     func run() throws {
@@ -70,5 +71,6 @@ struct BundleOutputOption: ParsableArguments {
         help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"), completion: .file())
     var path: String
 
-    func validate() throws { try refuseTerminal(path, "a bundle") }
+    /// Comes after what a command finds wrong by itself.
+    func requireNoTerminal() throws { try refuseTerminal(path, "a bundle") }
 }

@@ -43,6 +43,7 @@ struct RedactCommand: ParsableCommand {
 
     func validate() throws {
         _ = try WithholdingWords.selection(withhold, of: "--withhold")
+        try output.requireNoTerminal()
     }
 
     func run() throws {

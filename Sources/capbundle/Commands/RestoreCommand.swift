@@ -37,6 +37,7 @@ struct RestoreCommand: ParsableCommand {
     func validate() throws {
         if kept.isEmpty { throw ValidationError("give the files that were kept, such as location.json") }
         if kept.contains("-") { throw ValidationError("a file that was kept cannot be -, expected the name of a file") }
+        try output.requireNoTerminal()
     }
 
     func run() throws {

@@ -152,8 +152,21 @@ struct RunCommand: ParsableCommand {
             for concern in found where !Self.reportedAtStart.contains(concern.code) && !screen.hasShown(concern) {
                 diagnostic.note(concern.line(status))
             }
+            noteBlocks(chosen, but: found.filter { $0.code == .blocked }, screen)
         }
         return ExitStatus.worst(found.map(\.status) + (waits ? [.workLeft] : []))
+    }
+
+    /// Names the blocks of earlier runs that this run obeyed: it had no event for them.
+    private func noteBlocks(_ work: [DestinationWork], but told: [QueueConcern], _ screen: RunScreen) {
+        let now = CaptureTime(clamping: Environment.now)
+        for case (let backlog, .some(let destination)) in work.map({ ($0.backlog, $0.destination) }) {
+            guard backlog.captures > 0, !told.contains(where: { $0.destination == destination.name }),
+                let block = destination.block, let until = block.until, until > now,
+                !screen.hasShownBlock(of: destination.name)
+            else { continue }
+            diagnostic.note("\(destination.name) is blocked \(block.words)")
+        }
     }
 
     /// What `noteDestinations` says before anything is sent.

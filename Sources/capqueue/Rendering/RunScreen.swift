@@ -151,9 +151,13 @@ final class RunScreen: Sendable {
         guard style == .lines else { return false }
         switch concern.code {
         case .failed: return true
-        case .blocked: return state.withLock { state in concern.destination.map { state.blocks[$0] != nil } ?? false }
+        case .blocked: return concern.destination.map(hasShownBlock) ?? false
         default: return false
         }
+    }
+
+    func hasShownBlock(of destination: String) -> Bool {
+        style == .lines && state.withLock { $0.blocks[destination] != nil }
     }
 
     func end() {

@@ -42,6 +42,20 @@ def wrong_url(bench):
         rig.run("status", "--check").must(0, about="status --check when all landed")
 
 
+def a_block_of_before(bench):
+    """A run that obeys what a server asked of an earlier one says so, although nothing happens."""
+    bundle = bench.stock[0]
+    with Scripted(lambda _: Reply(503, {"Retry-After": "600"})) as server:
+        rig = bench.rig()
+        rig.dest("web", "put", "--url", server.url + "/{sha256}")
+        rig.push(bundle)
+        first = rig.send("--until-empty", "--max-duration", "5s", code=15)
+        expect("web is blocked (wait) until " not in first.text, f"the first run says it twice: {first.text!r}")
+        again = rig.send("--once", code=15)
+        expect(again.text.count("web is blocked (wait) until ") == 1, f"a later run says {again.text!r}")
+        expect(len(server.seen("PUT")) <= 1, "the later run asked again")
+
+
 class Choosy:
     """Refuses these bundles with a status, and takes all others as `taking` does."""
 
@@ -248,6 +262,7 @@ def without_a_url(bench):
 TESTS = [
     ("with a mistake in a URL no capture fails for good", wrong_url),
     ("a refusal of one capture alone", refused_alone),
+    ("a run names the block of an earlier run that it obeys", a_block_of_before),
     ("a capture without a URL blocks nobody, and is named", without_a_url),
     ("captures that the server refuses among others", bad_ones),
     ("a member of a session that the server refuses", bad_member),

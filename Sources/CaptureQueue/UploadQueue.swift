@@ -102,7 +102,7 @@ public struct Pushed: Sendable {
     public internal(set) var notes: [Note]
     /// Whether it is held, because the queue that had it before may have sent or cancelled it.
     public internal(set) var isHeld = false
-    /// Whether it is a member of a session whose place there is known only by the time of its push.
+    /// Whether the capture belongs to a session and has no recorded place in it, so that it is ordered by its push.
     public internal(set) var lacksOrder = false
     /// The warning that the spool is above its mark, if it is due.
     public internal(set) var quotaWarning: QuotaWarning?

@@ -92,7 +92,7 @@ package final class TextOutput {
     }
 }
 
-/// Values of reports. A fact that is nil gives no member.
+/// Values of JSON reports. A fact that is nil is left out.
 extension JSONValue {
     package static func text(_ value: (some CustomStringConvertible)?) -> JSONValue? {
         value.map { .string($0.description) }

@@ -89,7 +89,7 @@ package struct DepthCodes: Sendable {
     /// Whether the values are disparity in 1/metres, not metres.
     package let isDisparity: Bool
 
-    /// nil unless all is known, and the codes are uniform in floats.
+    /// nil if a value is missing, `minimum` is above `maximum`, or `minimum` or the difference is not finite as a `Float`.
     package init?(minimum: Double?, maximum: Double?, isDisparity: Bool?) {
         guard let minimum, let maximum, minimum <= maximum, Float(minimum).isFinite,
             Float(maximum - minimum).isFinite, let isDisparity
@@ -97,7 +97,8 @@ package struct DepthCodes: Sendable {
         (self.minimum, self.maximum, self.isDisparity) = (minimum, maximum, isDisparity)
     }
 
-    /// Converts codes to metres. A result that is not positive becomes 0, which means "not measured".
+    /// Converts codes to metres. A value that is not positive, or whose distance is not finite, becomes 0, which
+    /// means "not measured".
     ///
     /// The order and the precision of the operations are those with which Apple's own floats result, bit for bit.
     package func metres(_ codes: [UInt8]) -> [Float] {

@@ -20,7 +20,7 @@ public struct BundlePicture: Hashable, Sendable {
 public final class BundlePictures: Sendable {
     /// The size of the pictures.
     public struct Size: Sendable {
-        /// The maximum number of bytes of a photo, if a quality gives it.
+        /// The size of a photo in bytes at which the qualities aim. Even the lowest one can give a larger photo.
         fileprivate let photoBytes: Int
         fileprivate let depthBytes: Int
         /// The JPEG qualities that are tried until a picture is small enough.

@@ -50,7 +50,8 @@ extension UploadQueue.Upkeep {
         return result
     }
 
-    /// When the retention began of the uploaded capture that is due first; nil if there is none.
+    /// When the retention began of the uploaded capture that is due first; nil if there is none, or one may be
+    /// deleted already.
     static func firstUploaded(_ db: Database) throws -> Int? {
         try db.integer(
             """
@@ -132,7 +133,8 @@ public struct PruneResult: Hashable, Sendable {
 
     /// The deleted captures that a destination may have, although they were cancelled.
     public internal(set) var inDoubt: [InDoubt] = []
-    /// Errors for ids that name no capture or one that is not cancelled.
+    /// An error for each given id that cannot be pruned: it is malformed, unknown or ambiguous, or its capture is not
+    /// cancelled or has no bytes.
     public internal(set) var refused: [QueueError] = []
     /// The difference between the clock and the expected time, if it delays deletions; nil otherwise.
     public internal(set) var clockDoubt: Duration?

@@ -22,7 +22,7 @@ extension Database {
         /// nil keeps the stored value, except that what interrupts a try leaves doubt.
         var isInDoubt: Bool?
         var polls: Int?
-        /// The key of a claim; nil keeps the stored one.
+        /// The idempotency key of this claim; nil keeps the stored one, unless `forgetsKey` is set.
         var idempotencyKey: String?
         /// Whether the next try gets a key of its own.
         var forgetsKey = false

@@ -39,7 +39,8 @@ extension UploadQueue.Upkeep {
         result.refused = sweep.refused
         result.unseenCopies =
             try queue.store.read {
-                try $0.integer("SELECT count(*) FROM deliveries INDEXED BY deliveries_copy WHERE copy = 'unseen'")
+                let unseen = "deliveries INDEXED BY deliveries_copy WHERE copy = 'unseen'"
+                return try $0.integer("SELECT count(DISTINCT capture) FROM \(unseen)")
             } ?? 0
         result.nextDue = try queue.store.read { db in
             let retention = try options.olderThan ?? QueueSettings(db).retention
@@ -50,8 +51,7 @@ extension UploadQueue.Upkeep {
         return result
     }
 
-    /// When the retention began of the uploaded capture that is due first; nil if there is none, or one may be
-    /// deleted already.
+    /// When the retention began of the uploaded capture that is due first; nil if there is none.
     static func firstUploaded(_ db: Database) throws -> Int? {
         try db.integer(
             """
@@ -138,6 +138,6 @@ public struct PruneResult: Hashable, Sendable {
     public internal(set) var refused: [QueueError] = []
     /// The difference between the clock and the expected time, if it delays deletions; nil otherwise.
     public internal(set) var clockDoubt: Duration?
-    /// The time until the next uploaded capture may be deleted; nil if there is none.
+    /// The time until the next uploaded capture may be deleted; nil if there is none, or if one may be deleted already.
     public internal(set) var nextDue: Duration?
 }

@@ -226,6 +226,18 @@ def two_queues(bench):
     expect((disk / f"{bundle.id}.bundle").read_bytes() == bundle.data, "the copy has other bytes")
 
 
+def counted_once(bench):
+    """prune names the captures whose copies of 1.0 it has not seen, and not their copies."""
+    rig, bundles = bench.rig(), bench.bundles(2)
+    rig.to_folder()
+    rig.to_folder("second")
+    rig.push(*bundles, options=("--dest", "disk", "--dest", "second"))
+    rig.send("--until-empty", code=0)
+    as_released(rig)
+    told = rig.run("prune", "--older-than", "0s").must(0, about="prune").text
+    expect("2 captures of release 1.0 stay" in told, f"prune says {told!r}")
+
+
 def abandoned(bench):
     """A run that was killed a moment ago left its hidden file, and the next run begins at once."""
     rig, bundle = bench.rig(), bench.bundles(1)[0]
@@ -248,5 +260,6 @@ TESTS = [
     ("receipts of 1.0: a copy that ext2 may have lost", old_receipts_without_journal),
     ("receipts of 1.0: check --remote ends doubt about copies that are back", put_back),
     ("two queues that write the same copy at the same time", two_queues),
+    ("receipts of 1.0: a capture in two folders is one", counted_once),
     ("what a run left that was killed a moment ago is removed", abandoned),
 ]

@@ -48,6 +48,11 @@ def fits_every_width(browser, captures, name):
             "return [...document.querySelectorAll('.card, h1, .tiles li')].filter("
             "e => e.getBoundingClientRect().right > innerWidth + 1 || e.scrollWidth > e.clientWidth + 1).length")
         expect(wide == 0, f"at {width} pixels {wide} cards are cut off")
+    browser.open(captures.path(name), 1600)
+    beyond = browser.ask(
+        "return [...document.querySelectorAll('.scroll th[scope=col]')].filter(e => ['Findings', 'Why'].includes(e.textContent)"
+        " && e.getBoundingClientRect().right > e.closest('.scroll').getBoundingClientRect().right).length")
+    expect(beyond == 0, "what is wrong with a capture is beyond the edge of the table at 1600 pixels")
 
 
 def shows_whole_pictures(browser, captures, name):

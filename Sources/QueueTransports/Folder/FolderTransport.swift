@@ -193,8 +193,8 @@ package final class FolderTransport: UploadTransport {
         return (try? folder.open(hidden, FileHandle.existingFile).lockIfFree()) != true
     }
 
-    /// Removes the hidden file if it is no longer being written. A killed run left it, or a network mount has no locks: then
-    /// the other queue fails to give it its name, tries again, and finds the copy.
+    /// Removes the hidden file of a killed run, which nobody has locked. On a network mount without locks it may be that of
+    /// another queue: that queue then fails once, tries again, and finds our copy.
     private func removeAbandoned(_ name: FilePath.Component, _ folder: FolderHandle) {
         let hidden = AtomicFile.hiddenName(for: name, .fixed)
         guard (try? folder.open(hidden, FileHandle.existingFile).lockIfFree()) == true else { return }

@@ -202,6 +202,7 @@ extension HTTPAnswer {
 
     /// A name of a host or a region, which becomes part of a command in a hint.
     private static func word(_ text: String) -> String? {
-        text.hasOnlyLettersDigits(or: "-.:") && 1...255 ~= text.utf8.count && !text.hasPrefix("-") ? text : nil
+        let isName = text.hasOnlyLettersDigits(or: "-.:") && !text.hasPrefix("-")
+        return isName && (1...255).contains(text.utf8.count) ? text : nil
     }
 }

@@ -8,6 +8,7 @@ import tarfile
 
 import c2pa
 
+from Kit.clocks import shifted
 from Kit.outcomes import ROOT, expect
 from Kit.rigs import Home
 from Kit.servers.scripted import Reply, Scripted
@@ -55,7 +56,7 @@ class Bench(Home):
 
     def run(self, *command, code=0, when=None, **how):
         """Runs a command, at another time if `when` is given, and fails unless it ends with `code`."""
-        done = self.call(*(("faketime", when) if when else ()), *map(str, command), **how)
+        done = self.call(*(shifted(f"@{when}") if when else ()), *map(str, command), **how)
         expect(b"Traceback" not in done.err, f"{command[0]} broke: {done.text.strip()[-300:]!r}")
         about = " ".join(pathlib.Path(str(word)).name for word in command[:3])
         return done if code is None else done.must(code, about=about)

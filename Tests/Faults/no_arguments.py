@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 
+from Kit.clocks import shifted
 from Kit.outcomes import Skipped, expect, long
 
 SHIM = '#include <stdlib.h>\n__attribute__((constructor)) static void early(void) { setenv("EARLY", "1", 1); }\n'
@@ -46,9 +47,7 @@ def hidden_by_setenv(bench):
 
 
 def under_faketime(bench):
-    if not shutil.which("faketime"):
-        raise Skipped("faketime is not installed (Debian's package of that name)")
-    judge_words(bench.rig(), prefix=["faketime", "-f", "+1d"])
+    judge_words(bench.rig(), prefix=shifted("+1d"))
 
 
 def without_proc(bench):

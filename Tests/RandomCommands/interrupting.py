@@ -94,7 +94,7 @@ class Sending:
 
 def interrupt(world, dice):
     """Interrupts transfers to the server after the last byte, and checks that the queue keeps its doubt."""
-    world.crash, world.clock = None, ()
+    world.crash, world.clock = None, ""
     prepare(world, dice)
     if not _may_send(world.model):
         return

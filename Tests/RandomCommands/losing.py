@@ -42,13 +42,13 @@ def restore(world, dice):
     """Loses the queue, and makes one of the last backup: in an empty place, or over what is left of the lost one."""
     if not world.saved:
         backup(world, dice)
-        world.crash, world.clock = None, ()
+        world.crash, world.clock = None, ""
         taking.push(world, dice)
     if not world.saved or not world.exists or not _is_sound(world.model):
         return
     old = None
     if over := dice.random() < 0.5:
-        world.crash, world.clock = None, ()
+        world.crash, world.clock = None, ""
         _copy_over(world, dice)
     else:
         old = world.folder / f"lost{world.model.step}"
@@ -157,7 +157,7 @@ def _adopted(model, bundle, sidecar, release):
 def vanish(world, dice):
     """Takes the rows of a member of a session away, perhaps after it was sent. With `check --repair` it gets its place back
     before all later ones. A push asks for it first."""
-    world.crash, world.clock = None, ()
+    world.crash, world.clock = None, ""
     model, session = world.model, dice.choice(taking.SESSIONS)
     interrupting.prepare(world, dice)
     strays = {stray.identity for stray in model.strays.values()}

@@ -5,6 +5,7 @@ import pathlib
 import shlex
 import shutil
 
+from Kit import clocks
 from Kit.kills import KILLED
 from Kit.outcomes import Result, expect
 from Kit.rigs import Home
@@ -55,7 +56,7 @@ class World(Home):
         self.model, self.crash, self.transcript = Model(), None, []
         self.counts = collections.Counter()
         self.unmade = False  # a kill left an incomplete database, which the tool treats as missing
-        self.clock = ()  # faketime, before the command line of the step
+        self.clock = ""  # by how much the clock of the step is wrong, as faketime writes it
         self.askew = False  # a clock was ahead: what was stored then lies in the future
         self._web = None
         self.saved = None  # the last backup: its folder, and the model of then
@@ -86,7 +87,8 @@ class World(Home):
     def write(self, *words, stdin=b""):
         """Runs the command of the current step, with the crash that was chosen for it, if any."""
         crash, self.crash = self.crash, None
-        clock, self.clock = self.clock if shutil.which("faketime") else (), ()
+        offset, self.clock = self.clock, ""
+        clock = clocks.shifted(offset, "--exclude-monotonic") if offset and clocks.is_there() else ()
         self.askew = self.askew or bool(clock)
         crash = None if clock else crash  # faketime hides the signal
         return self._run(words, stdin, crash, clock)

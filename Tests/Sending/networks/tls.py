@@ -4,6 +4,7 @@ import pathlib
 import socket
 import ssl
 
+from Kit.clocks import forget_the_killed
 from Kit.outcomes import IS_LONG, Skipped, every, expect
 from Kit.sending import AT_ONCE, DEVICE, wait_until
 from Kit.servers.certificates import Authority
@@ -110,6 +111,7 @@ def clock_set(bench):
     library = next(iter(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
     if not library:
         raise Skipped("faketime is not installed (Debian's package of that name)")
+    forget_the_killed()
     known = Authority(bench.folder / f"ca{next(bench.numbers)}", "known")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(*known.server())

@@ -9,7 +9,7 @@ CHOICE = $(if $(ONLY),--only "$(ONLY)") $(if $(FIRST),--first) $(if $(RESUME),--
 
 help:
 	@echo "make demo      build, pack the sample, detect one changed byte, send the bundle from a queue to a server"
-	@echo "make test      test everything that README and Spec promise, in a quarter of an hour; FIRST=1 stops at the first failure"
+	@echo "make test      test everything that README and Spec promise, in a quarter of an hour or less; FIRST=1 stops at the first failure"
 	@echo "make test-all  every test, with release builds, fuzzing, browsers, the receiver and benches: some hours;"
 	@echo "               ONLY=word for the stages with this word, RESUME=1 without those that passed on this tree, SECONDS ($(SECONDS))"
 	@echo "               for each fuzz target"

@@ -6,7 +6,9 @@ from Kit.outcomes import ROOT
 from Kit.stages import Stage
 
 RUN = "Tests/run.py"
-DEBUG, RELEASE = ".build/debug", ".build/release"
+RELEASE = ".build/release"
+CAPBUNDLE, CAPQUEUE = f"{RELEASE}/capbundle", f"{RELEASE}/capqueue"
+RELEASED = ("release build",)
 RECEIVER = ".build-receiver/release/receiver"
 SEQUENCE = ("--seed", "{}", "--sequences", "1")  # the options for one sequence of random commands
 SWIFT_TESTS = ".build/debug/capture-bundlePackageTests.xctest"
@@ -22,31 +24,29 @@ def stages(is_all):
 
 
 def short():
-    """What `make test` plays: each promise once, on the debug build."""
+    """What `make test` plays: each promise once. The Swift tests have a debug build, whose parts they can import."""
     return [
         *without_tools(),
-        swift_tests("Swift tests"),
-        *(suite(name, name) for name in ("Sending", "QueueFaults", "Alarms", "Faults", "Stamps", "Judges",
-                                        "Hardware", "ReportPages", "VerifyPage", "Installed", "Python", "Released")),
-        program("random commands against a model", "RandomCommands", f"{DEBUG}/capqueue", f"{DEBUG}/capbundle",
-                "--sequences", "40", "--repeatable", "--seed", "20260314", needs=("build",), case=SEQUENCE),
-        program("both implementations on damaged files", "Differential", f"{DEBUG}/capbundle", "--cases", "800",
-                needs=("build",), case=("--only", "{}")),
-        program("the sessions of the documents", "Documents", f"{DEBUG}/capbundle", f"{DEBUG}/capqueue", needs=("build",)),
+        *release(),
+        *(suite(name, name) for name in ("Sending", "QueueFaults", *BRIEF)),
+        program("random commands against a model", "RandomCommands", CAPQUEUE, CAPBUNDLE,
+                "--sequences", "40", "--repeatable", "--seed", "20260314", needs=RELEASED, case=SEQUENCE),
+        program("both implementations on damaged files", "Differential", CAPBUNDLE, "--cases", "800",
+                needs=RELEASED, case=("--only", "{}")),
+        program("the sessions of the documents", "Documents", CAPBUNDLE, CAPQUEUE, needs=RELEASED),
     ]
 
 
 def everything():
-    """What `make test-all` plays: every test. The Python tests use the release build of the tools."""
+    """What `make test-all` plays: every test."""
     seconds = os.environ.get("SECONDS") or "30"
-    tools = [f"{RELEASE}/capbundle", f"{RELEASE}/capqueue"]
     return [
         *without_tools(),
-        Stage("release build", ".ci/build", needs=("build",)),
-        Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=("release build",)),
-        Stage("phone build", ".ci/build", "Samples/Phone", ".build-phone", needs=("release build",)),
+        *release(),
+        Stage("receiver build", ".ci/build", "Samples/Receiver", ".build-receiver", needs=RELEASED),
+        Stage("phone build", ".ci/build", "Samples/Phone", ".build-phone", needs=RELEASED),
         Stage("build of the packages", "sh", "-c", "rm -rf .build/packages && exec .ci/packages/build.py .build/packages",
-              needs=("release build", "receiver build")),
+              needs=(*RELEASED, "receiver build")),
         suite("packages in Debian", "Packages", needs=("build of the packages",)),
         environment("Spark"),
         environment("C2PA"),
@@ -54,46 +54,51 @@ def everything():
         environment("StampJudges"),
         environment("Frameworks"),
         environment("Bench"),
-        swift_tests("Swift tests"),
-        swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", "release build"),
-                    CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
-        *(suite(name, name, build=RELEASE, needs=("release build",)) for name in
-          ("Sending", "Alarms", "Faults", "Stamps", "Judges", "Hardware", "ReportPages", "VerifyPage", "Installed",
-           "Python", "Released")),
+        *(suite(name, name) for name in ("Sending", *BRIEF)),
         # The longest first, so that no lane waits for the last one.
-        suite("QueueFaults, every system call", "QueueFaults", "--every", build=RELEASE, needs=("release build",)),
-        suite("PowerCut", "PowerCut", build=RELEASE, needs=("release build",)),
-        suite("Service", "Service", build=RELEASE, needs=("release build",)),
-        program("a package that uses the libraries", "Library", *tools, RECEIVER, needs=("release build", "receiver build")),
-        *(suite(name, name, build=RELEASE, needs=("release build",), python=name)
-          for name in ("Spark", "C2PA", "Writers", "StampJudges", "Frameworks")),
-        suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", build=RELEASE,
-              needs=("release build",)),
-        suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", build=RELEASE,
-              needs=("release build",)),
-        suite("Receiver", "Receiver", build=RELEASE, needs=("release build", "receiver build")),
-        suite("Phone", "Phone", build=RELEASE, needs=("release build", "phone build")),
-        program("random commands against a model", "RandomCommands", tools[1], tools[0], "--sequences", "1000",
-                needs=("release build",), case=SEQUENCE),
-        program("both implementations on damaged files", "Differential", tools[0], "--cases", "100000",
-                needs=("release build",), case=("--only", "{}")),
-        program("the sessions of the documents", "Documents", *tools, RECEIVER, needs=("release build", "receiver build")),
+        suite("QueueFaults, every system call", "QueueFaults", "--every", needs=RELEASED),
+        suite("PowerCut", "PowerCut", needs=RELEASED),
+        suite("Service", "Service", needs=RELEASED),
+        program("a package that uses the libraries", "Library", CAPBUNDLE, CAPQUEUE, RECEIVER,
+                needs=(*RELEASED, "receiver build")),
+        *(suite(name, name, python=name) for name in ("Spark", "C2PA", "Writers", "StampJudges", "Frameworks")),
+        suite("VerifyPage in Firefox: verdicts", "VerifyPage", "--firefox", "--only", "verdicts", needs=RELEASED),
+        suite("VerifyPage in Firefox: choices", "VerifyPage", "--firefox", "--only", "choices", needs=RELEASED),
+        suite("Receiver", "Receiver", needs=(*RELEASED, "receiver build")),
+        suite("Phone", "Phone", needs=(*RELEASED, "phone build")),
+        program("random commands against a model", "RandomCommands", CAPQUEUE, CAPBUNDLE, "--sequences", "1000",
+                needs=RELEASED, case=SEQUENCE),
+        program("both implementations on damaged files", "Differential", CAPBUNDLE, "--cases", "100000",
+                needs=RELEASED, case=("--only", "{}")),
+        program("the sessions of the documents", "Documents", CAPBUNDLE, CAPQUEUE, RECEIVER,
+                needs=(*RELEASED, "receiver build")),
         suite("API pages", "APIPages", needs=("build",)),
         Stage("API of the baseline", ".ci/api", needs=("build",)),
         program("ThreadSanitizer", "Threads", alone=True),
         Stage("build of the benches", "env", "CAPQUEUE_BENCH=1", ".ci/build", ".", ".build-bench", "capqueue-bench",
-              needs=("release build",)),
+              needs=RELEASED),
         Stage("fuzzing", "python3", "Tests/Fuzz/run.py", "--seconds", seconds, "--jobs", "2", alone=True,
               limit=HOURS * 3600 + 100 * int(seconds)),
-        program("benches", "Bench", tools[0], needs=("release build", "receiver build", "build of the benches"),
+        program("benches", "Bench", CAPBUNDLE, needs=(*RELEASED, "receiver build", "build of the benches"),
                 python="Bench", alone=True, reads=outputs.command),
+    ]
+
+
+def release():
+    """The tools that users get, and the Swift tests, which run beside the build."""
+    return [
+        Stage("release build", ".ci/build", needs=("build",)),
+        swift_tests("Swift tests"),
+        swift_tests("transcripts of the release build", "goesAsRecorded", needs=("build", *RELEASED),
+                    CAPTURE_TOOLS=f"{ROOT}/{RELEASE}"),
     ]
 
 
 def without_tools():
     """What every test needs, and the stages that need no tool of ours."""
     return [
-        Stage("build", "env", "CAPQUEUE_BENCH=1", "swift", "build", "--build-tests"),
+        # Line numbers for a debugger would be a third of the build.
+        Stage("build", "env", "CAPQUEUE_BENCH=1", "swift", "build", "--build-tests", "-debug-info-format", "none"),
         environment(),
         Stage("the tests of the tests", "python3", RUN, "KitTests", reads=outputs.lines),
         Stage("format and lint", "swift", "format", "lint", "--strict", "--recursive", "Package.swift", "Sources", "Tests",
@@ -128,16 +133,16 @@ def swift_tests(name, only=None, needs=("build",), **environment):
                  **environment)
 
 
+# What `make test` plays a part of, and `make test-all` the whole.
+BRIEF = ("Alarms", "Faults", "Stamps", "Judges", "Hardware", "ReportPages", "VerifyPage", "Installed", "Python", "Released")
 # Suites that need no capqueue.
 WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Writers", "Phone", "Python",
                  "StampJudges")
 
 
-def suite(title, name, *words, build=DEBUG, needs=("build",), python=None):
-    """A stage that plays a suite of Tests with the tools of a build."""
-    if build != DEBUG:
-        words = [*words, f"--capbundle={build}/capbundle"]
-        words += [f"--capqueue={build}/capqueue"] if name not in WITHOUT_QUEUE else []
+def suite(title, name, *words, needs=RELEASED, python=None):
+    """A stage that plays a suite of Tests."""
+    words = [*words, f"--capbundle={CAPBUNDLE}", *([] if name in WITHOUT_QUEUE else [f"--capqueue={CAPQUEUE}"])]
 
     def again(test, seed):
         chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words

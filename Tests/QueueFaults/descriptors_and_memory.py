@@ -26,7 +26,8 @@ def few_descriptors(bench):
     rig, worked = bench.rig(), 0
     rig.push(bench.stock[0])
     limits = range(6, 24, 1 if IS_LONG else 5)
-    for count in limits:
+    # libdispatch ended the process in about one of 15 pushes with 6 descriptors, while the processors were busy.
+    for count in [6] * (80 if IS_LONG else 1) + [*limits]:
         result = rig.run("push", bench.stock[50].path, bench.stock[51].path,
                          preexec_fn=limited(resource.RLIMIT_NOFILE, count))
         result.must(0, 66, 70, 73, 74, 77, 127, about=f"{count} descriptors")

@@ -53,6 +53,12 @@ package final class FileHandle: Sendable {
         return try handle.status().kind == .file ? handle : nil
     }
 
+    /// Makes sure that so many more files can be opened.
+    package static func requireDescriptors(_ count: Int) throws(NativeError) {
+        var held: [FileHandle] = []
+        for _ in 0..<count { held.append(try open("/", O_RDONLY)) }
+    }
+
     package static func open(_ path: FilePath, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {
         let descriptor = try NativeError.retrying("open") {
             unsafe path.native { unsafe Glibc.open($0, flags | O_CLOEXEC, mode) }

@@ -46,6 +46,9 @@ final class QueueStore: Sendable {
         self.freesReserve = freesReserve
     }
 
+    /// What SQLite and libdispatch have open at most while the queue is opened.
+    private static let descriptorsToOpen = 8
+
     /// Opens the queue, and makes it if there is none and `createIfMissing` allows it.
     ///
     /// - Throws: `queue.missing`, `queue.open`, `queue.newer`, `queue.damaged`, `queue.busy`, `queue.unusable`, `io.failed`.
@@ -62,6 +65,8 @@ final class QueueStore: Sendable {
             }
             guard createIfMissing else { throw folder.missing }
         }
+        // libdispatch, which GRDB uses, ends the process if it gets no descriptors when it starts.
+        try onFile(folder.path) { try FileHandle.requireDescriptors(descriptorsToOpen) }
         return try converting(folder) {
             if let copy = try ReadOnlyDatabase.openIfNeeded(folder) {
                 let reason = QueueError(

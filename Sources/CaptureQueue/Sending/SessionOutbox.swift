@@ -126,13 +126,14 @@ struct SessionOutbox {
                     """, [answer, marker.sessionNumber, marker.destination])
             case .failure(let trouble):
                 let delay = retry.delay(afterAttempt: marker.attempts + 1) ?? retry.delays.last ?? .zero
+                let asked = if case .blocked(let block) = trouble { block.pause ?? .zero } else { Duration.zero }
                 try db.run(
                     """
                     UPDATE markers SET attempts = attempts + 1, due = ?, error = ?, is_claimed = 0
                     WHERE session = ? AND destination = ? AND key = ?
                     """,
                     [
-                        now.wall + max(1000, delay.milliseconds), trouble.trouble ?? "", marker.sessionNumber,
+                        now.wall + max(1000, delay.milliseconds, asked.milliseconds), trouble.trouble ?? "", marker.sessionNumber,
                         marker.destination, marker.key,
                     ])
             }

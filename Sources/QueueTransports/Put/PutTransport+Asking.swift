@@ -73,7 +73,10 @@ extension PutTransport {
         let request = HTTPRequest(
             .post, address, [("Content-Type", "application/json"), ("Idempotency-Key", key)], body: MemoryBody(body))
         let end = try authorized(request, PutPlace(address: address), control)
-        guard (200...299).contains(end.answer?.status ?? 0) else { throw SendOutcome.ours(end.message) }
+        guard (200...299).contains(end.answer?.status ?? 0) else {
+            throw SendOutcome.blocked(
+                Block(.local, end.message, pause: end.retryAfter.map { .milliseconds($0) }))
+        }
         // A login page of a network has the status of a success, and nothing could prove the report afterwards.
         if end.isPage { throw SendOutcome.ours("\(end.message) with a page of HTML, such as a login page") }
         return end.message

@@ -161,6 +161,18 @@ def lost_answers(bench):
     every(answers if IS_LONG else dict(list(answers.items())[:2]), judge)
 
 
+def asked_to_wait(bench):
+    """A Retry-After counts for the end as it does for a capture."""
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bench.stock[:1])
+        end(rig)
+        server.says = [Reply(503, {"Retry-After": "3600"})]
+        rig.send("--once", code=15)
+        time.sleep(1.1)  # the least delay without it
+        rig.send("--once", code=(0, 15))
+        expect(len(server.ends) == 1, f"told {len(server.ends)} times")
+
+
 def killed(bench):
     """After kill -9 between the server's answer and our commit, the end is sent again under the same key."""
     with Store() as server:
@@ -281,6 +293,7 @@ TESTS = [
     ("one of four transfers sends an end", by_one),
     ("not before the end, nor before the last member", not_before),
     ("lost and refused answers: the same key until a yes", lost_answers),
+    ("a server that asks to wait with the end", asked_to_wait),
     ("a login page does not confirm the end of a session", portal),
     ("kill -9 between the answer and the commit", killed),
     ("--incomplete", incomplete),

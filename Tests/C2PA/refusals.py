@@ -5,7 +5,7 @@ import random
 
 import c2pa
 
-from C2PA.bench import PROGRAM, SAMPLE, facts
+from C2PA.bench import PAST, PROGRAM, SAMPLE, facts
 from Kit.outcomes import every, expect, long
 from Kit.rigs import PHOTO, write_raw
 from Kit.servers.scripted import Reply, Scripted
@@ -186,7 +186,7 @@ def keys(bench):
         "no extended key usage": (78, bench.key, bench.certify("no-eku", extendedKeyUsage=None), (), "no-eku.crt"),
         "code signing": (78, bench.key, bench.certify("code", extendedKeyUsage="codeSigning"), (), "code.crt"),
         "an authority": (78, bench.key, bench.certify("ca", basicConstraints="critical,CA:TRUE"), (), "ca.crt"),
-        "an ended certificate": (78, bench.key, bench.certify("ended", days=1, when="2026-04-01"), (), "ended.crt"),
+        "an ended certificate": (78, bench.key, bench.certify("ended", days=1, when=PAST), (), "ended.crt"),
         "no certificate": (78, bench.key, SAMPLE / "photo.jpg", (), "photo.jpg"),
         "a missing certificate": (66, bench.key, bench.home / "missing.crt", (), "missing.crt"),
         "another key than the device's": (64, bench.gateway_key, theirs, (), "--gateway"),

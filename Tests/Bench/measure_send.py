@@ -110,8 +110,8 @@ def http(rig):
                            lambda body: f'header = "@{body}.headers"')
         sides = {"capqueue": ours(), "capqueue, signed": ours(*signed(rig)), "curl": lambda _: rig.timed(*one_curl)}
         title = f"run, {len(bundles)} by http to nginx"
-        return rig.compare(sides, 5, (f"{title} / one curl, premade bodies", 1.30, 1.15),
-                           (f"{title}, signed / one curl, premade bodies", 1.40, 1.20), hashes=True, **bounds(bundles))
+        return rig.compare(sides, 5, (f"{title} / one curl, premade bodies", 1.25, 1.15),
+                           (f"{title}, signed / one curl, premade bodies", 1.30, 1.20), hashes=True, **bounds(bundles))
 
 
 def s3(rig):

@@ -1,5 +1,6 @@
 package import ArgumentParser
 package import CaptureBundle
+import CaptureNative
 package import SystemPackage
 
 /// The option `--trust` of commands that read trust files.
@@ -23,6 +24,14 @@ package struct TrustOptions: ParsableArguments {
         var trust = try Environment.trustFile(first, warn: warn)
         for path in paths.dropFirst() { trust.append(try Environment.trustFile(path, warn: warn)) }
         return trust
+    }
+}
+
+extension TrustOptions {
+    /// What a proposed `trust add` needs so that it changes the first of these files; empty for the usual file.
+    package var words: String {
+        guard let first = paths.first, (try? FileStatus.of(FilePath(first)))?.kind == .file else { return "" }
+        return " --trust \(ShellWord.quote(FilePath(first)))"
     }
 }
 

@@ -159,7 +159,7 @@ struct TrustCommand: ParsableCommand {
                 return
             }
             if devices.isEmpty {
-                diagnostic.note("no device is trusted; add one with: capbundle trust add NAME KEYFILE")
+                diagnostic.note("no device is trusted; add one with: capbundle trust add NAME KEYFILE\(trust.words)")
             }
             var table = TextTable()
             for device in devices {

@@ -113,7 +113,7 @@ struct VerifyCommand: ManyNamesCommand {
         if report.verdict == .unknownDevice && file != "-" {
             diagnostic.note(
                 "if \"capbundle key show\" prints this key id on the device, trust it with",
-                command: "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))")
+                command: "capbundle trust add NAME --from \(ShellWord.quote(FilePath(file)))\(trust.words)")
         }
         if !report.faults.isEmpty && report.faults.allSatisfy({ $0.code == .policyWithheld }) && file != "-" {
             diagnostic.note(

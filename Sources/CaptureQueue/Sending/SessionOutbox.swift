@@ -133,7 +133,8 @@ struct SessionOutbox {
                     WHERE session = ? AND destination = ? AND key = ?
                     """,
                     [
-                        now.wall + max(1000, delay.milliseconds, asked.milliseconds), trouble.trouble ?? "", marker.sessionNumber,
+                        now.wall + max(1000, delay.milliseconds, asked.milliseconds), trouble.trouble ?? "",
+                        marker.sessionNumber,
                         marker.destination, marker.key,
                     ])
             }

@@ -13,7 +13,7 @@ import subprocess
 import threading
 import time
 
-from Kit import outputs, processes
+from Kit import clocks, outputs, processes
 from Kit.outcomes import ROOT, ending, on_signals
 
 RESULTS = ROOT / ".build/results"
@@ -50,6 +50,7 @@ class Stage:
 
     def run(self, is_over):
         """Runs the command to its end, or until `is_over()`, and reads the tests that it reports."""
+        clocks.forget_the_killed()  # for those that call faketime in a shell
         began = time.monotonic()
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log, "wb") as log:

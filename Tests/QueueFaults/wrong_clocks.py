@@ -4,10 +4,9 @@ libfaketime sets the wall clock of one process and does not change the boot cloc
 shows what each pair of clocks means; LifeTests and OnlyCopyTests show a jump and another boot with their own clock.
 """
 import contextlib
-import subprocess
 import time
 
-from Kit.clocks import SHARED, shifted
+from Kit.clocks import shifted
 from Kit.outcomes import expect
 from Kit.invariants import clean, gives, words_for_people
 from QueueFaults.monitoring import metrics, status
@@ -82,23 +81,8 @@ def set_back(bench):
     clean(rig)
 
 
-def killed_before(_):
-    """What a killed faketime leaves would end a later one that gets its process id, with 1 and before the tool starts."""
-    command = subprocess.Popen([*shifted("+1d"), "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with command:
-        command.stdin.write(b"x")
-        command.stdin.flush()
-        command.stdout.read(1)  # it runs
-        command.kill()
-    left = SHARED / f"sem.faketime_sem_{command.pid}"
-    expect(left.exists(), "this faketime leaves nothing: Kit/clocks.py can be simpler")
-    shifted("+1d")
-    expect(not left.exists(), "it stays")
-
-
 TESTS = [
     ("set forward by a year on the same boot: nothing is deleted", set_forward),
     ("uploaded while the clock was ahead: deletion waits, --accept-clock ends it", uploaded_in_the_future),
     ("set back by a year: deletion waits, stamps do not go back", set_back),
-    ("a faketime that was killed does not end later ones", killed_before),
 ]

@@ -25,10 +25,9 @@ package struct TrustOptions: ParsableArguments {
         for path in paths.dropFirst() { trust.append(try Environment.trustFile(path, warn: warn)) }
         return trust
     }
-}
 
-extension TrustOptions {
-    /// What a proposed `trust add` needs so that it changes the first of these files; empty for the usual file.
+    /// What a proposed `trust add` needs so that it changes the first of these files; empty without one, and for what is no
+    /// plain file, such as /dev/null.
     package var words: String {
         guard let first = paths.first, (try? FileStatus.of(FilePath(first)))?.kind == .file else { return "" }
         return " --trust \(ShellWord.quote(FilePath(first)))"

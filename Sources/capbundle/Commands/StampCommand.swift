@@ -72,11 +72,12 @@ struct StampCommand: ManyNamesCommand {
 
     func run() throws {
         if let query, reply == nil { return try write(query) }
+        let words = trust.words
         let trust = try trust.file(warn: diagnostic.warning).adding(certificates: tsaCa)
         guard !trust.authorities.isEmpty else {
             throw BundleError(
                 .trustFile, "no time stamping authority is trusted",
-                advice: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE"])
+                advice: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE\(words)"])
         }
         try trust.requireCertificates()
         // A command of ours must not outlive us, and has a process group of its own.

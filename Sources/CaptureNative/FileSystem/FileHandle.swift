@@ -53,10 +53,12 @@ package final class FileHandle: Sendable {
         return try handle.status().kind == .file ? handle : nil
     }
 
-    /// Makes sure that so many more files can be opened.
+    /// Makes sure that so many more files can be opened. What it opens is no file, which a user may be forbidden to read.
     package static func requireDescriptors(_ count: Int) throws(NativeError) {
         var held: [FileHandle] = []
-        for _ in 0..<count { held.append(try open("/", O_RDONLY)) }
+        for _ in 0..<count {
+            held.append(FileHandle(owning: try NativeError.retrying("eventfd") { eventfd(0, capture_event_flags) }))
+        }
     }
 
     package static func open(_ path: FilePath, _ flags: Int32, mode: mode_t = 0) throws(NativeError) -> FileHandle {

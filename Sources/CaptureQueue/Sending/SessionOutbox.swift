@@ -134,8 +134,7 @@ struct SessionOutbox {
                     """,
                     [
                         now.wall + max(1000, delay.milliseconds, asked.milliseconds), trouble.trouble ?? "",
-                        marker.sessionNumber,
-                        marker.destination, marker.key,
+                        marker.sessionNumber, marker.destination, marker.key,
                     ])
             }
         }

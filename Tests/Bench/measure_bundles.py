@@ -54,22 +54,24 @@ def verify_many(rig):
 
 def pack_many(rig):
     raws, anew = rig.raws(rig.scaled(200, 3)), "rm -rf packed && mkdir packed && sync"
+    size = sum(bench.size(raw.iterdir()) for raw in raws)
     return rig.compare({
         "capbundle": rig.program(rig.binary, "pack", *raws, "--out-dir", "packed", prepare=anew),
         "script": rig.program(PEERS / "pack.sh", rig.key, rig.folder / "packed", *raws, prepare=anew),
     }, 3, (f"pack {len(raws)} in one call, durable / shell script in a loop", 0.15, 0.10), hashes=True,
-        sha=sum(bench.size(raw.iterdir()) for raw in raws))
+        sha=size, disk=size)
 
 
 def pack_export(rig):
     count, anew = rig.scaled(100, 3), "rm -rf scanned && mkdir scanned && cat scan/* >/dev/null && sync"
     captures.write_scan(rig.folder / "scan", count)
+    size = bench.size((rig.folder / "scan").iterdir())
     rows = rig.compare({
         "capbundle": rig.program(rig.binary, "pack", "scan", "--out-dir", "scanned", prepare=anew),
         "Python": rig.program(sys.executable, PEERS / "pack_scan.py", rig.key, rig.folder / "scan", rig.folder / "scanned",
                               prepare=anew),
     }, 5, (f"pack {count} frames of an app's export in one call / Python script", 0.18, 0.15), hashes=True,
-        sha=bench.size((rig.folder / "scan").iterdir()))
+        sha=size, disk=size)
     rig.run("rm", "-rf", "scanned")
     (rig.folder / "scanned").mkdir()
     rig.capbundle("pack", "scan", "--out-dir", "scanned")

@@ -26,13 +26,13 @@ struct CaptureGroups: Sendable {
 
     /// - Parameters:
     ///   - prepare: Receives each capture and its position. Several threads call it at the same time.
-    ///   - memory: The bytes that a prepared capture needs until it is packed.
+    ///   - memory: The bytes that a prepared capture needs in memory until it is packed; nil if they need not be limited.
     ///   - pack: Packs a group on this thread.
     ///   - deliver: Receives the result of each capture, in their order, on this thread.
     func run<Prepared: Sendable>(
         of size: Int = Self.captures,
         prepare: @escaping @Sendable (BundlePlan, Int) throws -> Prepared,
-        memory: (Prepared) -> Int = { _ in 0 },
+        memory: ((Prepared) -> Int)? = nil,
         pack: ([Prepared]) throws -> Outcome,
         deliver: (PackingRun.Item, Result<Packer.Packed, BundleError>) throws -> Void
     ) throws {
@@ -63,8 +63,10 @@ struct CaptureGroups: Sendable {
             if let failure = outcome.failure { throw failure }
             return mayContinue
         }
+        // The threads prepare the next group while one is written. Of captures that wait in memory they prepare 8.
+        let ahead = memory == nil ? max(8, size) : 8
         try OrderedWork.run(
-            threads: threads, window: threads + min(8, openFiles / 8), next: { queue.withLock { $0.next() } },
+            threads: threads, window: threads + min(ahead, openFiles / 8), next: { queue.withLock { $0.next() } },
             work: { index in
                 Result { () throws(BundleError) in
                     try native {
@@ -76,7 +78,7 @@ struct CaptureGroups: Sendable {
             deliver: { prepared in
                 waiting.append(prepared)
                 let isLast = if case .failure = prepared { stopsAtFailure } else { false }
-                let needed = waiting.reduce(0) { $0 + ((try? $1.get()).map(memory) ?? 0) }
+                let needed = memory.map { memory in waiting.reduce(0) { $0 + ((try? $1.get()).map(memory) ?? 0) } } ?? 0
                 return try isLast || waiting.count >= size || needed >= Self.memory ? packWaiting() : true
             })
         if !waiting.isEmpty { _ = try packWaiting() }

@@ -16,16 +16,17 @@ public struct PackingRun: Sendable {
         /// The app's number or name of the frame; nil if `raw` is a single capture.
         public let frame: String?
         public let output: OutputPlace
-        /// How to read the capture when its turn comes, or why it cannot be packed.
-        let reading: Result<Reading, BundleError>
+        /// How to read the capture when its turn comes, or why it cannot be packed. The error is boxed, since each item
+        /// would have room for it otherwise.
+        let reading: Result<Reading, any Error>
 
         package init(
-            raw: FilePath, frame: String?, output: OutputPlace, reading: Result<Reading, BundleError>
+            raw: FilePath, frame: String?, output: OutputPlace, reading: Result<Reading, any Error>
         ) {
             (self.raw, self.frame, self.output, self.reading) = (raw, frame, output, reading)
         }
 
-        fileprivate var problem: BundleError? { if case .failure(let error) = reading { error } else { nil } }
+        fileprivate var isReadable: Bool { if case .success = reading { true } else { false } }
     }
 
     package typealias Reading = @Sendable () throws -> RawCapture
@@ -52,14 +53,14 @@ public struct PackingRun: Sendable {
         }
         try packer.key.locate(packer.passphrase)
         let targets = try packer.key.chainTargets()
-        for item in items where item.problem == nil {
+        for item in items where item.isReadable {
             try packer.key.examine(item.output, targets, isForLink: packer.isChained)
         }
     }
 
     private static func refuseClashes(_ items: [Item]) throws(BundleError) {
         var owners: [FilePath.Component: FilePath] = [:]
-        for item in items where item.problem == nil {
+        for item in items where item.isReadable {
             guard let name = item.output.path?.name, let other = owners.updateValue(item.raw, forKey: name) else {
                 continue
             }

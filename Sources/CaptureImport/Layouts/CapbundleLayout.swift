@@ -50,9 +50,11 @@ package enum CapbundleLayout: RawLayout {
             path: path, scale: isPNG ? .millimetres : nil, floatScale: .metres, isUnitAssumed: isPNG)
         if found.count > 1, path != floats {
             let list = found.map(\.string).joined(separator: ", ")
-            depth.problem = BundleError(
-                .rawCapture, "has several depth maps: \(list)", file: tree.root,
-                cause: .severalDepths, values: [path.string])
+            depth.faults = [
+                BundleError(
+                    .rawCapture, "has several depth maps: \(list)", file: tree.root,
+                    cause: .severalDepths, values: [path.string])
+            ]
         }
         return depth
     }

@@ -37,12 +37,11 @@ struct GenericLayout {
             frame.photo = photos.contains(name) ? patterns.photo.path(name) : nil
             let depth = nearest == nil ? name : nearest?[name]?.depth
             frame.depth = (lookalikes[name] ?? depth).flatMap { patterns.depth?.path($0) }
-                .map { RawFrame.DepthFile(path: $0) }
+                .map { RawFrame.DepthFile(path: $0, timeOffset: nearest?[name]?.offset) }
             if let other = lookalikes[name], let path = frame.depth?.path {
-                frame.depth?.problem = otherForm(other, than: name, tree.label(path))
+                frame.depth?.faults = [otherForm(other, than: name, tree.label(path))]
             }
             frame.confidence = depth.flatMap { confidences.contains($0) ? patterns.confidence?.path($0) : nil }
-            frame.facts.depthOffset = nearest?[name]?.offset
             return frame
         }
         if frames.allSatisfy({ $0.number != nil }) { frames.sort { ($0.number ?? 0) < ($1.number ?? 0) } }

@@ -40,19 +40,29 @@ struct NerfstudioLayout: RawLayout {
         // instant-ngp and NeRFCapture say what one unit of integers is.
         var scale: DepthScale?
         if case .number(let text) = root["integer_depth_scale"] { scale = DepthScale(text) }
+        // By path: paths differ in their bytes, and Swift takes strings for equal that differ in their Unicode form.
+        var facts: [FilePath: Result<FrameFacts, BundleError>] = [:]
         let frames = objects.enumerated().map { index, object in
             var frame = RawFrame(name: names[index], number: number(in: names[index]), photo: paths[index])
             frame.carried = [file]
-            do throws(BundleError) {
+            facts[paths[index]] = Result { () throws(BundleError) in
                 let name = object["depth_file_path"] == nil ? "depth_path" : "depth_file_path"
                 let depth = try path(name, of: object, index: index)
                 frame.depth = depth.map { RawFrame.DepthFile(path: $0, scale: $0.ending == "png" ? scale : nil) }
-                frame.facts.intrinsics = try Camera(object).intrinsics(camera)
-                if frame.depth != nil, arePosesMetric { frame.facts.pose = try pose(object, index) }
-            } catch { frame.problem = error }
+                let intrinsics = try Camera(object).intrinsics(camera)
+                let pose = try depth != nil && arePosesMetric ? pose(object, index) : nil
+                return FrameFacts(intrinsics: intrinsics, pose: pose)
+            }
             return frame
         }
-        return RawExport(frames: frames)
+        return RawExport(
+            frames: frames,
+            facts: { [facts, file = root.file] frame throws(BundleError) in
+                guard let known = frame.photo.flatMap({ facts[$0] }) else {
+                    throw BundleError(.rawCapture, "has no frame \(frame.name ?? "")", file: file)
+                }
+                return try known.get()
+            })
     }
 }
 

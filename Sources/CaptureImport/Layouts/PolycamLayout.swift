@@ -36,13 +36,16 @@ struct PolycamLayout: RawLayout {
             frame.confidence = path(confidences, 3, ending: ".png")
             let camera = path(cameras, 1, ending: ".json")
             frame.carried = (camera.map { [$0] } ?? []) + scanFiles
-            do throws(BundleError) {
-                if let camera { frame.facts = try facts(camera, tree) }
-            } catch { frame.problem = frame.photo == nil ? nil : error }
-            frame.facts.clock = .elapsed(Double(time - first) / 1e6)
             return frame
         }
-        return RawExport(frames: frames, app: "Polycam")
+        return RawExport(
+            frames: frames, app: "Polycam",
+            facts: { frame throws(BundleError) in
+                let camera = cameras.appending("\(frame.name ?? "").json")
+                var facts = try tree.has(camera) ? facts(camera, tree) : FrameFacts()
+                facts.clock = .elapsed(Double((frame.number ?? 0) - first) / 1e6)
+                return facts
+            })
     }
 
     /// The digits in a name such as `1442008525605.jpg`; nil for any other name.

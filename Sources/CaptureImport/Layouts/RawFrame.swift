@@ -18,10 +18,6 @@ package struct RawFrame: Sendable {
     var confidence: FilePath?
     /// The app's own files about the frame and the scan, which `--keep-source` carries besides the depth file.
     var carried: [FilePath] = []
-    var facts = FrameFacts()
-    /// Why this frame cannot be packed, for example because a file of the app is broken; the other frames are not
-    /// affected. nil for a frame without a photo.
-    var problem: BundleError?
 
     /// A depth file, and what the layout says about it.
     struct DepthFile: Sendable {
@@ -34,8 +30,11 @@ package struct RawFrame: Sendable {
         var isUnitAssumed = false
         /// The size, for a file that does not contain it.
         var size: DepthSize?
-        /// Why the depth map cannot be packed, although other parts of the frame can.
-        var problem: BundleError?
+        /// The time of the depth map minus the time of the photo in nanoseconds; nil unless the times matched them.
+        var timeOffset: Int?
+        /// Why the depth map cannot be packed, although other parts of the frame can. It is an array because an optional
+        /// error would make every frame larger.
+        var faults: [BundleError] = []
     }
 }
 
@@ -55,8 +54,6 @@ struct FrameFacts: Sendable {
     var location: JSONValue?
     var intrinsics: CameraIntrinsics?
     var pose: CameraPose?
-    /// The time of the depth map minus the time of the photo in nanoseconds, if they were matched by it.
-    var depthOffset: Int?
 }
 
 /// A pinhole camera, in pixels of the stored photo.
@@ -97,6 +94,9 @@ struct RawExport: Sendable {
     var ignored: [FilePath] = []
     /// Looks for what may be meant where a file of a folder of our own layout is missing.
     var search: RawFolderSearch?
+    /// Returns the facts of a frame. It is called when the frame is packed, since the facts of 100,000 frames would need
+    /// about 100 MB. An error, for example because of a broken file, fails only this frame, and those whose times count from it.
+    var facts: @Sendable (RawFrame) throws(BundleError) -> FrameFacts = { _ in FrameFacts() }
 }
 
 /// One layout of Spec/raw-captures.md section 2.

@@ -30,12 +30,13 @@ struct Record3DLayout: RawLayout {
                 depths.contains(number)
                 ? RawFrame.DepthFile(path: FilePath("depth/\(number).exr"), scale: .metres) : nil
             frame.carried = [file]
-            do throws(BundleError) {
-                frame.facts = try scan.facts(of: number, first: numbers[0])
-            } catch { frame.problem = frame.photo == nil ? nil : error }
             return frame
         }
-        return RawExport(frames: frames, app: "Record3D")
+        return RawExport(
+            frames: frames, app: "Record3D",
+            facts: { [first = numbers[0]] frame throws(BundleError) in
+                try scan.facts(of: frame.number ?? first, first: first)
+            })
     }
 
     /// The numbers in names such as `17.jpg`. They have no leading zeros, so each number has one name.
@@ -50,7 +51,7 @@ struct Record3DLayout: RawLayout {
 }
 
 /// The contents of `metadata.json`.
-private struct Scan {
+private struct Scan: Sendable {
     private let object: ExportObject
     private let size: (width: Int, height: Int)
     /// The camera of the first frame: 9 numbers, column-major.

@@ -17,17 +17,18 @@ struct ScannerAppLayout: RawLayout {
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let names = tree.names()
-        let held = Set(names)
-        let numbers = names.compactMap(digits).sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }
+        let numbers = tree.names().compactMap(digits).sorted { (Int($0) ?? 0) < (Int($1) ?? 0) }
         try FrameCount.check(numbers.count, in: tree)
-        var clocks: [Clock] = []
-        var frames = numbers.map { digits in
-            clocks.append(Clock())
-            return frame(digits, &clocks[clocks.count - 1], held: held, tree: tree)
-        }
-        date(&frames, clocks)
-        return try RawExport(frames: frames, app: app(tree))
+        var dating = Dating()
+        for digits in numbers { dating.add(read(digits, tree)) }
+        return try RawExport(
+            frames: numbers.map { frame($0, tree) }, app: app(tree),
+            facts: { [dating] frame throws(BundleError) in
+                let read = read(frame.name ?? "", tree)
+                var facts = try read.facts.get()
+                facts.clock = try dating.clock(read.clock)
+                return facts
+            })
     }
 
     /// The digits in a name such as `frame_00003.json`; nil for any other name.
@@ -56,32 +57,39 @@ extension ScannerAppLayout {
         var fix: Double?
     }
 
-    private static func frame(
-        _ digits: String, _ clock: inout Clock, held: Set<FilePath.Component>, tree: RawTree
-    ) -> RawFrame {
-        func path(_ name: String) -> FilePath? {
-            FilePath.Component(name).flatMap { held.contains($0) ? FilePath(root: nil, components: $0) : nil }
-        }
-        let json = FilePath("frame_\(digits).json")
+    private static func frame(_ digits: String, _ tree: RawTree) -> RawFrame {
+        // Each file is looked up in the tree, because a set of all names would need much memory.
+        func path(_ name: String) -> FilePath? { tree.has(FilePath(name)) ? FilePath(name) : nil }
         var frame = RawFrame(name: digits, number: Int(digits), photo: path("frame_\(digits).jpg"))
         frame.depth = path("depth_\(digits).png").map { RawFrame.DepthFile(path: $0, scale: .millimetres) }
         frame.confidence = path("conf_\(digits).png")
-        frame.carried = [json, infoFile]
-        do {
-            let object = try ExportObject(reading: json, in: tree, limit: frameLimit)
+        frame.carried = [file(digits), infoFile]
+        return frame
+    }
+
+    private static func file(_ digits: String) -> FilePath { FilePath("frame_\(digits).json") }
+
+    /// Reads the file of a frame. `facts` has no time yet; it is an error if anything in the file is wrong. `clock` then has
+    /// what was read before the error.
+    private static func read(_ digits: String, _ tree: RawTree) -> (
+        clock: Clock, facts: Result<FrameFacts, BundleError>
+    ) {
+        var (clock, facts) = (Clock(), FrameFacts())
+        do throws(BundleError) {
+            let object = try ExportObject(reading: file(digits), in: tree, limit: frameLimit)
             clock.uptime = try time("time", object)
-            frame.facts.intrinsics = try intrinsics(object)
-            frame.facts.pose = try object.numbers("cameraPoseARFrame", count: 16).map {
+            facts.intrinsics = try intrinsics(object)
+            facts.pose = try object.numbers("cameraPoseARFrame", count: 16).map {
                 matrix throws(BundleError) in try object.pose(matrix, name: "cameraPoseARFrame")
             }
             if case .bool(true) = object["hasGPS"] {
                 clock.fix = try time("gpsTime", object)
-                frame.facts.location = try location(object)
+                facts.location = try location(object)
             }
         } catch {
-            frame.problem = error
+            return (clock, .failure(error))
         }
-        return frame
+        return (clock, .success(facts))
     }
 
     /// The value of a member that is a number of seconds, from 0 to the end of the year 9999.
@@ -125,21 +133,29 @@ extension ScannerAppLayout {
 extension ScannerAppLayout {
     /// Gives each frame its time: the reading of the device's clock plus one offset for all frames. A fix is never later
     /// than its frame, so each `fix - uptime` is at most the true offset, and the largest of them is the best estimate.
-    private static func date(_ frames: inout [RawFrame], _ clocks: [Clock]) {
-        let offset = clocks.compactMap { clock in clock.fix.flatMap { fix in clock.uptime.map { fix - $0 } } }.max()
-        // Without a fix, times count from the first frame. If its file is broken, no frame has a time.
-        let fault = offset == nil ? frames.first?.problem : nil
-        let start = clocks.lazy.compactMap(\.uptime).first
-        for (index, clock) in clocks.enumerated() {
-            // A frame without a photo is not packed, so it cannot fail.
-            frames[index].problem = frames[index].photo == nil ? nil : frames[index].problem ?? fault
-            guard let uptime = clock.uptime, let start else { continue }
-            if let offset {
-                let time = CaptureTime(milliseconds: Int(((uptime + offset) * 1000).rounded(.down)))
-                frames[index].facts.clock = time.map { .time($0.description) } ?? .none
-            } else {
-                frames[index].facts.clock = .elapsed(uptime - start)
-            }
+    private struct Dating {
+        private var offset: Double?
+        /// The first uptime; without a fix, times count from it.
+        private var start: Double?
+        /// What is wrong with the file of the first frame; nil if nothing is.
+        private var fault: BundleError?
+        private var isEmpty = true
+
+        mutating func add(_ read: (clock: Clock, facts: Result<FrameFacts, BundleError>)) {
+            if isEmpty, case .failure(let error) = read.facts { fault = error }
+            isEmpty = false
+            guard let uptime = read.clock.uptime else { return }
+            start = start ?? uptime
+            if let fix = read.clock.fix { offset = max(offset ?? fix - uptime, fix - uptime) }
+        }
+
+        /// - Throws: what is wrong with the file of the first frame, if no frame has a fix: times count from it then.
+        func clock(_ clock: Clock) throws(BundleError) -> FrameFacts.Clock {
+            if offset == nil, let fault { throw fault }
+            guard let uptime = clock.uptime, let start else { return .none }
+            guard let offset else { return .elapsed(uptime - start) }
+            let time = CaptureTime(milliseconds: Int(((uptime + offset) * 1000).rounded(.down)))
+            return time.map { .time($0.description) } ?? .none
         }
     }
 }

@@ -79,7 +79,7 @@ extension FrameReader {
             let within = options.matchWithin.map { " within \($0) of its time" } ?? ""
             throw BundleError(.rawCapture, "has no depth map\(within)", file: photoFile, cause: noDepth)
         }
-        if let problem = depth.problem { throw problem }
+        guard depth.faults.isEmpty else { throw depth.faults.joined }
         guard tree.has(depth.path) else {
             throw BundleError(
                 .rawCapture, "missing; it is the depth map of this frame", file: label(depth.path), cause: noDepth)

@@ -82,7 +82,7 @@ extension FrameReader {
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.
     private func addOrigin(_ photo: FramePhoto, _ members: inout MemberList) {
         if let camera = intrinsics(photo.structure.size) { members.add("camera_intrinsics", camera) }
-        if let pose = frame.facts.pose {
+        if let pose = layoutFacts.pose {
             members.add("camera_pose", .members(["matrix": .array(pose.matrix.map { .real($0) })]))
         }
         if layout != CapbundleLayout.name {
@@ -93,7 +93,7 @@ extension FrameReader {
                     "layout": .string(layout),
                 ]))
         }
-        if let offset = frame.facts.depthOffset, !options.withoutDepth {
+        if let offset = frame.depth?.timeOffset, !options.withoutDepth {
             members.add("depth_time_offset", .real(Double(offset) / 1e9))
         }
         if let accuracy = portrait?.accuracy { members.add("depth_accuracy", .string(accuracy)) }
@@ -114,7 +114,7 @@ extension FrameReader {
                 "width": .integer(photo.width), "height": .integer(photo.height),
             ])
         }
-        if let camera = frame.facts.intrinsics {
+        if let camera = layoutFacts.intrinsics {
             guard camera.width ?? photo.width == photo.width, camera.height ?? photo.height == photo.height else {
                 return nil
             }
@@ -133,7 +133,7 @@ extension FrameReader {
     private func position(_ own: JSONValue, _ photo: FramePhoto?) throws(BundleError) -> GeoPosition? {
         let fromPhoto = photo?.facts?.position?.json
         // A metadata.json without a position means that the capture has none.
-        let root = own["location"] ?? frame.facts.location ?? (export.metadata == nil ? fromPhoto : nil)
+        let root = own["location"] ?? layoutFacts.location ?? (export.metadata == nil ? fromPhoto : nil)
         do {
             let position = try root.map { root throws(BundleError) in try GeoPosition(root) }
             return try position?.applying(options.location)

@@ -13,7 +13,7 @@ extension FrameReader {
         // One that is not a text is refused by `CaptureMetadata`.
         if let value = own["captured_at"], value.text == nil { return nil }
         var fromLayout: String?
-        if case .time(let text) = frame.facts.clock { fromLayout = text }
+        if case .time(let text) = layoutFacts.clock { fromLayout = text }
         let choice = FactChoice.time([
             .init(mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
             .init(try nameTime(), "its name"), .init(fromLayout, "the export"),
@@ -50,7 +50,7 @@ extension FrameReader {
     /// The time from `--captured-at`: plus the seconds of the app's own clock since the first frame, or as it is.
     private func givenTime() throws(BundleError) -> String? {
         guard let given = options.capturedAt else { return nil }
-        guard case .elapsed(let seconds) = frame.facts.clock else { return mayShareTime ? given.description : nil }
+        guard case .elapsed(let seconds) = layoutFacts.clock else { return mayShareTime ? given.description : nil }
         // A hundred years are enough for any clock.
         guard seconds.isFinite, abs(seconds) < 3.2e9,
             let time = CaptureTime(milliseconds: given.milliseconds + Int((seconds * 1000).rounded()))
@@ -68,7 +68,7 @@ extension FrameReader {
                 .rawTime, "its EXIF has the local time \(local), but not the time zone", file: photoFile,
                 cause: .noZone)
         }
-        if case .elapsed = frame.facts.clock {
+        if case .elapsed = layoutFacts.clock {
             return BundleError(
                 .rawTime, "the export has only the app's own clock, which has no date", file: tree.root,
                 cause: .noDate)

@@ -8,6 +8,7 @@ import SystemPackage
 package struct FrameReader {
     let source: RawSource
     let frame: RawFrame
+    let layoutFacts: FrameFacts
     let options: RawCaptureOptions
     let decoder: PictureDecoder
     var remarks: [Remark] = []
@@ -20,8 +21,10 @@ package struct FrameReader {
     package static func read(
         _ frame: RawFrame, of source: RawSource, options: RawCaptureOptions, decoder: PictureDecoder
     ) throws(BundleError) -> RawCapture {
-        if let problem = frame.problem ?? source.export.search?.notACapture() { throw problem }
-        var reader = FrameReader(source: source, frame: frame, options: options, decoder: decoder)
+        if let problem = source.export.search?.notACapture() { throw problem }
+        var reader = FrameReader(
+            source: source, frame: frame, layoutFacts: try source.export.facts(frame), options: options,
+            decoder: decoder)
         let capture = try reader.read()
         return try capture.checkingPosition(options, in: source.raw).marking(options.withholdable, in: source.raw)
     }

@@ -199,9 +199,9 @@ struct FrameChoice {
 
     /// - Throws: `raw.frames` if no frame can be packed, or a frame that the user asked for has no photo.
     init(_ export: RawExport, of raw: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
-        func isUsable(_ frame: RawFrame) -> Bool { frame.photo != nil || frame.problem != nil }
         // The frames are copied only if some cannot be packed.
-        let usable = export.frames.allSatisfy(isUsable) ? export.frames : export.frames.filter(isUsable)
+        let usable =
+            export.frames.allSatisfy { $0.photo != nil } ? export.frames : export.frames.filter { $0.photo != nil }
         // If a single capture has no photo, `FrameReader` reports it.
         let all = export.isSingle ? export.frames : usable
         guard !all.isEmpty else {

@@ -17,7 +17,7 @@ extension RawTree {
 /// Record3D's "EXR + RGB".
 struct Record3DLayoutTests {
     private func export(_ more: String, frames: [Int] = [2, 5], k: String = "[9, 0, 0, 0, 8, 0, 4, 3, 1]") throws
-        -> RawExport
+        -> ReadExport
     {
         let folder = try TemporaryFolder()
         var files = ["metadata.json": "{\"K\": \(k), \"w\": 720, \"h\": 960\(more)}"]
@@ -29,7 +29,7 @@ struct Record3DLayoutTests {
         files["rgb/05.jpg"] = ""
         let tree = try RawTree.making(files, in: folder)
         #expect(Record3DLayout.evidence(in: tree) == "metadata.json with K, w and h, rgb, depth")
-        return try Record3DLayout.export(tree)
+        return try ReadExport(Record3DLayout.export(tree))
     }
 
     @Test func ordersFramesByNumberAndTakesNoPaddedName() throws {
@@ -111,7 +111,7 @@ struct PolycamLayoutTests {
         "t_20": 0, "t_21": 1, "t_22": 0, "t_23": 6}
         """
 
-    private func export(_ cameras: [String: String?]) throws -> RawExport {
+    private func export(_ cameras: [String: String?]) throws -> ReadExport {
         let folder = try TemporaryFolder()
         var files = ["mesh_info.json": "{}"]
         for (name, camera) in cameras {
@@ -123,7 +123,7 @@ struct PolycamLayoutTests {
         files["keyframes/depth/3000000.png"] = ""
         let tree = try RawTree.making(files, in: folder)
         #expect(PolycamLayout.evidence(in: tree) == "keyframes/images, keyframes/cameras")
-        return try PolycamLayout.export(tree)
+        return try ReadExport(PolycamLayout.export(tree))
     }
 
     @Test func ordersFramesByTimeAndReadsTheirFiles() throws {

@@ -11,12 +11,12 @@ struct NerfstudioLayoutTests {
     private static let global = "\"fl_x\": 9, \"fl_y\": 8, \"cx\": 4, \"cy\": 3, \"w\": 64, \"h\": 48"
     private static let pose = "\"transform_matrix\": [[0,0,1,4],[1,0,0,5],[0,1,0,6],[0,0,0,1]]"
 
-    private func export(_ frames: [String], top: String = global) throws -> RawExport {
+    private func export(_ frames: [String], top: String = global) throws -> ReadExport {
         let folder = try TemporaryFolder()
         let tree = try RawTree.making(
             ["transforms.json": "{\(top), \"frames\": [\(frames.joined(separator: ","))]}"], in: folder)
         #expect(NerfstudioLayout.evidence(in: tree) == "transforms.json")
-        return try NerfstudioLayout.export(tree)
+        return try ReadExport(NerfstudioLayout.export(tree))
     }
 
     private static func frame(_ path: String, _ more: String = "") -> String {
@@ -81,6 +81,13 @@ struct NerfstudioLayoutTests {
         #expect((try export([Self.frame("a.jpg")], top: top).frames[0].facts.intrinsics != nil) == isPinhole)
         let own = Self.frame("a.jpg", ", \"camera_model\": \"\(model)\"")
         #expect((try export([own]).frames[0].facts.intrinsics != nil) == isPinhole)
+    }
+
+    @Test func tellsNamesInTwoUnicodeFormsApart() throws {
+        let names = ["caf\u{e9}.jpg", "cafe\u{301}.jpg"]
+        let frames = try export([Self.frame(names[0], ", \"fl_x\": 700"), Self.frame(names[1], ", \"fl_x\": 701")])
+            .frames
+        #expect(frames.map { $0.facts.intrinsics?.fx } == [700, 701])
     }
 
     @Test func givesFramesOfSeveralCamerasDifferentNames() throws {

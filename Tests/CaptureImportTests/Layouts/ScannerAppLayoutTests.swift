@@ -25,7 +25,7 @@ struct ScannerAppLayoutTests {
     private func export(
         _ frames: [(name: String, json: String)], photos: [String] = [],
         info: String = #"{"appVersionString": "1.9.5"}"#
-    ) throws -> RawExport {
+    ) throws -> ReadExport {
         let folder = try TemporaryFolder()
         try folder.write(info, to: "info.json")
         for frame in frames {
@@ -36,7 +36,7 @@ struct ScannerAppLayoutTests {
         for photo in photos { try folder.write("", to: "frame_\(photo).jpg") }
         let tree = RawTree(root: folder.path(""), storage: try FolderStorage(listing: folder.path("")))
         #expect(ScannerAppLayout.evidence(in: tree) == "info.json, frame_\(frames[0].name).json")
-        return try ScannerAppLayout.export(tree)
+        return try ReadExport(ScannerAppLayout.export(tree))
     }
 
     @Test func listsAllFramesInTheAppsOrderAndTheirFiles() throws {

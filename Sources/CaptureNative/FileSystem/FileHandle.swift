@@ -53,7 +53,10 @@ package final class FileHandle: Sendable {
         return try handle.status().kind == .file ? handle : nil
     }
 
-    /// Makes sure that so many more files can be opened. What it opens is no file, which a user may be forbidden to read.
+    /// Checks that this process can open so many more files. It opens event counters for a moment: they need no file that the user
+    /// may read.
+    ///
+    /// - Throws: EMFILE or ENFILE if there are too few descriptors.
     package static func requireDescriptors(_ count: Int) throws(NativeError) {
         var held: [FileHandle] = []
         for _ in 0..<count {

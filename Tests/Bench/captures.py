@@ -2,6 +2,7 @@
 import datetime
 import json
 import pathlib
+import zipfile
 
 import numpy as np
 from PIL import Image, ImageFilter
@@ -79,15 +80,37 @@ def write_scan(folder, count):
         Image.fromarray(np.round(metres.astype(float) * 1000).astype(np.uint16)).save(folder / f"depth_{name}.png")
         confidence = (2 * (metres > 0) - (metres > 2)).clip(0, 2).astype(np.uint8)
         Image.fromarray(confidence).save(folder / f"conf_{name}.png")
-        cosine, sine = np.cos(number / 50), np.sin(number / 50)
-        pose = [cosine, 0, sine, number / 100, 0, 1, 0, 1.5, -sine, 0, cosine, -0.25, 0, 0, 0, 1]
-        frame = {"time": 402896.5 + number / 5, "frame_index": number, "cameraPoseARFrame": pose,
-                 "intrinsics": [FOCAL, 0, CENTRE[0], 0, FOCAL, CENTRE[1], 0, 0, 1], "exposureDuration": 0.0164,
-                 "projectionMatrix": [1.508, 0, -0.0068, 0, 0, 2.0106, -0.0386, 0, 0, 0, -1, -0.001, 0, 0, -1, 0]}
-        if number % 10 == 0:
-            frame |= {"hasGPS": True, "gpsTime": 1773497366.5 + number / 5, "latitude": 12.345678,
-                      "longitude": -45.678901, "altitude": 3.5, "horizontalAccuracy": 4.0, "verticalAccuracy": 6.0}
-        (folder / f"frame_{name}.json").write_text(json.dumps(frame))
+        (folder / f"frame_{name}.json").write_text(json.dumps(facts_of_frame(number, number % 10 == 0)))
+
+
+def facts_of_frame(number, has_position):
+    """Returns what 3D Scanner App writes of a frame."""
+    cosine, sine = np.cos(number / 50), np.sin(number / 50)
+    pose = [cosine, 0, sine, number / 100, 0, 1, 0, 1.5, -sine, 0, cosine, -0.25, 0, 0, 0, 1]
+    frame = {"time": 402896.5 + number / 5, "frame_index": number, "cameraPoseARFrame": pose,
+             "intrinsics": [FOCAL, 0, CENTRE[0], 0, FOCAL, CENTRE[1], 0, 0, 1], "exposureDuration": 0.0164,
+             "projectionMatrix": [1.508, 0, -0.0068, 0, 0, 2.0106, -0.0386, 0, 0, 0, -1, -0.001, 0, 0, -1, 0]}
+    if has_position:
+        frame |= {"hasGPS": True, "gpsTime": 1773497366.5 + number / 5, "latitude": 12.345678,
+                  "longitude": -45.678901, "altitude": 3.5, "horizontalAccuracy": 4.0, "verticalAccuracy": 6.0}
+    return frame
+
+
+def write_long_scan(folder, count):
+    """Makes a zip with an export of 3D Scanner App: each frame has its own facts and a position, and all have the same small
+    pictures. Returns the file."""
+    photo, zipped = folder / "small.jpg", folder / "scan.zip"
+    write_photo(photo, np.random.default_rng(0), 3000)
+    for name, sample in (("depth", np.uint16(1500)), ("conf", np.uint8(2))):
+        Image.fromarray(np.full((12, 16), sample)).save(folder / f"{name}.png")
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr("info.json", json.dumps({"appVersionString": "1.9.5", "numImages": count}))
+        for number in range(count):
+            archive.write(photo, f"frame_{number:05}.jpg")
+            for name in ("depth", "conf"):
+                archive.write(folder / f"{name}.png", f"{name}_{number:05}.png")
+            archive.writestr(f"frame_{number:05}.json", json.dumps(facts_of_frame(number, has_position=True)))
+    return zipped
 
 
 def write_large_photo(path, seed):

@@ -5,6 +5,7 @@ import tarfile
 
 from Bench import bench, captures
 from Bench.bench import PEERS
+from Bench.results import Row
 from Kit.outcomes import expect
 
 
@@ -86,6 +87,16 @@ def floats(rig, number, ending):
         return gzip.decompress(archive.extractfile("depth.f32.gz").read())
 
 
+def pack_archive(rig):
+    """The frames of an archive are known before the first is packed, so memory grows with their number."""
+    count = rig.scaled(20_000, 20)
+    archive = captures.write_long_scan(rig.folder, count)
+    peak = rig.peak_memory(rig.binary, "pack", archive, "--out-dir", "archived")
+    made = len(list((rig.folder / "archived").iterdir()))
+    expect(made == count, f"{made} of {count} frames were packed")
+    return [Row(f"peak memory of pack, an archive of {count:,} frames", peak, 40, 32, unit="MiB")]
+
+
 def report(rig):
     count, kinds = rig.scaled(200, 4), [rig.folder / f"photo{kind}.jpg" for kind in range(4)]
     for seed, photo in enumerate(kinds):
@@ -118,4 +129,5 @@ def start(rig):
 
 
 MEASURES = [("pack one", pack_one), ("verify one", verify_one), ("verify many", verify_many), ("pack many", pack_many),
-            ("pack an export", pack_export), ("report", report), ("start", start)]
+            ("pack an export", pack_export), ("pack an archive", pack_archive), ("report", report),
+            ("start", start)]

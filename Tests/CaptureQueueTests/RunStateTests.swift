@@ -109,6 +109,53 @@ struct RunStateTests {
         #expect(!claiming.map(\.lane).contains(lanes[2]))
     }
 
+    /// One transaction stores its last result and makes its next claim.
+    @Test func storesOnceALaneHasBegunWhatWasClaimedAhead() {
+        var (state, _, lanes) = busy()
+        state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([lanes[0]: plain[3]]))
+        state.sendingEnded(ended(plain[0]), lanes[0])
+        let early = state.writerGoesOn
+        var pausing = state
+        pausing.lanePauses(lanes[0])
+        #expect(early == nil && pausing.writerGoesOn == true)
+        let next = state.nextAsked(lanes[0])
+        let stillEarly = state.writerGoesOn
+        #expect(next != nil && stillEarly == nil)
+        _ = state.sendingBegins(plain[3], lanes[0])
+        #expect(state.writerGoesOn == true)
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        #expect(batch.ended.map(\.claim) == [plain[0]] && batch.claiming.map(\.lane) == [lanes[0]])
+    }
+
+    /// A lane that waits for a claim begins it at once, so the results of others wait for that.
+    @Test func waitsForALaneThatGetsAClaim() {
+        var (state, _, lanes) = busy()
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        state.sendingEnded(ended(plain[0]), lanes[0])
+        state.sendingEnded(ended(plain[1]), lanes[1])
+        let waits = state.nextAsked(lanes[0])
+        state.storingEnded(batch, .success([lanes[0]: plain[3]]))
+        #expect(waits == nil && state.writerGoesOn == nil)
+        _ = state.nextAsked(lanes[0])
+        _ = state.sendingBegins(plain[3], lanes[0])
+        #expect(state.writerGoesOn == true)
+        #expect(state.storingBegins(hasRoom: true, at: 0).ended.count == 2)
+    }
+
+    /// What was claimed meanwhile for a lane without bytes does not begin: it is given back with the lane's result.
+    @Test func doesNotWaitForALaneWithoutBytes() {
+        var (state, _, lanes) = busy()
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        let damaged = RunState.Ended(
+            claim: plain[0], outcome: .damaged(message: "x"), context: AttemptContext(), at: 0, seconds: 0)
+        state.sendingEnded(damaged, lanes[0])
+        let waits = state.nextAsked(lanes[0])
+        state.storingEnded(batch, .success([lanes[0]: plain[3]]))
+        #expect(waits == nil && state.writerGoesOn == true)
+        let next = state.storingBegins(hasRoom: true, at: 0)
+        #expect(next.returned == [plain[3]])
+    }
+
     @Test func stopsAtOnceWhenAskedTwiceAndKeepsTheFirstFault() {
         var state = RunState()
         state.stopAsked(atOnce: false)
@@ -159,7 +206,7 @@ struct RunStateTests {
                 state.storingEnded(batch, .success(claimed))
                 free += batch.ended.map(\.claim) + batch.returned
                 open = nil
-            } else if open == nil, state.writer.isAsked || chance(4) {
+            } else if open == nil, state.writerGoesOn == true || chance(4) {
                 let batch = state.storingBegins(hasRoom: !chance(6), at: 0)
                 #expect(!isOver || batch.claiming.isEmpty)
                 open = batch

@@ -43,7 +43,9 @@ final class DestinationWorker {
         switch owner.withTime({ $0.permission(destination, at: $1) }) {
         case .paused: return giveBack(.blocked(until: nil))
         case .wait(let until): return giveBack(.blocked(until: until))
-        case .connect: return try connect(now)
+        case .connect:
+            writer.pauses(lane)
+            return try connect(now)
         case .go: break
         }
         if next == nil { next = try claimedAhead(now) }
@@ -51,6 +53,7 @@ final class DestinationWorker {
         // Check for polls and notifications about once a second, also between consecutive transfers.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
             lookedAround = MonotonicClock.seconds
+            writer.pauses(lane)
             let hasAsked = try owner.alone(with: destination) { try poll(now) || reportSession(now) }
             if hasAsked == true { return .worked }
             isOtherAsking = hasAsked == nil

@@ -28,7 +28,10 @@ final class ResultWriter: Sendable {
     ///
     /// - Throws: the error for which the writer could not store a result.
     func takeNext(_ lane: Int) throws -> RunState.Ahead? {
-        try signal.wait { owner.with { $0.nextAsked(lane) } }.get()
+        if case .success(.some(let next)) = owner.with({ $0.nextAsked(lane) }) { return next }
+        // The writer may have waited for this lane to begin a delivery.
+        raise()
+        return try signal.wait { owner.with { $0.nextAsked(lane) } }.get()
     }
 
     /// Records that a claim begins, and has the next delivery claimed.
@@ -45,6 +48,12 @@ final class ResultWriter: Sendable {
         raise()
     }
 
+    /// A lane does something else before its next delivery.
+    func pauses(_ lane: Int) {
+        owner.with { $0.lanePauses(lane) }
+        raise()
+    }
+
     /// Looks again at what the lanes may send, and gives back what was claimed ahead for those that may not.
     func wake() {
         owner.with { $0.writerIsWoken() }
@@ -52,7 +61,7 @@ final class ResultWriter: Sendable {
     }
 
     private func raise() {
-        if hasThread { signal.raise() } else if owner.with(\.writer.isAsked) { storeAll() }
+        if hasThread { signal.raise() } else if owner.with(\.writerGoesOn) == true { storeAll() }
     }
 
     // MARK: - The thread
@@ -60,7 +69,7 @@ final class ResultWriter: Sendable {
     /// Starts the thread; false if the system cannot start one.
     func start() -> Bool {
         Thread.start { [owner, signal] in
-            while signal.wait({ owner.with(\.writer.goesOn) }) { self.storeAll() }
+            while signal.wait({ owner.with(\.writerGoesOn) }) { self.storeAll() }
             owner.with { $0.writerEnded() }
             signal.raise()
         }

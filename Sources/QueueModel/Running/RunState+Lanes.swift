@@ -24,6 +24,17 @@ extension RunState {
         case blocked(until: Int?)
     }
 
+    /// What a lane does with what is claimed for it.
+    fileprivate enum Turn {
+        /// It sends, or does something else.
+        case other
+        /// It waits for it.
+        case waits
+        /// It begins it in a moment. The writer waits for that, and then one transaction stores its last result and makes its next
+        /// claim.
+        case begins
+    }
+
     package struct Lane {
         package let pool: Int
         /// Its number in the pool.
@@ -38,6 +49,7 @@ extension RunState {
         /// Whether the last delivery had no bytes. Then others may wait for the same folder, and so may what was claimed ahead.
         package var lacksBytes = false
         package var next: Ahead?
+        fileprivate var turn = Turn.other
         /// How often the lane asked for something, and how often it was served.
         package var asked = 0
         package var served = 0
@@ -95,9 +107,12 @@ extension RunState {
         package var isAsked = false
         package var isEnding = false
         package var isOver = false
+    }
 
-        /// Whether it has something to do; false if it ends, nil if it waits.
-        package var goesOn: Bool? { isAsked ? true : isEnding ? false : nil }
+    /// Whether the writer has something to do; false if it ends, nil if it waits.
+    package var writerGoesOn: Bool? {
+        if lanes.values.contains(where: { $0.turn == .begins }) { return nil }
+        return writer.isAsked ? true : writer.isEnding ? false : nil
     }
 
     // MARK: - Pools
@@ -156,7 +171,10 @@ extension RunState {
     }
 
     /// Nothing more is claimed for a lane.
-    package mutating func laneLeaves(_ lane: Int) { lanes[lane]?.isLeaving = true }
+    package mutating func laneLeaves(_ lane: Int) {
+        lanes[lane]?.isLeaving = true
+        lanes[lane]?.turn = .other
+    }
 
     package mutating func laneEnded(_ lane: Int) {
         if let pool = lanes.removeValue(forKey: lane)?.pool { forgetIfOver(pool) }
@@ -174,13 +192,17 @@ extension RunState {
     package mutating func nextAsked(_ lane: Int) -> Result<Ahead?, any Error>? {
         guard let known = lanes[lane] else { return .success(nil) }
         if let fault = known.fault { return .failure(fault) }
-        guard known.next != nil && !known.lacksBytes || known.served == known.asked else { return nil }
+        guard known.next != nil && !known.lacksBytes || known.served == known.asked else {
+            lanes[lane]?.turn = .waits
+            return nil
+        }
         let giver =
             known.next != nil
             ? lane
             : lanes.first { $1.isSending && !$1.lacksBytes && $1.pool == known.pool && $1.next != nil }?.key ?? lane
         let ahead = lanes[giver]?.next
         lanes[giver]?.next = nil
+        lanes[lane]?.turn = ahead == nil ? .other : .begins
         lanes[lane]?.session = ahead?.claim.capture.session
         return .success(ahead)
     }
@@ -191,6 +213,7 @@ extension RunState {
     package mutating func sendingBegins(_ claim: Claim, _ lane: Int) -> Int {
         lanes[lane]?.session = claim.capture.session
         lanes[lane]?.isSending = true
+        lanes[lane]?.turn = .other
         if claim.capture.session == nil { asks(lane) }
         let slot = lanes[lane]?.slot ?? 0
         lanes[lane]?.slot = 1 - slot
@@ -200,10 +223,17 @@ extension RunState {
     package mutating func sendingEnded(_ result: Ended, _ lane: Int) {
         lanes[lane]?.isSending = false
         lanes[lane]?.session = nil
-        if case .damaged = result.outcome { lanes[lane]?.lacksBytes = true }
+        if case .damaged = result.outcome {
+            lanes[lane]?.lacksBytes = true
+        } else if lanes[lane]?.next != nil {
+            lanes[lane]?.turn = .begins
+        }
         ended.append(result)
         asks(lane)
     }
+
+    /// A lane does something else before its next delivery.
+    package mutating func lanePauses(_ lane: Int) { lanes[lane]?.turn = .other }
 
     private mutating func asks(_ lane: Int) {
         lanes[lane]?.asked += 1
@@ -253,7 +283,9 @@ extension RunState {
             switch claimed {
             case .failure(let error): lanes[number]?.fault = error
             case .success(let claimed):
-                if let claim = claimed[number] { lanes[number]?.next = Ahead(claim: claim, news: batch.news) }
+                guard let claim = claimed[number] else { continue }
+                lanes[number]?.next = Ahead(claim: claim, news: batch.news)
+                if let lane = lanes[number], lane.turn == .waits, !lane.lacksBytes { lanes[number]?.turn = .begins }
             }
         }
     }

@@ -20,3 +20,14 @@ package enum ListCompletion {
         }
     }
 }
+
+extension Option {
+    /// An option that may be left out, with the name that its value has in the help.
+    package init<T: ExpressibleByArgument>(
+        name: NameSpecification = .long, _ help: String, discussion: String? = nil, value: String,
+        completion: CompletionKind? = nil
+    ) where Value == T? {
+        let help = ArgumentHelp(help, discussion: discussion, valueName: value)
+        self.init(name: name, help: help, completion: completion)
+    }
+}

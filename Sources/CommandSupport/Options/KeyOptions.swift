@@ -7,11 +7,8 @@ package struct KeyOptions: ParsableArguments {
     package init() {}
 
     @Option(
-        name: .customLong("key"),
-        help: ArgumentHelp(
-            "The device key: a file, or a key in hardware as pkcs11:URI or handle:0xN.",
-            discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.",
-            valueName: "file"),
+        name: .customLong("key"), "The device key: a file, or a key in hardware as pkcs11:URI or handle:0xN.",
+        discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.", value: "file",
         completion: .file())
     package var path: String?
 
@@ -23,10 +20,8 @@ package struct PassphraseOptions: ParsableArguments {
     package init() {}
 
     @Option(
-        help: ArgumentHelp(
-            "A file whose first line is the key's passphrase or PIN.",
-            discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.", valueName: "file"),
-        completion: .file())
+        "A file whose first line is the key's passphrase or PIN.", discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.",
+        value: "file", completion: .file())
     package var passphraseFile: String?
 
     /// The passphrase from the file if one is named, otherwise from the terminal when it is needed.

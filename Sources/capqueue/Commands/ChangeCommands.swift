@@ -13,9 +13,7 @@ struct ChangeOptionGroup: ParsableArguments {
 
     @OptionGroup var filter: FilterOptions
 
-    @Option(
-        help: ArgumentHelp("Only captures for this destination.", valueName: "name"),
-        completion: QueueCompletions.destinations)
+    @Option("Only captures for this destination.", value: "name", completion: QueueCompletions.destinations)
     var dest: String?
 
     @Flag(help: "All captures whose state allows it.")

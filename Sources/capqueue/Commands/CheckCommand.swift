@@ -26,7 +26,7 @@ struct CheckCommand: ParsableCommand {
     @Flag(help: "Read all bytes and compare their hashes; compare the indexes of the database with its rows.")
     var readData = false
 
-    @Option(help: ArgumentHelp("Read this share of the bundles, chosen at random, such as 5%.", valueName: "share"))
+    @Option("Read this share of the bundles, chosen at random, such as 5%.", value: "share")
     var readDataSubset: ShareArgument?
 
     @Flag(help: "Add stray bundles, which are then held, and write missing sidecars again.")

@@ -43,8 +43,7 @@ extension DestinationCommand {
         var name: String
 
         @Option(
-            help: ArgumentHelp("Move the waiting captures to this destination.", valueName: "name"),
-            completion: QueueCompletions.destinations)
+            "Move the waiting captures to this destination.", value: "name", completion: QueueCompletions.destinations)
         var to: String?
 
         @OptionGroup var queue: QueueOptions

@@ -8,77 +8,62 @@ import SystemPackage
 
 /// The options for the settings of destinations (Spec/queue.md section 12).
 struct DestinationOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("folder: the folder that bundles are copied to.", valueName: "dir"), completion: .directory)
+    @Option("folder: the folder that bundles are copied to.", value: "dir", completion: .directory)
     var path: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The URL; may hold {sha256}, {id} and {session}. put needs {sha256} in its path.", valueName: "url"))
+    @Option("The URL; may hold {sha256}, {id} and {session}. put needs {sha256} in its path.", value: "url")
     var url: String?
 
-    @Option(help: ArgumentHelp("put: a shell command that prints the URL for each upload.", valueName: "command"))
+    @Option("put: a shell command that prints the URL for each upload.", value: "command")
     var urlCommand: String?
 
-    @Option(help: ArgumentHelp("put: a server that answers a POST with the URL for each upload.", valueName: "url"))
+    @Option("put: a server that answers a POST with the URL for each upload.", value: "url")
     var urlEndpoint: String?
 
     @Option(
-        help: ArgumentHelp("put: what is uploaded: bundle, photo or body.", valueName: "part"),
-        completion: .list(["bundle", "photo", "body"]))
+        "put: what is uploaded: bundle, photo or body.", value: "part", completion: .list(["bundle", "photo", "body"]))
     var part: String?
 
     @Option(
-        help: ArgumentHelp(
-            "put, s3: give \"status\" if the server never lets an upload be read back; its 2xx then counts as proof.",
-            valueName: "proof"), completion: .list(["status"]))
+        "put, s3: give \"status\" if the server never lets an upload be read back; its 2xx then counts as proof.",
+        value: "proof", completion: .list(["status"]))
     var proof: String?
 
-    @Option(help: ArgumentHelp("put: gets a POST when all of a session is uploaded.", valueName: "url"))
+    @Option("put: gets a POST when all of a session is uploaded.", value: "url")
     var sessionEndURL: String?
 
-    @Option(help: ArgumentHelp("http: the UUID that the server gave the device.", valueName: "uuid"))
+    @Option("http: the UUID that the server gave the device.", value: "uuid")
     var deviceID: String?
 
     @Option(
-        help: ArgumentHelp(
-            "http: the device key that signs the requests: a file, or a key in hardware.", valueName: "file"),
+        "http: the device key that signs the requests: a file, or a key in hardware.", value: "file",
         completion: .file())
     var key: String?
 
-    @Option(
-        help: ArgumentHelp("http: the file with the passphrase of the key.", valueName: "file"), completion: .file())
+    @Option("http: the file with the passphrase of the key.", value: "file", completion: .file())
     var passphraseFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "http: where to look up whether an upload arrived; none to look up nothing.", valueName: "url"))
+    @Option("http: where to look up whether an upload arrived; none to look up nothing.", value: "url")
     var verifyURL: String?
 
-    @Option(help: ArgumentHelp("http, put: the file with a bearer token.", valueName: "file"), completion: .file())
+    @Option("http, put: the file with a bearer token.", value: "file", completion: .file())
     var tokenFile: String?
 
-    @Option(help: ArgumentHelp("http, put: a shell command that prints a bearer token.", valueName: "command"))
+    @Option("http, put: a shell command that prints a bearer token.", value: "command")
     var tokenCommand: String?
 
-    @Option(help: ArgumentHelp("s3: the region.", valueName: "name"))
+    @Option("s3: the region.", value: "name")
     var region: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "http: the server, capture (default) or realitycam; s3: the profile in the AWS files.", valueName: "name"))
+    @Option("http: the server, capture (default) or realitycam; s3: the profile in the AWS files.", value: "name")
     var profile: String?
 
     @Option(
-        name: .customLong("realitycam-key"),
-        help: ArgumentHelp(
-            "http, realitycam: the key that signs only for this server.", valueName: "file"),
-        completion: .file())
+        name: .customLong("realitycam-key"), "http, realitycam: the key that signs only for this server.",
+        value: "file", completion: .file())
     var realityCamKey: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "http, realitycam: the app that the server expects, as team and bundle id.", valueName: "team.bundle"))
+    @Option("http, realitycam: the app that the server expects, as team and bundle id.", value: "team.bundle")
     var rpid: String?
 
     /// Whether uploads to RealityCam carry an assertion.
@@ -96,7 +81,7 @@ struct DestinationOptions: ParsableArguments {
     var assertion: AssertionChoice?
 
     @Option(
-        help: ArgumentHelp("s3: the checksum header to send: sha256 (default), md5 or none.", valueName: "kind"),
+        "s3: the checksum header to send: sha256 (default), md5 or none.", value: "kind",
         completion: .list(["sha256", "md5", "none"]))
     var checksum: String?
 
@@ -108,44 +93,40 @@ struct DestinationOptions: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Never show the path of the URL, because it is a secret.")
     var secretPath: Bool?
 
-    @Option(
-        help: ArgumentHelp("Trust these certificate authorities instead of the system's.", valueName: "file"),
-        completion: .file())
+    @Option("Trust these certificate authorities instead of the system's.", value: "file", completion: .file())
     var ca: String?
 
-    @Option(help: ArgumentHelp("The client certificate for TLS.", valueName: "file"), completion: .file())
+    @Option("The client certificate for TLS.", value: "file", completion: .file())
     var cert: String?
 
-    @Option(help: ArgumentHelp("The key of the client certificate.", valueName: "file"), completion: .file())
+    @Option("The key of the client certificate.", value: "file", completion: .file())
     var certKey: String?
 
-    @Option(help: ArgumentHelp("Use this proxy instead of that in the environment.", valueName: "url"))
+    @Option("Use this proxy instead of that in the environment.", value: "url")
     var proxy: String?
 
-    @Option(help: ArgumentHelp("The number of transfers at a time (default: 1).", valueName: "n"))
+    @Option("The number of transfers at a time (default: 1).", value: "n")
     var concurrency: String?
 
-    @Option(help: ArgumentHelp("Send at most this many bytes a second, such as 2MB, or none.", valueName: "bytes"))
+    @Option("Send at most this many bytes a second, such as 2MB, or none.", value: "bytes")
     var bwlimit: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The seconds to wait before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", valueName: "list"))
+    @Option("The seconds to wait before each attempt.", discussion: "Default: 0,1,2,4,8,300x5", value: "list")
     var retry: String?
 
-    @Option(help: ArgumentHelp("Lengthen delays at random by up to this share, such as 20%.", valueName: "share"))
+    @Option("Lengthen delays at random by up to this share, such as 20%.", value: "share")
     var jitter: String?
 
-    @Option(help: ArgumentHelp("Give up when this much time has passed since the push.", valueName: "age"))
+    @Option("Give up when this much time has passed since the push.", value: "age")
     var lifetime: String?
 
-    @Option(help: ArgumentHelp("Give up connecting after this time (default: 15s).", valueName: "age"))
+    @Option("Give up connecting after this time (default: 15s).", value: "age")
     var connectTimeout: String?
 
-    @Option(help: ArgumentHelp("Give up when no byte moves for this time (default: 60s).", valueName: "age"))
+    @Option("Give up when no byte moves for this time (default: 60s).", value: "age")
     var stallTimeout: String?
 
-    @Option(help: ArgumentHelp("Give up when the answer takes longer (default: 120s).", valueName: "age"))
+    @Option("Give up when the answer takes longer (default: 120s).", value: "age")
     var answerTimeout: String?
 
     @Option(

@@ -22,17 +22,13 @@ struct ListCommand: ParsableCommand {
 
     @OptionGroup var filter: FilterOptions
 
-    @Option(
-        help: ArgumentHelp("Only captures for this destination.", valueName: "name"),
-        completion: QueueCompletions.destinations)
+    @Option("Only captures for this destination.", value: "name", completion: QueueCompletions.destinations)
     var dest: String?
 
-    @Option(help: ArgumentHelp("Print at most this many captures.", valueName: "n"))
+    @Option("Print at most this many captures.", value: "n")
     var limit: Int?
 
-    @Option(
-        help: ArgumentHelp("Only captures that were pushed before this one.", valueName: "id"),
-        completion: QueueCompletions.ids)
+    @Option("Only captures that were pushed before this one.", value: "id", completion: QueueCompletions.ids)
     var after: String?
 
     @OptionGroup var format: JSONOption

@@ -25,9 +25,8 @@ struct PruneCommand: ParsableCommand {
             """)
 
     @Option(
-        help: ArgumentHelp(
-            "Delete bundles that were uploaded longer ago than this.",
-            discussion: "Default: capqueue config retention.", valueName: "age"))
+        "Delete bundles that were uploaded longer ago than this.", discussion: "Default: capqueue config retention.",
+        value: "age")
     var olderThan: AgeArgument?
 
     @Argument(

@@ -112,10 +112,7 @@ struct PushOptionGroup: ParsableArguments {
             discussion: "To refuse them always: capqueue config require-trusted yes."))
     var requireTrusted = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Warn when the spool is larger than this.", discussion: "Default: capqueue config warn-at.",
-            valueName: "size"))
+    @Option("Warn when the spool is larger than this.", discussion: "Default: capqueue config warn-at.", value: "size")
     var warnAt: SizeArgument?
 
     @OptionGroup var trust: TrustOptions

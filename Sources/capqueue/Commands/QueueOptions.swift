@@ -9,11 +9,8 @@ import SystemPackage
 
 struct QueueOptions: ParsableArguments {
     @Option(
-        name: .customLong("queue"),
-        help: ArgumentHelp(
-            "The folder of the queue.", discussion: "Default: CAPQUEUE_DIR, else $XDG_DATA_HOME/capqueue.",
-            valueName: "dir"),
-        completion: .directory)
+        name: .customLong("queue"), "The folder of the queue.",
+        discussion: "Default: CAPQUEUE_DIR, else $XDG_DATA_HOME/capqueue.", value: "dir", completion: .directory)
     var path: String?
 
     var folder: QueueFolder { path.map { QueueFolder(path: FilePath($0)) } ?? .usual }
@@ -41,13 +38,11 @@ struct QueueOptions: ParsableArguments {
 /// The options `--state` and `--session`.
 struct FilterOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Only captures in this state, or in several, separated by commas.", valueName: "state"),
+        "Only captures in this state, or in several, separated by commas.", value: "state",
         completion: ListCompletion.kind(StateList.allValueStrings))
     var state: StateList?
 
-    @Option(
-        help: ArgumentHelp("Only captures of this session.", valueName: "name"),
-        completion: QueueCompletions.sessions)
+    @Option("Only captures of this session.", value: "name", completion: QueueCompletions.sessions)
     var session: String?
 
     var filter: CaptureFilter {

@@ -33,30 +33,26 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Keep running, as a service.")
     var watch = false
 
-    @Option(
-        help: ArgumentHelp("Send only to this destination.", valueName: "name"),
-        completion: QueueCompletions.destinations)
+    @Option("Send only to this destination.", value: "name", completion: QueueCompletions.destinations)
     var dest: String?
 
-    @Option(help: ArgumentHelp("Send at most this many bytes a second in all, such as 2MB.", valueName: "bytes"))
+    @Option("Send at most this many bytes a second in all, such as 2MB.", value: "bytes")
     var bwlimit: SizeArgument?
 
-    @Option(help: ArgumentHelp("Start no transfers after this time.", valueName: "age"))
+    @Option("Start no transfers after this time.", value: "age")
     var maxDuration: AgeArgument?
 
-    @Option(help: ArgumentHelp("How long transfers may continue after SIGTERM; default 10s.", valueName: "age"))
+    @Option("How long transfers may continue after SIGTERM; default 10s.", value: "age")
     var grace: AgeArgument?
 
     @Option(
-        help: ArgumentHelp(
-            "Run this shell command for completions, failures, blocked destinations and the quota.",
-            discussion: "It gets the event as JSON on its standard input, and has 30 s.", valueName: "command"))
+        "Run this shell command for completions, failures, blocked destinations and the quota.",
+        discussion: "It gets the event as JSON on its standard input, and has 30 s.", value: "command")
     var onEvent: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Keep this page up to date, as \"capqueue report\" writes it.",
-            discussion: "It is written when something changes, at most every 5 s, and at the end.", valueName: "file"),
+        "Keep this page up to date, as \"capqueue report\" writes it.",
+        discussion: "It is written when something changes, at most every 5 s, and at the end.", value: "file",
         completion: .file(extensions: ["html"]))
     var page: String?
 
@@ -206,7 +202,7 @@ struct PauseCommand: ParsableCommand {
     @Flag(help: "Also stop the transfers under way; no attempt is counted for them.")
     var now = false
 
-    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"), completion: QueueCompletions.destinations)
+    @Option("Only this destination.", value: "name", completion: QueueCompletions.destinations)
     var dest: String?
 
     @OptionGroup var queue: QueueOptions
@@ -229,7 +225,7 @@ struct ResumeCommand: ParsableCommand {
               capqueue resume --dest office
             """)
 
-    @Option(help: ArgumentHelp("Only this destination.", valueName: "name"), completion: QueueCompletions.destinations)
+    @Option("Only this destination.", value: "name", completion: QueueCompletions.destinations)
     var dest: String?
 
     @OptionGroup var queue: QueueOptions

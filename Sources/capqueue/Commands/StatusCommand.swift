@@ -36,8 +36,7 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "Report problems; exit non-zero if there are any.")
     var check = false
 
-    @Option(
-        help: ArgumentHelp("Report captures that have waited for longer than this.", valueName: "age"))
+    @Option("Report captures that have waited for longer than this.", value: "age")
     var maxAge: AgeArgument?
 
     @OptionGroup var queue: QueueOptions

@@ -28,14 +28,13 @@ struct WaitCommand: ParsableCommand {
         completion: QueueCompletions.ids)
     var ids: [String] = []
 
-    @Option(
-        help: ArgumentHelp("All captures of this session.", valueName: "name"), completion: QueueCompletions.sessions)
+    @Option("All captures of this session.", value: "name", completion: QueueCompletions.sessions)
     var session: String?
 
     @Flag(help: "All captures.")
     var all = false
 
-    @Option(help: ArgumentHelp("Give up after this time (default: never).", valueName: "age"))
+    @Option("Give up after this time (default: never).", value: "age")
     var timeout: AgeArgument?
 
     @OptionGroup var format: JSONOption

@@ -3,16 +3,19 @@ package import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
+private func trustHelp(_ text: String) -> ArgumentHelp {
+    ArgumentHelp(
+        text, discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
+        valueName: "file")
+}
+
 /// The option `--trust` of commands that read trust files.
 package struct TrustOptions: ParsableArguments {
     package init() {}
 
     @Option(
         name: .customLong("trust"),
-        help: ArgumentHelp(
-            "A trust file; give the option again for further files, whose lines count too.",
-            discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
-            valueName: "file"),
+        help: trustHelp("A trust file; give the option again for further files, whose lines count too."),
         completion: .file())
     package var paths: [String] = []
 
@@ -38,13 +41,7 @@ package struct TrustOptions: ParsableArguments {
 package struct ChangedTrustOptions: ParsableArguments {
     package init() {}
 
-    @Option(
-        name: .customLong("trust"),
-        help: ArgumentHelp(
-            "The trust file.",
-            discussion: "Default: CAPBUNDLE_TRUST, else $XDG_CONFIG_HOME/capbundle/trusted_devices.",
-            valueName: "file"),
-        completion: .file())
+    @Option(name: .customLong("trust"), help: trustHelp("The trust file."), completion: .file())
     package var paths: [String] = []
 
     package func validate() throws {

@@ -85,14 +85,22 @@ struct ChangeOptionGroup: ParsableArguments {
     }
 }
 
+extension CommandConfiguration {
+    /// The configuration of a command that changes captures.
+    ///
+    /// - Parameter usage: a further form of its arguments.
+    fileprivate init(_ change: UserChange, _ abstract: String, usage: String? = nil, discussion: String) {
+        let forms = ["ID... [options]", usage, "--state STATE | --session NAME | --dest NAME | --all"]
+        self.init(
+            commandName: change.rawValue, abstract: abstract,
+            usage: forms.compactMap(\.self).map { "capqueue \(change.rawValue) \($0)" }.joined(separator: "\n"),
+            discussion: discussion)
+    }
+}
+
 struct HoldCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "hold",
-        abstract: "Keep captures from being sent until they are released.",
-        usage: """
-            capqueue hold ID... [options]
-            capqueue hold --state STATE | --session NAME | --dest NAME | --all
-            """,
+        .hold, "Keep captures from being sent until they are released.",
         discussion: """
             Prints the ids that are changed.
 
@@ -108,12 +116,7 @@ struct HoldCommand: ParsableCommand {
 
 struct ReleaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "release",
-        abstract: "Let held captures be sent.",
-        usage: """
-            capqueue release ID... [options]
-            capqueue release --state STATE | --session NAME | --dest NAME | --all
-            """,
+        .release, "Let held captures be sent.",
         discussion: """
             Prints the ids that are changed.
 
@@ -128,12 +131,7 @@ struct ReleaseCommand: ParsableCommand {
 
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel",
-        abstract: "Stop sending captures; their bytes stay until prune --cancelled.",
-        usage: """
-            capqueue cancel ID... [options]
-            capqueue cancel --state STATE | --session NAME | --dest NAME | --all
-            """,
+        .cancel, "Stop sending captures; their bytes stay until prune --cancelled.",
         discussion: """
             Prints the ids that are changed. "capqueue retry" undoes this until the bytes are deleted.
 
@@ -149,13 +147,8 @@ struct CancelCommand: ParsableCommand {
 
 struct RetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry",
-        abstract: "Try again to send captures that failed, were cancelled or met a conflict.",
-        usage: """
-            capqueue retry ID... [options]
-            capqueue retry --failed [options]
-            capqueue retry --state STATE | --session NAME | --dest NAME | --all
-            """,
+        .retry, "Try again to send captures that failed, were cancelled or met a conflict.",
+        usage: "--failed [options]",
         discussion: """
             Prints the ids that are changed. Each capture gets all its attempts again. Uploaded captures are not sent again.
 

@@ -31,32 +31,28 @@ extension S3Transport {
     }
 
     /// Asks what the store has under the key.
-    ///
-    /// - Parameter mayTry: whether to try once if the store refuses a wrong checksum, and to remember what is found.
-    func stored(
-        _ job: SendJob, _ handle: FileHandle?, at address: WebAddress, mayTry: Bool, _ control: SendControl
-    ) throws -> Stored {
+    func stored(_ upload: Upload) throws -> Stored {
         let asking: HTTPHeaders = settings.checksum == .sha256 ? [("x-amz-checksum-mode", "ENABLED")] : []
-        let end = try exchange.perform(HTTPRequest(.head, address, asking), control)
+        let end = try exchange.perform(HTTPRequest(.head, upload.address, asking), upload.control)
         guard let answer = end.answer else { return .unknown(Self.unanswered(end)) }
         if answer.status == 404 { return .absent }
         // The answer to HEAD has no body, which would say why: an expired key, or too many requests.
         if Self.isHidden(end) || [400, 429, 503].contains(answer.status) && end.retryAfter == nil {
-            return try readBack(job, from: address, isDoubted: false, mayTry: mayTry, control)
+            return try readBack(upload, isDoubted: false)
         }
         guard answer.status == 200 || (201...299).contains(answer.status) && end.isPage else {
             return .unknown(end.unproven("\(end.message) to HEAD"))
         }
         if answer.coding != nil { known.readsBack(because: answer, warn) }
         var isDoubted = false
-        if let length = answer.length, length == job.sentByteCount ?? length {
-            switch proof(answer, job, handle, mayTry: mayTry, control) {
-            case .given(let name): return .ours(completed(job, at: address, by: name, etag: answer["etag"]))
+        if let length = answer.length, length == upload.job.sentByteCount ?? length {
+            switch proof(answer, upload) {
+            case .given(let name): return .ours(completed(upload, by: name, etag: answer["etag"]))
             case .doubted: isDoubted = true
             case .none: break
             }
         }
-        return try readBack(job, from: address, isDoubted: isDoubted, mayTry: mayTry, control)
+        return try readBack(upload, isDoubted: isDoubted)
     }
 
     private static func unanswered(_ end: HTTPEnd) -> SendOutcome {
@@ -65,30 +61,28 @@ extension S3Transport {
     }
 
     /// Judges the digests of an answer. One that we sent with the bytes counts only if the store refuses wrong ones.
-    private func proof(
-        _ answer: HTTPAnswer, _ job: SendJob, _ handle: FileHandle?, mayTry: Bool, _ control: SendControl
-    ) -> Proof {
-        let etag = RemoteDigest.ofETag(answer, handle)
+    private func proof(_ answer: HTTPAnswer, _ upload: Upload) -> Proof {
+        let etag = RemoteDigest.ofETag(answer, upload.handle)
         if etag == .agrees, settings.checksum != .md5 { return .given("etag") }
         if etag == .doubted, known.traits.hasMD5ETags { return .doubted }
         let isChecksum =
             settings.checksum == .sha256
-            && answer["x-amz-checksum-sha256"] == Base64.encode(job.capture.sha256.bytes)
+            && answer["x-amz-checksum-sha256"] == Base64.encode(upload.job.capture.sha256.bytes)
         guard etag == .agrees || isChecksum else { return .none }
-        let isRefused = known.refusesWrong(mayTry ? { self.tryWrong(control) } : nil) { job.records.keep(.digests($0)) }
+        let trial = { tryWrong(upload.control) }
+        let isRefused = known.refusesWrong(upload.mayTry ? trial : nil) { upload.job.records.keep(.digests($0)) }
         return isRefused ? .given(etag == .agrees ? "etag" : "checksum") : .none
     }
 
-    private func readBack(
-        _ job: SendJob, from address: WebAddress, isDoubted: Bool, mayTry: Bool, _ control: SendControl
-    ) throws -> Stored {
+    private func readBack(_ upload: Upload, isDoubted: Bool) throws -> Stored {
+        let (job, address) = (upload.job, upload.address)
         let bytes = try ReturnedBytes(job.sentByteCount, job.capture.sha256)
-        let end = try exchange.perform(HTTPRequest(.get, address, sink: bytes.take), control)
+        let end = try exchange.perform(HTTPRequest(.get, address, sink: bytes.take), upload.control)
         let etag = end.answer?["etag"]
         switch bytes.verdict(end) {
         case .same:
-            if isDoubted { known.hasOtherETags { if mayTry { job.records.keep(.digests($0)) } } }
-            return .ours(completed(job, at: address, by: "bytes", etag: etag))
+            if isDoubted { known.hasOtherETags { if upload.mayTry { job.records.keep(.digests($0)) } } }
+            return .ours(completed(upload, by: "bytes", etag: etag))
         case .different: return .damaged(etag: etag)
         case .page(let title):
             return .unknown(HTTPEnd.page("\(address.origin) answers GET with a page\(title) and not the object"))
@@ -107,13 +101,13 @@ extension S3Transport {
     func hidden(
         _ upload: Upload, _ put: HTTPAnswer?, status: Int, _ end: HTTPEnd
     ) throws -> SendOutcome {
-        let (job, address) = (upload.job, upload.address)
-        let turn = address.place.map { job.records.take($0, job.capture.sha256) }
+        let job = upload.job
+        let turn = upload.address.place.map { job.records.take($0, job.capture.sha256) }
         let isOurs = if case .ours = turn { true } else { false }
         let seen = "\(end.message) to GET, after \(status) to PUT"
         if let put, (200...299).contains(status) {
-            switch proof(put, job, upload.handle, mayTry: true, upload.control) {
-            case .given(let name): return completed(job, at: address, by: name, etag: put["etag"])
+            switch proof(put, upload) {
+            case .given(let name): return completed(upload, by: name, etag: put["etag"])
             case .doubted where !settings.trustsStatus:
                 if isOurs { job.records.keep(.accepted(status: PlaceTurn.doubted)) }
                 return .unclear(
@@ -122,7 +116,7 @@ extension S3Transport {
             }
         }
         if settings.trustsStatus {
-            return completed(job, at: address, by: "status", etag: put?["etag"], status: status)
+            return completed(upload, by: "status", etag: put?["etag"], status: status)
         }
         if isOurs { job.records.keep(.accepted(status: status)) }
         return .blocked(

@@ -16,12 +16,15 @@ struct S3Transport: UploadTransport {
         exchange.connections.reach(WebAddress(template.example), control)
     }
 
-    /// One try: what is sent, and where to.
+    /// One try: what is sent, and where to. Also a question about an earlier one.
     struct Upload {
         let job: SendJob
-        let handle: FileHandle
+        /// The bytes; nil if they are no longer here.
+        let handle: FileHandle?
         let address: WebAddress
         let control: SendControl
+        /// Whether to try once if the store refuses a wrong checksum, and to remember what is found.
+        var mayTry = true
     }
 
     /// What the store must have under the key, so that it takes a PUT.
@@ -47,9 +50,8 @@ struct S3Transport: UploadTransport {
             }
             let source: FileHandle
             do { source = try job.open().handle } catch {
-                guard job.delivery.isInDoubt,
-                    case .ours(let outcome) = try stored(job, nil, at: address, mayTry: true, control)
-                else { throw error }
+                let asked = Upload(job: job, handle: nil, address: address, control: control)
+                guard job.delivery.isInDoubt, case .ours(let outcome) = try stored(asked) else { throw error }
                 return outcome
             }
             return try send(Upload(job: job, handle: source, address: address, control: control))
@@ -82,15 +84,11 @@ struct S3Transport: UploadTransport {
         }
     }
 
-    private func stored(_ upload: Upload) throws -> Stored {
-        try stored(upload.job, upload.handle, at: upload.address, mayTry: true, upload.control)
-    }
-
     private func put(_ upload: Upload, _ condition: Condition) throws -> SendOutcome {
+        guard let handle = upload.handle else { throw SendOutcome.damaged(message: "the stored file is missing") }
         let capture = upload.job.capture
-        let body = FileBody(upload.handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
-        let request = try HTTPRequest(
-            .put, upload.address, headers(capture, upload.handle) + condition.headers, body: body)
+        let body = FileBody(handle, of: (capture.byteCount, capture.expectedBytes), upload.control)
+        let request = try HTTPRequest(.put, upload.address, headers(capture, handle) + condition.headers, body: body)
         let end = try exchange.perform(request, contentHash: capture.sha256.description, upload.control)
             .named(template, settings.connection)
         if let fault = body.fault { return fault }
@@ -98,8 +96,8 @@ struct S3Transport: UploadTransport {
         if let refusal = unknownHeader(end, condition) { return refusal }
         switch end.kind {
         // The one proof that needs no further request.
-        case .landed where isProvenByETag(end, upload.handle):
-            return completed(upload.job, at: upload.address, by: "etag", etag: end.answer?["etag"])
+        case .landed where isProvenByETag(end, handle):
+            return completed(upload, by: "etag", etag: end.answer?["etag"])
         case .landed, .present: return try landed(upload, condition, end)
         // The object that was to be replaced has just been deleted, or the store is confused.
         case .endpoint where ["NoSuchUpload", "NoSuchKey"].contains(end.word):
@@ -168,10 +166,9 @@ struct S3Transport: UploadTransport {
     func shown(_ address: WebAddress) -> String { settings.connection.shown(address) }
 
     /// - Parameter status: the status of the PUT, if it alone is the proof.
-    func completed(
-        _ job: SendJob, at address: WebAddress, by proof: String, etag: String?, status: Int? = nil
-    ) -> SendOutcome {
-        let receipt = job.receipt(
+    func completed(_ upload: Upload, by proof: String, etag: String?, status: Int? = nil) -> SendOutcome {
+        let address = upload.address
+        let receipt = upload.job.receipt(
             .s3,
             [
                 "url": .string(shown(address)), "confirmed_by": .string(proof), "status": status.map { .integer($0) },
@@ -184,7 +181,9 @@ struct S3Transport: UploadTransport {
     func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState {
         guard let address = template.address(of: job.capture) else { return .unknown("the URL cannot be used") }
         do {
-            switch try stored(job, job.openSent(), at: address, mayTry: false, control) {
+            let asked = Upload(
+                job: job, handle: job.openSent(), address: address, control: control, mayTry: false)
+            switch try stored(asked) {
             case .absent: return .lost("\(address.origin) does not have the object")
             case .ours: return .there
             case .damaged: return .lost("\(shown(address)) holds other bytes")

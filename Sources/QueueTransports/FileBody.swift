@@ -56,12 +56,9 @@ final class FileBody: RequestBody {
         (position, place, tail) = (0, (0, 0, 0), nil)
         (isSent, isSpoilt, scanner) = (false, false, Self.scanner(of: boundary))
         control.began(bytes: byteCount)
-        do throws(NativeError) {
+        return succeeds {
             comparison = try ExpectedBytesCheck(expected)
             try handle.seekToStart()
-            return true
-        } catch {
-            return fail(error)
         }
     }
 
@@ -73,12 +70,12 @@ final class FileBody: RequestBody {
         let first = byteCount - Self.heldBack
         if position < first {
             let count = min(limit, first - position)
-            guard control.waitForTurn(count), produceAll(count, taker) else { return false }
+            guard control.waitForTurn(count), succeeds({ try produce(count, taker) }) else { return false }
             position += count
         } else {
-            guard control.waitForTurn(min(limit, byteCount - position)), let tail = tail ?? readTail() else {
-                return false
-            }
+            guard control.waitForTurn(min(limit, byteCount - position)),
+                succeeds({ tail = try tail ?? readTail() }), let tail
+            else { return false }
             let start = tail.count - (byteCount - position)
             let end = min(tail.count, start + limit)
             taker(tail.span.extracting(start..<end))
@@ -90,22 +87,11 @@ final class FileBody: RequestBody {
     }
 
     /// Hands out the next `count` bytes of the body. Small pieces, such as the header of a part, are sent with what follows.
-    private func produceAll(_ count: Int, _ taker: (Span<UInt8>) -> Void) -> Bool {
+    private func produce(_ count: Int, _ taker: (Span<UInt8>) -> Void) throws {
         var left = count
         while left > 0 {
-            guard let made = produce(left, taker), made > 0 else { return false }
-            left -= made
-        }
-        return true
-    }
-
-    /// Hands out the next bytes of the body, at most `limit`.
-    ///
-    /// - Returns: the number of bytes; nil on a fault.
-    private func produce(_ limit: Int, _ taker: (Span<UInt8>) -> Void) -> Int? {
-        while place.piece < pieces.count {
             let piece = pieces[place.piece]
-            let count = min(limit, piece.count - place.done)
+            let count = min(left, piece.count - place.done)
             if count == 0 {
                 place = (place.piece + 1, 0, place.file)
                 scanner = Self.scanner(of: boundary)
@@ -114,39 +100,31 @@ final class FileBody: RequestBody {
             switch piece {
             case .made(let bytes): taker(bytes.span.extracting(place.done..<(place.done + count)))
             case .copied(let offset, _):
-                guard pass(to: offset + place.done), read(count, taker) else { return nil }
+                try pass(to: offset + place.done)
+                try read(count, taker)
             }
             place.done += count
-            return count
+            left -= count
         }
-        return 0
     }
 
     /// Reads bytes that are not sent, such as headers and padding, because the comparison needs them.
-    private func pass(to offset: Int) -> Bool {
-        while place.file < offset {
-            guard read(min(offset - place.file, Self.piece), isSent: false, { _ in }) else { return false }
-        }
-        return true
+    private func pass(to offset: Int) throws {
+        while place.file < offset { try read(min(offset - place.file, Self.piece), isSent: false) { _ in } }
     }
 
-    private func read(_ count: Int, isSent: Bool = true, _ taker: (Span<UInt8>) -> Void) -> Bool {
-        do throws(NativeError) {
-            if buffer.count != count { buffer = [UInt8](repeating: 0, count: count) }
-            guard try handle.read(into: &buffer) == count else { return refuse() }
-            let bytes = buffer
-            try comparison?.update(bytes.span)
-            guard isKnown(bytes.span) else { return refuse() }
-            place.file += count
-            if isSent, boundary != nil {
-                try? scanner.scan(bytes.span) { _ in isSpoilt = true }
-                if isSpoilt { return false }
-            }
-            taker(bytes.span)
-            return true
-        } catch {
-            return fail(error)
+    private func read(_ count: Int, isSent: Bool = true, _ taker: (Span<UInt8>) -> Void) throws {
+        if buffer.count != count { buffer = [UInt8](repeating: 0, count: count) }
+        guard try handle.read(into: &buffer) == count else { throw Self.changed }
+        let bytes = buffer
+        try comparison?.update(bytes.span)
+        guard isKnown(bytes.span) else { throw Self.changed }
+        place.file += count
+        if isSent, boundary != nil {
+            try? scanner.scan(bytes.span) { _ in isSpoilt = true }
+            if isSpoilt { throw Spoilt() }
         }
+        taker(bytes.span)
     }
 
     /// Whether the bytes agree with those from which the layout was computed.
@@ -164,23 +142,15 @@ final class FileBody: RequestBody {
     }
 
     /// Returns the last bytes of the body, after the whole file was read and compared.
-    private func readTail() -> [UInt8]? {
+    private func readTail() throws -> [UInt8] {
         var bytes: [UInt8] = []
-        guard produceAll(byteCount - position, { bytes.append(copying: $0) }), pass(to: fileBytes) else { return nil }
-        do throws(NativeError) {
-            // A file that has grown does not have the expected bytes.
-            var more: [UInt8] = [0]
-            let isWhole = try handle.read(into: &more) == 0
-            guard isWhole, let comparison, try comparison.agrees() else {
-                _ = refuse()
-                return nil
-            }
-            tail = bytes
-            return bytes
-        } catch {
-            _ = fail(error)
-            return nil
-        }
+        try produce(byteCount - position) { bytes.append(copying: $0) }
+        try pass(to: fileBytes)
+        // A file that has grown does not have the expected bytes.
+        var more: [UInt8] = [0]
+        let isWhole = try handle.read(into: &more) == 0
+        guard isWhole, let comparison, try comparison.agrees() else { throw Self.changed }
+        return bytes
     }
 
     /// Computes the SHA-256 of the body without a rate limit, because nothing is sent, and returns to its start.
@@ -189,25 +159,34 @@ final class FileBody: RequestBody {
     func digest() -> Digest? {
         guard rewind(), let body = try? SHA256Hasher() else { return nil }
         var left = byteCount
+        var isHashed = true
         while left > 0, control.stopped == nil {
-            var isHashed = false
-            let count = produce(min(left, Self.piece)) { isHashed = (try? body.update($0)) != nil }
-            guard let count, isHashed else { return nil }
+            let count = min(left, Self.piece)
+            let isRead = succeeds { try produce(count) { isHashed = isHashed && (try? body.update($0)) != nil } }
+            guard isRead, isHashed else { return nil }
             left -= count
         }
-        guard left == 0, pass(to: fileBytes), let bytes = try? body.finish(), let comparison,
-            let agrees = try? comparison.agrees(), agrees || refuse(), rewind()
+        guard left == 0, succeeds({ try pass(to: fileBytes) }), let bytes = try? body.finish(), let comparison,
+            let agrees = try? comparison.agrees(), succeeds({ if !agrees { throw Self.changed } }), rewind()
         else { return nil }
         return Digest(bytes: bytes)
     }
 
-    private func refuse() -> Bool {
-        fault = .damaged(message: "the bytes changed since they were pushed")
-        return false
-    }
+    private static let changed = SendOutcome.damaged(message: "the bytes changed since they were pushed")
 
-    private func fail(_ error: NativeError) -> Bool {
-        fault = .failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
+    /// The boundary occurs in the bytes to be sent, which is not a fault.
+    private struct Spoilt: Error {}
+
+    /// Whether `body` does not throw. What it throws is the fault.
+    private func succeeds(_ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            return true
+        } catch let error as NativeError {
+            fault = .failed(code: "spool.io", message: "the bytes cannot be read: \(error.text)")
+        } catch {
+            fault = error as? SendOutcome ?? fault
+        }
         return false
     }
 }

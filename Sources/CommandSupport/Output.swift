@@ -36,10 +36,8 @@ package enum Output {
     }
 
     package static func write(_ bytes: [UInt8]) throws(BundleError) {
-        do {
+        try native({ BundleError(.inputOutput, "cannot be written: \($0.text)", file: "standard output") }) {
             try FileHandle.standardOutput.write(bytes)
-        } catch {
-            throw BundleError(.inputOutput, "cannot be written: \(error.text)", file: "standard output")
         }
     }
 

@@ -16,13 +16,12 @@ package enum PassphraseFile {
         guard let path = path.map({ FilePath(file: $0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
             return nil
         }
-        let bytes: [UInt8]
-        do {
+        let bytes = try native({
+            BundleError(.inputUnreadable, "the passphrase file cannot be read: \($0.text)", file: path)
+        }) {
             let handle = try FileHandle.reading(path)
             FileAccess.exposure(ofSecret: path, try handle.status()).map(warn)
-            bytes = try handle.readAll(limit: sizeLimit)
-        } catch {
-            throw BundleError(.inputUnreadable, "the passphrase file cannot be read: \(error.text)", file: path)
+            return try handle.readAll(limit: sizeLimit)
         }
         var line = Array(bytes.prefix { $0 != UInt8(ascii: "\n") })
         if line.last == UInt8(ascii: "\r") { line.removeLast() }

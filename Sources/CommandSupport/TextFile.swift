@@ -7,15 +7,10 @@ package enum TextFile {
     /// - Parameter path: A file; `-` means standard input.
     /// - Throws: `input.unreadable` if the file is missing, too long or not UTF-8.
     package static func read(_ path: String, limit: Int) throws(BundleError) -> String {
-        let bytes: [UInt8]
-        do {
+        let isTooLong = BundleError(.inputUnreadable, "is longer than \(limit) bytes", file: path)
+        let bytes = try native({ $0.isTooLarge ? isTooLong : .reading(path, $0) }) {
             let handle: FileHandle = path == "-" ? .standardInput : try .reading(FilePath(file: path))
-            bytes = try handle.readAll(limit: limit)
-        } catch {
-            if error.isTooLarge {
-                throw BundleError(.inputUnreadable, "is longer than \(limit) bytes", file: path)
-            }
-            throw .reading(path, error)
+            return try handle.readAll(limit: limit)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw BundleError(.inputUnreadable, "is not UTF-8", file: path)
@@ -32,11 +27,8 @@ package enum LineList {
     ///
     /// - Throws: `input.unreadable` if a line is not UTF-8, `names.none` if there are no lines, and `io.failed`.
     package static func read() throws(BundleError) -> [String] {
-        let bytes: [UInt8]
-        do {
-            bytes = try FileHandle.standardInput.readAll(limit: sizeLimit)
-        } catch {
-            throw BundleError(.inputOutput, "cannot be read: \(error.text)", file: "standard input")
+        let bytes = try native({ BundleError(.inputOutput, "cannot be read: \($0.text)", file: "standard input") }) {
+            try FileHandle.standardInput.readAll(limit: sizeLimit)
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw BundleError(.inputUnreadable, "a line is not UTF-8", file: "standard input")

@@ -58,6 +58,15 @@ extension SendOutcome {
         return .parked(cause: cause, isInDoubt: false)
     }
 
+    /// Runs `body`; what it throws becomes a failure on our side that names the setting.
+    static func ours<Value>(
+        of setting: String, perhapsOfCapture: Bool = false, _ body: () throws -> Value
+    ) throws -> Value {
+        do { return try body() } catch {
+            throw ours("\(setting): \(words(error))", perhapsOfCapture: perhapsOfCapture)
+        }
+    }
+
     /// What went wrong, in words for people.
     static func words(_ error: any Error) -> String { of(error).trouble ?? "" }
 

@@ -37,14 +37,12 @@ package final class FolderTransport: UploadTransport {
         }
         marked.marker = try? readMarker(resolved)
         if marked.marker != nil { return marked }
-        do throws(NativeError) {
+        return try native({ .writing(path.appending(markerName), $0) }) {
             let marker = Digest(bytes: try RandomBytes.make(32)).description
             marked.marker = marker
             try AtomicFile.write(
                 Array((marker + "\n").utf8), to: resolved.appending(markerName), mode: 0o644, existing: .refuse)
             return marked
-        } catch {
-            throw .writing(path.appending(markerName), error)
         }
     }
 

@@ -55,11 +55,7 @@ final class TokenSource: Sendable {
     private static func read(_ origin: TokenSettings, _ control: SendControl) throws -> String {
         switch origin {
         case .command(let command):
-            do {
-                return try SecretFile.firstLine(of: command, [:], control)
-            } catch {
-                throw SendOutcome.ours("token-command: \(SendOutcome.words(error))")
-            }
+            return try SendOutcome.ours(of: "token-command") { try SecretFile.firstLine(of: command, [:], control) }
         case .file(let path):
             let line = try SecretFile.firstLine(path)
             if let fault = Self.beginning(of: line) { throw SendOutcome.ours("\(path) \(fault)") }

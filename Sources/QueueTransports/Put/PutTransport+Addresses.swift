@@ -78,10 +78,8 @@ extension PutTransport {
             "CAPQUEUE_ID": capture.id, "CAPQUEUE_SHA256": capture.sha256.description,
             "CAPQUEUE_BYTES": "\(capture.byteCount)", "CAPQUEUE_SESSION": capture.session ?? "",
         ]
-        do {
-            return try place(SecretFile.firstLine(of: command, environment, control), [])
-        } catch {
-            throw SendOutcome.ours("url-command: \(SendOutcome.words(error))", perhapsOfCapture: true)
+        return try SendOutcome.ours(of: "url-command", perhapsOfCapture: true) {
+            try place(SecretFile.firstLine(of: command, environment, control), [])
         }
     }
 
@@ -122,10 +120,8 @@ extension PutTransport {
         guard !headers.contains(nil) else {
             throw SendOutcome.ours("url-endpoint: the answer has headers that cannot be sent", perhapsOfCapture: true)
         }
-        do {
-            return try place(text, headers.compactMap(\.self).filter { !$0.isOurs }.map { ($0.name, $0.value) })
-        } catch {
-            throw SendOutcome.ours("url-endpoint: \(SendOutcome.words(error))", perhapsOfCapture: true)
+        return try SendOutcome.ours(of: "url-endpoint", perhapsOfCapture: true) {
+            try place(text, headers.compactMap(\.self).filter { !$0.isOurs }.map { ($0.name, $0.value) })
         }
     }
 

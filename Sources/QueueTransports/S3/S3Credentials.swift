@@ -38,9 +38,8 @@ struct S3Credentials {
 
     /// Runs the `credential_process` of a profile.
     private static func printed(by command: String, _ control: SendControl) throws -> S3Credentials {
-        let output: [UInt8]
-        do { output = try SecretFile.output(of: command, [:], control) } catch {
-            throw SendOutcome.ours("credential_process: \(SendOutcome.words(error))")
+        let output = try SendOutcome.ours(of: "credential_process") {
+            try SecretFile.output(of: command, [:], control)
         }
         guard let json = try? JSONParser.parse(output, nesting: 4), json["Version"]?.integer == 1,
             let key = json["AccessKeyId"]?.text, let secret = json["SecretAccessKey"]?.text

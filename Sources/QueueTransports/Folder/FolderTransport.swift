@@ -53,10 +53,10 @@ package final class FolderTransport: UploadTransport {
             return send(job, from: try job.open().handle, control)
         } catch {
             if job.delivery.isInDoubt, let folder = try? FolderHandle(path),
-                case .completed(let receipt, _, _)? = try? compare(
-                    job, with: path.appending(Self.name(of: job)), in: folder, nil)
+                let found = try? compare(job, with: path.appending(Self.name(of: job)), in: folder, nil).outcome,
+                case .completed = found
             {
-                return .completed(receipt: receipt, remoteID: nil, remoteURL: nil)
+                return found
             }
             return SendOutcome.of(error, control)
         }
@@ -68,10 +68,8 @@ package final class FolderTransport: UploadTransport {
         do throws(NativeError) {
             let folder = try FolderHandle(path)
             if try folder.status(of: name) != nil {
-                let outcome = try compare(job, with: target, in: folder, source)
-                guard case .conflict = outcome, let copy = try openOther(name, in: folder, than: source) else {
-                    return outcome
-                }
+                let (outcome, other) = try compare(job, with: target, in: folder, source)
+                guard let copy = other else { return outcome }
                 if let refusal = try refusal(of: copy, job, target) { return refusal }
                 try setAside(name, folder)
             }
@@ -100,7 +98,7 @@ package final class FolderTransport: UploadTransport {
             if isWritten { removeAbandoned(name, folder) }
             for case .some(let error) in AtomicFile.commit([file.naming(.refuse)], areSynced: true) {
                 guard error.isExisting else { throw error }
-                return try compare(job, with: target, in: folder, source)
+                return try compare(job, with: target, in: folder, source).outcome
             }
             return try inspect(job, at: target, in: folder, source, written: file.handle.status())
         } catch  where error.isDiskFull {
@@ -120,40 +118,32 @@ package final class FolderTransport: UploadTransport {
             let there = try folder.open(Self.name(of: job), FileHandle.existingFile).status()
             if there.isSameFile(as: written), there.size == written.size { return completed(job) }
             // CIFS and some FUSE mounts give a file another number when it is opened again.
-            return try compare(job, with: target, in: folder, source)
+            return try compare(job, with: target, in: folder, source).outcome
         } catch  where error.isMissing {
             return completed(job, note: "the file was gone when its name was opened again")
         }
     }
 
+    /// Compares the file that has the name of the capture. If it is a file of its own with other content, returns it, too.
     private func compare(
         _ job: SendJob, with target: FilePath, in folder: FolderHandle, _ source: FileHandle?
-    ) throws(NativeError) -> SendOutcome {
+    ) throws(NativeError) -> (outcome: SendOutcome, other: FileHandle?) {
         let name = Self.name(of: job)
         // A link to another place is not a copy.
         guard try folder.status(of: name)?.kind == .file else {
-            return .conflict(message: "\(target) exists and is not a regular file")
+            return (.conflict(message: "\(target) exists and is not a regular file"), nil)
         }
         let there = try folder.open(name, FileHandle.existingFile)
         if let source, try there.status().isSameFile(as: source.status()) {
-            return .conflict(message: "\(target) is the same file as the bundle to copy")
+            return (.conflict(message: "\(target) is the same file as the bundle to copy"), nil)
         }
         guard try copy(there, to: nil, expecting: .sha256(job.capture.sha256)) == true else {
-            return .conflict(message: "\(target) exists and has other content")
+            return (.conflict(message: "\(target) exists and has other content"), there)
         }
         // A run may have been killed before it synced the file and the folder.
         try there.synchronize()
         try folder.synchronize()
-        return completed(job)
-    }
-
-    /// Opens the plain file that has the name of the capture; nil if there is none, or if it is the bundle itself.
-    private func openOther(
-        _ name: FilePath.Component, in folder: FolderHandle, than source: FileHandle
-    ) throws(NativeError) -> FileHandle? {
-        guard try folder.status(of: name)?.kind == .file else { return nil }
-        let file = try folder.open(name, FileHandle.existingFile)
-        return try file.status().isSameFile(as: source.status()) ? nil : file
+        return (completed(job), nil)
     }
 
     /// Why a file with other bytes is not set aside; nil if it is what a power cut can leave of a copy: it has not changed for

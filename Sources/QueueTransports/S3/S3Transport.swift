@@ -96,7 +96,7 @@ struct S3Transport: UploadTransport {
         if let refusal = unknownHeader(end, condition) { return refusal }
         switch end.kind {
         // The one proof that needs no further request.
-        case .landed where isProvenByETag(end, handle):
+        case .landed where settings.checksum != .md5 && end.answer.map({ RemoteDigest.ofETag($0, handle) }) == .agrees:
             return completed(upload, by: "etag", etag: end.answer?["etag"])
         case .landed, .present: return try landed(upload, condition, end)
         // The object that was to be replaced has just been deleted, or the store is confused.
@@ -104,11 +104,6 @@ struct S3Transport: UploadTransport {
             return .failed(code: end.code, message: end.message)
         default: return end.outcome
         }
-    }
-
-    private func isProvenByETag(_ end: HTTPEnd, _ handle: FileHandle) -> Bool {
-        guard settings.checksum != .md5, let answer = end.answer else { return false }
-        return RemoteDigest.ofETag(answer, handle) == .agrees
     }
 
     /// Looks at what the store has after it took the bytes, or said that it has something under the key.

@@ -118,6 +118,9 @@ extension HTTPAnswer {
         "plain HTTP to an SSL-enabled server port", "combination of host and port requires TLS",
     ]
 
+    /// The server's clock minus ours in milliseconds, by the header Date; nil if it cannot be read.
+    func clockOffset(now: Int) -> Int? { self["date"].flatMap { HTTPDate.milliseconds($0, now: now) }.map { $0 - now } }
+
     /// Whether the first 8192 bytes of the body name a header.
     func names(_ header: String) -> Bool {
         String(decoding: body.prefix(8192), as: UTF8.self).lowercased().contains(header.lowercased())

@@ -158,7 +158,7 @@ final class HTTPExchange {
             isOfCertificate: options.certificate != nil || words.isPage && answer.names("certificate"),
             hasRetryAfter: retryAfter != nil, wasSentWhole: answer.wasSentWhole, sentToken: sentToken,
             isFetchedOrExpired: isFetched,
-            isDateOff: isOff(answer["date"], now: now), redirect: redirect)
+            isDateOff: abs((answer.clockOffset(now: now) ?? clockOffset) - clockOffset) > 300_000, redirect: redirect)
         var message = " answered \(answer.status)\(words.detail.isEmpty ? Self.meaning(answer.status) : words.detail)"
         let isOfTLS =
             answer.status == 400 && request.address.origin.scheme == "http"
@@ -193,11 +193,6 @@ final class HTTPExchange {
             place: request.address.origin.description, words: message,
             retryAfter: kind == .wait ? retryAfter : nil, wasSentWhole: answer.wasSentWhole, word: words.code,
             secrets: secrets, isPage: words.isPage, cause: cause)
-    }
-
-    private func isOff(_ date: String?, now: Int) -> Bool {
-        guard let date = date.flatMap({ HTTPDate.milliseconds($0, now: now) }) else { return false }
-        return abs(date - now - clockOffset) > 300_000
     }
 
     /// Words for a status, for an answer that contains none.

@@ -36,9 +36,8 @@ final class S3Exchange {
                 return true
             },
             onAgain: { end in
-                let now = WallClock.milliseconds
-                let server = end.answer?["date"].flatMap { HTTPDate.milliseconds($0, now: now) }
-                if let server { connections.clockOffset = server - now }
+                let offset = end.answer?.clockOffset(now: WallClock.milliseconds)
+                if let offset { connections.clockOffset = offset }
             })
         if end.kind == .credentials { kept = nil }
         return end

@@ -33,14 +33,9 @@ package enum CommandRunner {
             Output.exit(ExitStatus.success.rawValue)
         } catch let status as ExitStatus {
             Output.exit(status.rawValue)
-        } catch let error as BundleError {
-            diagnostic.error(error)
-            Output.exit(ExitStatus(error).rawValue)
         } catch {
-            if let failure = failure(error) {
-                diagnostic.error(failure)
-                Output.exit(failure.status.rawValue)
-            }
+            let found = (error as? BundleError).map { CommandFailure($0) } ?? failure(error)
+            if let found { end(found, diagnostic) }
             finish(
                 root, error: error,
                 named: NamedCommand(root, tool: tool, arguments: arguments.dropFirst(isHelp ? 1 : 0)), diagnostic)
@@ -103,16 +98,18 @@ package enum CommandRunner {
         return try root.parseAsRoot(arguments)
     }
 
+    private static func end(_ failure: CommandFailure, _ diagnostic: Diagnostic) -> Never {
+        diagnostic.error(failure)
+        Output.exit(failure.status.rawValue)
+    }
+
     /// Prints help and the version to standard output. Everything else that the parser throws is a usage error.
     private static func finish(
         _ root: any ParsableCommand.Type, error: any Error, named: NamedCommand, _ diagnostic: Diagnostic
     ) -> Never {
         if root.exitCode(for: error).isSuccess {
-            do {
-                try Output.line(root.fullMessage(for: error))
-            } catch {
-                diagnostic.error(error)
-                Output.exit(ExitStatus(error).rawValue)
+            do { try Output.line(root.fullMessage(for: error)) } catch {
+                end(CommandFailure(error), diagnostic)
             }
             Output.exit(ExitStatus.success.rawValue)
         }

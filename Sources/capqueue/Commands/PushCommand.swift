@@ -152,6 +152,7 @@ final class PushReport {
     /// The files that an unknown device signed: the first, and how many.
     private var unknown: (first: String, count: Int)?
     private var hasWarnedOfTrust = false
+    /// The hints that were printed. One that fits several bundles comes once.
     private var reported: Set<[UInt8]> = []
 
     init(isQuiet: Bool, isJSON: Bool, requiresTrust: Bool) {
@@ -174,7 +175,7 @@ final class PushReport {
                 )
             }
         case .failure(let error):
-            let status = try reportFailure(advised(error), after: &reported)
+            let status = try reportFailure(advised(error)) { reported.insert(Array($0.utf8)).inserted }
             worst = ExitStatus.worst([worst, status])
             guard isJSON, let failure = CommandFailure(of: error) else { return }
             try Output.json(

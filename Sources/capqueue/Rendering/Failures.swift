@@ -40,15 +40,11 @@ extension ExitStatus {
 }
 
 /// Prints the error for one of several items, so that the command can continue with the others.
-func reportFailure(_ error: any Error) throws -> ExitStatus {
-    var reported: Set<[UInt8]> = []
-    return try reportFailure(error, after: &reported)
-}
-
-/// - Parameter told: the hints that were printed for other items. A hint that fits several comes once.
-func reportFailure(_ error: any Error, after reported: inout Set<[UInt8]>) throws -> ExitStatus {
+///
+/// - Parameter isWanted: whether to print a hint.
+func reportFailure(_ error: any Error, isWanted: (String) -> Bool = { _ in true }) throws -> ExitStatus {
     guard var failure = CommandFailure(of: error) else { throw error }
-    failure.hints = failure.hints.filter { reported.insert(Array($0.utf8)).inserted }
+    failure.hints = failure.hints.filter(isWanted)
     diagnostic.error(failure)
     return failure.status
 }

@@ -149,11 +149,7 @@ final class RunScreen: Sendable {
     /// Whether the lines of this run already said it: a block when it began, failures in the last line.
     func hasShown(_ concern: QueueConcern) -> Bool {
         guard style == .lines else { return false }
-        switch concern.code {
-        case .failed: return true
-        case .blocked: return concern.destination.map(hasShownBlock) ?? false
-        default: return false
-        }
+        return concern.code == .failed || concern.code == .blocked && concern.destination.map(hasShownBlock) ?? false
     }
 
     func hasShownBlock(of destination: String) -> Bool {

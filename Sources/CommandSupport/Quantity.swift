@@ -5,16 +5,12 @@ import CapturePages
 /// pipes and files.
 package enum Quantity {
     /// The stream that a number is written to.
-    package enum Stream {
-        case output, messages
+    package struct Stream: Sendable {
+        package static let output = Stream(isTerminal: FileHandle.standardOutput.isTerminal)
+        package static let messages = Stream(isTerminal: FileHandle.standardError.isTerminal)
 
-        fileprivate var isTerminal: Bool {
-            self == .output ? Quantity.isOutputTerminal : Quantity.areMessagesOnTerminal
-        }
+        fileprivate let isTerminal: Bool
     }
-
-    private static let isOutputTerminal = FileHandle.standardOutput.isTerminal
-    private static let areMessagesOnTerminal = FileHandle.standardError.isTerminal
 
     /// `78.6 GB` on a terminal, else `78609674240 bytes`.
     package static func bytes(_ count: Int, on stream: Stream = .output) -> String {

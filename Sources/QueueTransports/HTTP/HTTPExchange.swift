@@ -52,7 +52,9 @@ final class HTTPExchange {
                 control)
             // A kept connection proves nothing: the request is repeated on a fresh one.
             if end.isClosed || end.isNoHTTP, !end.isOfKeptConnection {
-                let asked = request.body == nil || end.isNoHTTP ? end : anybody(at: request.address, control)
+                // A request without a body shows whether anybody is behind the port.
+                let isAsked = request.body == nil || end.isNoHTTP
+                let asked = isAsked ? end : once(HTTPRequest(.head, request.address), control)
                 if asked.kind == .tls { return asked }
                 if asked.isClosed || asked.isNoHTTP, speaksTLS(request.address, control) {
                     let words = "\(request.address.origin)\(Self.onlyTLS)"
@@ -106,11 +108,6 @@ final class HTTPExchange {
         }
     }
 
-    /// Asks whether anybody is behind a port, after a connection that was closed without an answer.
-    private func anybody(at address: WebAddress, _ control: SendControl) -> HTTPEnd {
-        once(HTTPRequest(.head, address), control)
-    }
-
     /// Whether the port of a URL with http:// speaks TLS. Such a server closes the connection, or answers with an alert.
     private func speaksTLS(_ address: WebAddress, _ control: SendControl) -> Bool {
         let origin = address.origin
@@ -119,12 +116,17 @@ final class HTTPExchange {
         else { return false }
         var options = options
         options.times.connect = 5
+        let end = connected(to: secure, options, control)
+        return end.map { $0.kind == .tls && $0.cause != .noTLS } ?? true
+    }
+
+    /// Connects without a request. Returns nil if that works.
+    private func connected(to address: WebAddress, _ options: ConnectionOptions, _ control: SendControl) -> HTTPEnd? {
         do throws(TransferFailure) {
-            try CurlSession(options).connect(secure) { control.stopped != nil }
-            return true
+            try CurlSession(options).connect(address) { control.stopped != nil }
+            return nil
         } catch {
-            let end = end(error, secure, control)
-            return end.kind == .tls && end.cause != .noTLS
+            return end(error, address, control)
         }
     }
 
@@ -236,14 +238,8 @@ final class HTTPExchange {
 
     /// Connects to the server of a URL, without a request.
     func reach(_ address: WebAddress?, _ control: SendControl) -> Block? {
-        guard let address else { return nil }
-        do throws(TransferFailure) {
-            try CurlSession(options).connect(address) { control.stopped != nil }
-            return nil
-        } catch {
-            let end = end(error, address, control)
-            return end.block(end.kind.reason ?? .offline)
-        }
+        guard let address, let end = connected(to: address, options, control) else { return nil }
+        return end.block(end.kind.reason ?? .offline)
     }
 }
 

@@ -59,13 +59,11 @@ package final class TransportShares: Sendable {
 }
 
 /// A destination whose settings cannot be used. It is blocked, and the other destinations are not.
-final class UnusableTransport: UploadTransport {
-    private let trouble: String
+struct UnusableTransport: UploadTransport {
     private let block: Block
 
     init(_ fault: QueueError) {
-        trouble = "its settings cannot be used: \(fault.message)"
-        block = Block(.local, trouble, cause: .unusable)
+        block = Block(.local, "its settings cannot be used: \(fault.message)", cause: .unusable)
     }
 
     var absence: Block? { block }
@@ -74,9 +72,9 @@ final class UnusableTransport: UploadTransport {
 
     func poll(_ job: SendJob, _ control: SendControl) -> SendOutcome { .blocked(block) }
 
-    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState { .unknown(trouble) }
+    func confirm(_ job: SendJob, _ control: SendControl) -> RemoteState { .unknown(block.message) }
 
-    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { trouble }
+    func fetch(_ job: SendJob, into target: FileHandle, _ control: SendControl) -> String? { block.message }
 
     func notify(_ session: String, key: String, body: [UInt8], _ control: SendControl) throws -> String {
         throw SendOutcome.blocked(block)

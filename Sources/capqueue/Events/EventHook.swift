@@ -18,8 +18,6 @@ final class EventHook: Sendable {
     }
 
     private static let most = 1000
-    /// The time limit of one command in seconds.
-    private static let time = 30.0
 
     private let command: String
     private let state = Mutex(State())
@@ -105,14 +103,13 @@ final class EventHook: Sendable {
             "CAPQUEUE_DESTINATION": event.destination ?? "",
         ]
         shell.input = CanonicalJSON.encode(event.json) + Array("\n".utf8)
-        shell.seconds = Self.time
         do throws(NativeError) {
             switch try shell.run(isStopped: { state.withLock(\.isStopped) }).ending {
             case .code(0): break
             case .code(let code): warn("the command ended with \(code)")
             case .signal(let number): warn("the command was ended by signal \(number)")
             case .late where state.withLock(\.isStopped): break
-            case .late: warn("the command did not end within \(Int(Self.time)) s and was killed")
+            case .late: warn("the command did not end within \(Int(shell.seconds)) s and was killed")
             }
         } catch {
             warn("the command cannot be run: \(error.text)")

@@ -27,7 +27,7 @@ struct PruneCommand: ParsableCommand {
     @Option(
         "Delete bundles that were uploaded longer ago than this.", discussion: "Default: capqueue config retention.",
         value: "age")
-    var olderThan: AgeArgument?
+    var olderThan: Duration?
 
     @Argument(
         help: ArgumentHelp(
@@ -67,7 +67,7 @@ struct PruneCommand: ParsableCommand {
 
     func run() throws {
         var options = PruneOptions()
-        options.olderThan = olderThan?.age
+        options.olderThan = olderThan
         options.includesCancelled = cancelled
         options.acceptsParts = acceptParts
         options.acceptsAbsent = acceptAbsent

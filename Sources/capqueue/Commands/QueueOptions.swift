@@ -1,4 +1,4 @@
-import ArgumentParser
+public import ArgumentParser
 import CaptureBundle
 import CaptureDevice
 import CaptureQueue
@@ -76,14 +76,9 @@ extension [String] {
     func given() throws -> [String] { self == ["-"] ? try LineList.read() : self }
 }
 
-/// A duration, such as `7d`.
-struct AgeArgument: ExpressibleByArgument {
-    let age: Duration
-
-    init?(argument: String) {
-        guard let age = Duration(age: argument) else { return nil }
-        self.age = age
-    }
+/// A duration is written as an age, such as `7d`.
+extension Duration: @retroactive ExpressibleByArgument {
+    public init?(argument: String) { self.init(age: argument) }
 }
 
 /// A number of bytes, such as `500MB`.

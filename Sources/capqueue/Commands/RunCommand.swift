@@ -40,10 +40,10 @@ struct RunCommand: ParsableCommand {
     var bwlimit: SizeArgument?
 
     @Option("Start no transfers after this time.", value: "age")
-    var maxDuration: AgeArgument?
+    var maxDuration: Duration?
 
     @Option("How long transfers may continue after SIGTERM; default 10s.", value: "age")
-    var grace: AgeArgument?
+    var grace: Duration?
 
     @Option(
         "Run this shell command for completions, failures, blocked destinations and the quota.",
@@ -77,8 +77,8 @@ struct RunCommand: ParsableCommand {
         options.mode = watch ? .watch : untilEmpty ? .untilEmpty : .once
         options.destination = dest
         options.bytesPerSecond = bwlimit?.bytes
-        options.longest = maxDuration?.age
-        if let grace { options.grace = grace.age }
+        options.longest = maxDuration
+        if let grace { options.grace = grace }
         if try queue.settings().inbox != nil {
             options.trust = try Environment.trustFile(nil, warn: diagnostic.warning)
         }

@@ -37,7 +37,7 @@ struct StatusCommand: ParsableCommand {
     var check = false
 
     @Option("Report captures that have waited for longer than this.", value: "age")
-    var maxAge: AgeArgument?
+    var maxAge: Duration?
 
     @OptionGroup var queue: QueueOptions
 
@@ -50,7 +50,7 @@ struct StatusCommand: ParsableCommand {
     func run() throws {
         let (status, running) = try queue.with { (try $0.status(), TransfersFile.content(in: $0.folder)) }
         let path = queue.folder.path.string
-        let concerns = status.concerns(maxAge: maxAge?.age)
+        let concerns = status.concerns(maxAge: maxAge)
         if format.json {
             try Output.json(status.json(queue: path, run: running, concerns))
         } else {

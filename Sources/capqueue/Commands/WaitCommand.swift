@@ -35,7 +35,7 @@ struct WaitCommand: ParsableCommand {
     var all = false
 
     @Option("Give up after this time (default: never).", value: "age")
-    var timeout: AgeArgument?
+    var timeout: Duration?
 
     @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
@@ -53,7 +53,7 @@ struct WaitCommand: ParsableCommand {
                 throw QueueError(.sessionUnknown, "no such session", of: session)
             }
             let named = try ids.given().map { try queue.captures.find($0).id }
-            let end = timeout.map { MonotonicClock.seconds + $0.age / .seconds(1) }
+            let end = timeout.map { MonotonicClock.seconds + $0 / .seconds(1) }
             return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, in: queue, until: end)
         }
         if status != .success { throw status }

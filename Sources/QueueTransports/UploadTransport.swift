@@ -58,6 +58,11 @@ extension SendOutcome {
         return .parked(cause: cause, isInDoubt: false)
     }
 
+    /// Runs a try; what it throws becomes its outcome.
+    static func of(_ control: SendControl, _ attempt: () throws -> SendOutcome) -> SendOutcome {
+        do { return try attempt() } catch { return of(error, control) }
+    }
+
     /// Runs `body`; what it throws becomes a failure on our side that names the setting.
     static func ours<Value>(
         of setting: String, perhapsOfCapture: Bool = false, _ body: () throws -> Value

@@ -84,24 +84,21 @@ extension CaptureAPITransport {
         guard let endpoint = template.address(of: job.capture), let id = job.delivery.remoteID,
             let address = WebAddress(endpoint.origin.description + endpoint.path + "/" + URLTemplate.escaped(id))
         else { return .unclear(code: "poll", message: "the server's id for the capture is unknown") }
-        let end: HTTPEnd
-        do {
-            end = try asked(.get, address, job.token, control)
-        } catch {
-            return SendOutcome.of(error, control)
+        return SendOutcome.of(control) {
+            let end = try asked(.get, address, job.token, control)
+            if end.answer?.status == 404 {
+                return .unclear(code: "http.404", message: "the server no longer knows \(id)")
+            }
+            let json = end.answer.flatMap { AnswerWords($0).json }
+            guard end.answer?.status == 200, let data = json?["data"], data.members != nil else {
+                if end.kind != .outage, case .blocked = end.outcome { return end.outcome }
+                // Nothing is decided.
+                return .parked(cause: end.message, isInDoubt: false)
+            }
+            if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: nil, remoteURL: nil) }
+            if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
+            return completed(job, id, shown(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
         }
-        if end.answer?.status == 404 {
-            return .unclear(code: "http.404", message: "the server no longer knows \(id)")
-        }
-        let json = end.answer.flatMap { AnswerWords($0).json }
-        guard end.answer?.status == 200, let data = json?["data"], data.members != nil else {
-            if end.kind != .outage, case .blocked = end.outcome { return end.outcome }
-            // Nothing is decided.
-            return .parked(cause: end.message, isInDoubt: false)
-        }
-        if Self.isUndecided(data["status"]?.text) { return .accepted(remoteID: nil, remoteURL: nil) }
-        if let refusal = Self.refusal(data, json, hiding: end.secrets) { return refusal }
-        return completed(job, id, shown(data["verification_url"]?.text) ?? job.delivery.remoteURL, by: "poll", data)
     }
 
     /// Makes a signed request without a body.

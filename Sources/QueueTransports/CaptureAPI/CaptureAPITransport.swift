@@ -18,7 +18,7 @@ struct CaptureAPITransport: UploadTransport {
     // MARK: - Sending
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        do {
+        SendOutcome.of(control) {
             guard let endpoint = template.address(of: job.capture) else {
                 throw SendOutcome.ours("the URL cannot be used")
             }
@@ -33,8 +33,6 @@ struct CaptureAPITransport: UploadTransport {
                 return try sendToRealityCam(job, to: endpoint, with: profile, control)
             }
             return try send(job, to: endpoint, control)
-        } catch {
-            return SendOutcome.of(error, control)
         }
     }
 

@@ -44,7 +44,7 @@ struct S3Transport: UploadTransport {
     }
 
     func send(_ job: SendJob, _ control: SendControl) -> SendOutcome {
-        do {
+        SendOutcome.of(control) {
             guard let address = template.address(of: job.capture) else {
                 throw SendOutcome.ours("the URL of the capture cannot be used", perhapsOfCapture: true)
             }
@@ -55,8 +55,6 @@ struct S3Transport: UploadTransport {
                 return outcome
             }
             return try send(Upload(job: job, handle: source, address: address, control: control))
-        } catch {
-            return SendOutcome.of(error, control)
         }
     }
 

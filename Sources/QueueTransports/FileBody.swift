@@ -191,34 +191,29 @@ final class FileBody: RequestBody {
     }
 }
 
-/// Checks whether the bytes of a file are the expected ones, while they are read.
-package final class ExpectedBytesCheck {
-    private enum Work {
-        case sha256(SHA256Hasher, Digest)
-        case tag(Poly1305, BytesTag)
-    }
+/// Computes what the bytes of a file are compared by.
+private protocol BytesHasher {
+    func update(_ bytes: Span<UInt8>) throws(NativeError)
+    func finish() throws(NativeError) -> [UInt8]
+}
 
-    private let work: Work
+extension SHA256Hasher: BytesHasher {}
+extension Poly1305: BytesHasher {}
+
+/// Checks whether the bytes of a file are the expected ones, while they are read.
+package struct ExpectedBytesCheck {
+    private let hasher: any BytesHasher
+    private let result: [UInt8]
 
     package init(_ expected: ExpectedBytes) throws(NativeError) {
         switch expected {
-        case .sha256(let digest): work = .sha256(try SHA256Hasher(), digest)
-        case .tag(let tag): work = .tag(try Poly1305(key: tag.key), tag)
+        case .sha256(let digest): (hasher, result) = (try SHA256Hasher(), digest.bytes)
+        case .tag(let tag): (hasher, result) = (try Poly1305(key: tag.key), tag.tag)
         }
     }
 
-    package func update(_ bytes: Span<UInt8>) throws(NativeError) {
-        switch work {
-        case .sha256(let hasher, _): try hasher.update(bytes)
-        case .tag(let poly, _): try poly.update(bytes)
-        }
-    }
+    package func update(_ bytes: Span<UInt8>) throws(NativeError) { try hasher.update(bytes) }
 
     /// Returns the result. It may be called once, after the last byte.
-    package func agrees() throws(NativeError) -> Bool {
-        switch work {
-        case .sha256(let hasher, let digest): Digest(bytes: try hasher.finish()) == digest
-        case .tag(let poly, let tag): try poly.finish() == tag.tag
-        }
-    }
+    package func agrees() throws(NativeError) -> Bool { try hasher.finish() == result }
 }

@@ -47,17 +47,14 @@ extension BundleError {
         let count = names.count { FileStatus.exists(folder.appending("\($0)/photo.jpg")) }
         var advice = FolderContents(folder)?.advice ?? []
         if count > 0, count == names.count {
-            advice =
-                ["it contains raw folders; to pack them all: capbundle pack \(word(folder))/* --out-dir BUNDLES"]
-                + advice
+            advice.insert(
+                "it contains raw folders; to pack them all: capbundle pack \(word(folder))/* --out-dir BUNDLES", at: 0)
         } else if count > 0 {
             let (noun, pronoun) = count == 1 ? ("is a raw folder", "it") : ("are raw folders", "them")
-            advice =
-                [
-                    "of the \(names.count) files and folders in it, \(count) \(noun); to pack only \(pronoun): "
-                        + "find \(word(folder)) -mindepth 2 -maxdepth 2 -name photo.jpg -printf '%h\\0' | "
-                        + "capbundle pack --from0 --out-dir BUNDLES"
-                ] + advice
+            advice.insert(
+                "of the \(names.count) files and folders in it, \(count) \(noun); to pack only \(pronoun): "
+                    + "find \(word(folder)) -mindepth 2 -maxdepth 2 -name photo.jpg -printf '%h\\0' | "
+                    + "capbundle pack --from0 --out-dir BUNDLES", at: 0)
         }
         return advice.isEmpty ? [proposal].compactMap(\.self) : advice
     }

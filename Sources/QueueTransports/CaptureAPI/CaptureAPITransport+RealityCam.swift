@@ -61,7 +61,9 @@ extension CaptureAPITransport {
                     return (file, hash)
                 }
             } catch {
-                throw Self.refusal(error)
+                // This server can never accept such a bundle, so it is refused before anything is sent.
+                throw [.entryAbsent, .outputUnusable].contains(error.code)
+                    ? SendOutcome.rejected(code: error.code.rawValue, message: error.message) : SendOutcome(error)
             }
             guard file.isSpoilt else {
                 throw file.fault ?? .parked(cause: control.stopped ?? "", isInDoubt: false)
@@ -69,12 +71,6 @@ extension CaptureAPITransport {
             // The boundary occurs in the body. Try the next boundary of the manifest.
             candidate = layout.candidate + 1
         }
-    }
-
-    /// Refuses a bundle that this server can never accept, before anything is sent.
-    private static func refusal(_ error: BundleError) -> SendOutcome {
-        [.entryAbsent, .outputUnusable].contains(error.code)
-            ? .rejected(code: error.code.rawValue, message: error.message) : SendOutcome(error)
     }
 
     func reserve(

@@ -6,14 +6,9 @@ import SystemPackage
 
 /// Makes transports, and keeps the state that all transports of one destination share.
 package final class TransportShares: Sendable {
-    private struct Shares {
-        var destinations: [Destination: DestinationShare] = [:]
-        /// Secret files about which the user was warned.
-        var warned: Set<[UInt8]> = []
-    }
-
-    private let shares = Mutex(Shares())
-
+    private let shares = Mutex<[Destination: DestinationShare]>([:])
+    /// Secret files about which the user was warned.
+    private let warned = Mutex<Set<[UInt8]>>([])
     private let signers: RequestSigners
 
     package init(_ signers: RequestSigners) { self.signers = signers }
@@ -22,7 +17,7 @@ package final class TransportShares: Sendable {
     package func make(_ destination: Destination, warn: @escaping (String) -> Void) -> any UploadTransport {
         for fault in destination.openSecrets {
             let file = Array((fault.file ?? "").utf8)
-            guard shares.withLock({ $0.warned.insert(file).inserted }) else { continue }
+            guard warned.withLock({ $0.insert(file).inserted }) else { continue }
             warn("\(fault); chmod 600 \(ShellWord.quote(FilePath(fault.file ?? "")))")
         }
         do throws(QueueError) {
@@ -51,8 +46,8 @@ package final class TransportShares: Sendable {
 
     private func share(_ destination: Destination, _ token: TokenSettings?) -> DestinationShare {
         shares.withLock { shares in
-            let known = shares.destinations[destination] ?? DestinationShare(destination.digests, token, signers)
-            shares.destinations[destination] = known
+            let known = shares[destination] ?? DestinationShare(destination.digests, token, signers)
+            shares[destination] = known
             return known
         }
     }

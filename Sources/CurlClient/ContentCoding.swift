@@ -23,13 +23,10 @@ package enum ContentCoding: Equatable, Sendable {
 
 /// Decodes a body in gzip or deflate as it arrives.
 final class ContentDecoder {
-    private enum State {
-        case open(Inflater)
-        case finished
-    }
-
     private let coding: ContentCoding
-    private var state: State?
+    /// nil before the first byte.
+    private var inflater: Inflater?
+    private var hasEnded = false
     private var isRaw = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 15)
 
@@ -40,7 +37,7 @@ final class ContentDecoder {
     }
 
     /// Whether the body is complete. An empty one is, as in the answer to HEAD.
-    var isWhole: Bool { if case .open? = state { false } else { true } }
+    var isWhole: Bool { inflater == nil || hasEnded }
 
     /// Decodes the next bytes of the body, and passes them on in pieces.
     ///
@@ -50,19 +47,19 @@ final class ContentDecoder {
         var isIdle = false
         // zlib can have the last bytes of a raw stream, and not yet know that it has ended.
         while used < bytes.count || isRaw && !isIdle {
-            if state == nil {
-                let form = form(bytes[used])
-                guard let inflater = try? Inflater(form) else { return false }
-                isRaw = form == .raw
-                state = .open(inflater)
-            }
             // Bytes after the end are ignored, as browsers do.
-            guard case .open(let inflater)? = state else { return true }
+            if hasEnded { return true }
+            if inflater == nil {
+                let form = form(bytes[used])
+                inflater = try? Inflater(form)
+                isRaw = form == .raw
+            }
+            guard let inflater else { return false }
             let rest = bytes.extracting(last: bytes.count - used)
             guard let step = try? inflater.inflate(rest, into: &buffer), step.outcome != .corrupt else { return false }
             used += step.consumed
             if step.produced > 0, !taker(buffer.span.extracting(first: step.produced)) { return false }
-            if step.outcome == .finished { state = .finished }
+            hasEnded = step.outcome == .finished
             // Without a wrapper, zlib stops once before the first block.
             let wasIdle = isIdle
             isIdle = step.consumed == 0 && step.produced == 0

@@ -41,14 +41,12 @@ package enum ExitStatus: Int32, Error, Sendable, CaseIterable {
     }
 
     /// The worst of the error and of those that were found with it.
-    package init(_ error: BundleError) { self = Self.worst(error.each.map { Self(alone: $0) }) }
+    package init(_ error: BundleError) {
+        self = Self.worst(error.each.map { $0.verdict.map { Self($0) } ?? Self($0.code) })
+    }
 
-    private init(alone error: BundleError) {
-        if let verdict = error.verdict {
-            self.init(verdict)
-            return
-        }
-        switch error.code {
+    private init(_ code: BundleError.Code) {
+        switch code {
         case .rawCapture, .rawLayout, .rawArchive, .rawFrames, .rawDepth, .rawUnit, .rawTime, .rawPosition,
             .redactPosition, .restoreUnknown:
             self = .rawCapture

@@ -12,8 +12,7 @@ enum SecretFile {
     /// - Throws: the message for a file that cannot be read or is empty.
     static func firstLine(_ path: FilePath) throws -> [UInt8] {
         do throws(NativeError) {
-            let bytes = try FileHandle.reading(path).readAll(limit: limit)
-            let line = Self.line(bytes)
+            let line = Self.line(try FileHandle.reading(path).readAll(limit: limit))
             if !line.isEmpty { return line }
         } catch {
             throw SendOutcome.ours("\(path) cannot be read: \(error.text)")

@@ -18,8 +18,7 @@ struct AnswerWords {
     init(_ answer: HTTPAnswer, hiding secrets: [String] = [], isOfHead: Bool = false) {
         let type = answer["content-type"]?.lowercased() ?? ""
         isPage = isOfHead ? Self.types.contains { type.hasPrefix($0) } : Self.isPage(answer.body)
-        let json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
-        self.json = json
+        json = answer.isCut ? nil : try? JSONParser.parse(answer.body, nesting: 32)
         let fault = json?["error"]
         var code = fault?["code"]?.text
         var text =

@@ -83,12 +83,8 @@ struct S3Credentials {
     }
 
     static func region(_ settings: S3Settings) -> String {
-        if let region = settings.region ?? ProcessEnvironment.value("AWS_REGION")
-            ?? ProcessEnvironment.value("AWS_DEFAULT_REGION")
-        {
-            return region
-        }
-        return configured(profile(settings))["region"] ?? "us-east-1"
+        settings.region ?? ProcessEnvironment.value("AWS_REGION") ?? ProcessEnvironment.value("AWS_DEFAULT_REGION")
+            ?? configured(profile(settings))["region"] ?? "us-east-1"
     }
 
     /// What AWS's configuration file says of a profile.

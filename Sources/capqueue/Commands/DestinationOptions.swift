@@ -139,10 +139,10 @@ struct DestinationOptions: ParsableArguments {
         guard let key = key ?? realityCamKey, !key.isEmpty, HardwareKeyURI(FilePath(key)) == nil else { return nil }
         do {
             _ = try DeviceKeyFile(path: FilePath(file: key)).load(passphrase: nil)
+            return nil
         } catch {
             return error.code == .keyDamaged ? error : nil
         }
-        return nil
     }
 
     private static func flag(_ value: Bool?) -> String? { value.map { $0 ? "yes" : "no" } }

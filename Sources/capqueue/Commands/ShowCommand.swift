@@ -88,10 +88,10 @@ struct GetCommand: ParsableCommand {
             let record = try queue.captures.find(id)
             do {
                 try queue.captures.get(record, to: force.place(output))
-            } catch let error as QueueError where error.code == .bytesAbsent && !local {
-                guard record.deliveries.contains(where: { $0.state == .completed && $0.destination != nil }) else {
-                    throw error
-                }
+            } catch let error as QueueError
+                where error.code == .bytesAbsent && !local
+                && record.deliveries.contains(where: { $0.state == .completed && $0.destination != nil })
+            {
                 let name = try queue.captures.fetch(record, to: force.place(output))
                 diagnostic.note("\(record.id) was fetched from \(name)")
             }

@@ -64,19 +64,36 @@ extension FrameReader {
 
     private mutating func deviceModel(_ own: JSONValue, _ exif: PhotoFacts?) throws(BundleError) -> String? {
         if let value = own["device_model"], value.text == nil { return nil }
-        let device = exif?.device.map { $0.cut(to: 256) }
-        let choice = FactChoice.model([
-            .init(own["device_model"]?.text, "metadata.json"), .init(device, "the photo's EXIF"),
-            .init(options.deviceModel, "--device-model"),
-        ])
-        if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", file: metadataFile, message: "device_model: \(both)")
-        }
-        if let text = choice.text { return text }
+        let sources: [(text: String?, words: String)] = [
+            (own["device_model"]?.text, "metadata.json"), (exif?.device?.cut(to: 256), "the photo's EXIF"),
+            (options.deviceModel, "--device-model"),
+        ]
+        if let text = choose("device_model", sources, agree: Self.areSameModels) { return text }
         if let app = export.app { return "unknown (\(app))" }
         if hasOwnMetadata { return nil }
         throw BundleError(
             .rawCapture, "the model of the device is unknown", file: metadataFile, cause: .noModel, values: [layout])
+    }
+
+    /// Whether one model contains the other, since some sources put the maker in front.
+    private static func areSameModels(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (one.lowercased(), other.lowercased())
+        return one == other || other.isEmpty || one.isEmpty || one.contains(other) || other.contains(one)
+    }
+
+    /// Chooses a fact: that of the first source that has it. If another source disagrees, a remark gives both.
+    ///
+    /// - Parameter sources: What each source says, in order of precedence, and what messages call the source.
+    mutating func choose(
+        _ fact: String, _ sources: [(text: String?, words: String)], agree: (String, String) -> Bool
+    ) -> String? {
+        let known = sources.compactMap { source in source.text.map { (text: $0, words: source.words) } }
+        guard let first = known.first else { return nil }
+        if let other = known.first(where: { !agree(first.text, $0.text) }) {
+            let both = "\(first.words) says \(first.text), but \(other.words) says \(other.text); the first is used"
+            remarks.add(.warning, "raw.disagree", file: metadataFile, message: "\(fact): \(both)")
+        }
+        return first.text
     }
 
     /// Adds the members about the source, the camera and the pose. Members that metadata.json already has are kept.

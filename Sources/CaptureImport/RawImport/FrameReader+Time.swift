@@ -14,18 +14,26 @@ extension FrameReader {
         if let value = own["captured_at"], value.text == nil { return nil }
         var fromLayout: String?
         if case .time(let text) = layoutFacts.clock { fromLayout = text }
-        let choice = FactChoice.time([
-            .init(mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
-            .init(try nameTime(), "its name"), .init(fromLayout, "the export"),
-            .init(exif?.capturedAt(zone: options.timeZone), "the photo's EXIF"),
-            .init(try givenTime(), "--captured-at"),
-        ])
-        if let both = choice.disagreement {
-            remarks.add(.warning, "raw.disagree", file: metadataFile, message: "captured_at: \(both)")
-        }
-        if let text = choice.text { return text }
+        let sources: [(text: String?, words: String)] = [
+            (mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
+            (try nameTime(), "its name"), (fromLayout, "the export"),
+            (exif?.time.flatMap { known($0) }, "the photo's EXIF"),
+            (try givenTime(), "--captured-at"),
+        ]
+        if let text = choose("captured_at", sources, agree: Self.areSameTimes) { return text }
         if hasOwnMetadata, exif?.time == nil { return nil }
         throw missingTime(own, exif)
+    }
+
+    /// Whether two times are at most 2 seconds apart. A time that cannot be parsed is refused later.
+    private static func areSameTimes(_ one: String, _ other: String) -> Bool {
+        guard let one = CaptureTime(one), let other = CaptureTime(other) else { return true }
+        return abs(one.milliseconds - other.milliseconds) <= 2000
+    }
+
+    /// A time of EXIF with its zone; nil if its zone is unknown.
+    private func known(_ time: ExifTime) -> String? {
+        time.capturedAt ?? options.timeZone.flatMap { time.capturedAt(offset: $0.description) }
     }
 
     private var mayShareTime: Bool { source.frames.count == 1 || options.sharesTime }

@@ -123,28 +123,19 @@ extension FrameReader {
 
     /// The camera in pixels of the stored photo; nil if the numbers belong to a picture of another size or shape.
     private func intrinsics(_ photo: PixelSize?) -> JSONValue? {
-        guard let photo else { return nil }
-        func value(_ numbers: [Double]) -> JSONValue? {
-            guard numbers.allSatisfy(\.isFinite) else { return nil }
-            return .members([
-                "fx": .real(numbers[0]), "fy": .real(numbers[1]), "cx": .real(numbers[2]), "cy": .real(numbers[3]),
-                "width": .integer(photo.width), "height": .integer(photo.height),
-            ])
-        }
-        if let camera = layoutFacts.intrinsics {
-            guard camera.width ?? photo.width == photo.width, camera.height ?? photo.height == photo.height else {
-                return nil
-            }
-            return value([camera.fx, camera.fy, camera.cx, camera.cy])
-        }
-        guard let camera = portrait?.intrinsics, let width = camera.width, let height = camera.height else {
+        guard let photo, let camera = layoutFacts.intrinsics ?? portrait?.intrinsics else { return nil }
+        let across = Double(photo.width) / Double(camera.width ?? photo.width)
+        let down = Double(photo.height) / Double(camera.height ?? photo.height)
+        // Apple gives the intrinsics for a reference size with the photo's shape.
+        guard layoutFacts.intrinsics == nil ? abs(across - down) <= 0.01 * across : across == 1 && down == 1 else {
             return nil
         }
-        // Apple gives the intrinsics for a reference size with the photo's shape.
-        let across = Double(photo.width) / Double(width)
-        let down = Double(photo.height) / Double(height)
-        guard abs(across - down) <= 0.01 * across else { return nil }
-        return value([camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down])
+        let numbers = [camera.fx * across, camera.fy * down, camera.cx * across, camera.cy * down]
+        guard numbers.allSatisfy(\.isFinite) else { return nil }
+        return .members([
+            "fx": .real(numbers[0]), "fy": .real(numbers[1]), "cx": .real(numbers[2]), "cy": .real(numbers[3]),
+            "width": .integer(photo.width), "height": .integer(photo.height),
+        ])
     }
 
     private func position(_ own: JSONValue, _ photo: FramePhoto?) throws(BundleError) -> GeoPosition? {

@@ -15,7 +15,7 @@ extension FrameReader {
     ) throws(BundleError) -> RawCapture.Depth? {
         if options.withoutDepth {
             if export.search != nil, let path = frame.depth?.path {
-                remarks.add(.note, "raw.ignored", file: label(path), message: "left out because of --no-depth")
+                noteIgnored(label(path), "left out because of --no-depth")
             }
             return nil
         }

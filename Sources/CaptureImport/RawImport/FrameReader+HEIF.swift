@@ -28,11 +28,9 @@ extension FrameReader {
     ) throws(BundleError) {
         if options.hidesPosition {
             let location = options.location.rawValue
-            let words = "is not carried, because --location \(location) does not allow other files"
-            remarks.add(.note, "raw.ignored", file: file, message: words)
+            noteIgnored(file, "is not carried, because --location \(location) does not allow other files")
         } else if options.rewritesPhoto {
-            remarks.add(
-                .note, "raw.ignored", file: file, message: "is not carried, because it has what --rewrite-photo drops")
+            noteIgnored(file, "is not carried, because it has what --rewrite-photo drops")
         } else {
             try carried.add(path, mediaType: mediaType, bytes)
         }
@@ -72,18 +70,16 @@ enum JPEGExif {
         let start = tiff.firstDirectory + 2
         let end = start + 12 * (tiff.number(at: start - 2, length: 2) ?? 0)
         guard start >= 10, end + 4 <= bytes.count else { return exif }
-        let others = stride(from: start, to: end, by: 12).map { Array(bytes[$0..<($0 + 12)]) }
-        let own = number(0x0112, 2) + number(3, 2) + number(1, 4) + number(orientation, 2) + [0, 0]
-        let tag = { (entry: [UInt8]) in
-            Int(entry[0]) << (bytes[0] == 0x49 ? 0 : 8) | Int(entry[1]) << (bytes[0] == 0x49 ? 8 : 0)
+        func entries(_ isKept: (Int) -> Bool) -> [[UInt8]] {
+            let places = stride(from: start, to: end, by: 12)
+            return places.filter { isKept(tiff.number(at: $0, length: 2) ?? 0) }.map { Array(bytes[$0..<($0 + 12)]) }
         }
-        let isBefore = { (entry: [UInt8]) in tag(entry) < 0x0112 }
-        let kept = others.filter { tag($0) != 0x0112 }
-        let entries = kept.filter(isBefore) + [own] + kept.filter { !isBefore($0) }
+        let own = number(0x0112, 2) + number(3, 2) + number(1, 4) + number(orientation, 2) + [0, 0]
+        let all = entries { $0 < 0x0112 } + [own] + entries { $0 > 0x0112 }
         let next = Array(bytes[end..<(end + 4)])
         if bytes.count % 2 == 1 { bytes.append(0) }
         bytes.replaceSubrange(4..<8, with: number(bytes.count, 4))
-        return bytes + number(entries.count, 2) + entries.joined() + next
+        return bytes + number(all.count, 2) + all.joined() + next
     }
 
     /// Puts EXIF behind the start marker; the same photo if there is no EXIF, or more than a segment holds.

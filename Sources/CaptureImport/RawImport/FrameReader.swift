@@ -31,7 +31,8 @@ package struct FrameReader {
 
     /// Reads the frame. All its files are checked, even if one of them is wrong.
     private mutating func read() throws(BundleError) -> RawCapture {
-        noteIgnored()
+        let ignored = export.ignored.prefix(4).map(\.string) + (export.ignored.count > 4 ? ["…"] : [])
+        if !ignored.isEmpty { noteIgnored(tree.root, "ignored: \(ignored.joined(separator: ", "))") }
         var faults: [BundleError] = []
         let photo = faults.attempt { try readPhoto() }
         let own = faults.attempt { try readMetadata(photo) }
@@ -61,11 +62,8 @@ package struct FrameReader {
             position: sheet.position, remarks: remarks)
     }
 
-    private mutating func noteIgnored() {
-        let names = export.ignored.prefix(4).map(\.string) + (export.ignored.count > 4 ? ["…"] : [])
-        if !names.isEmpty {
-            remarks.add(.note, "raw.ignored", file: tree.root, message: "ignored: \(names.joined(separator: ", "))")
-        }
+    mutating func noteIgnored(_ file: FilePath, _ words: String) {
+        remarks.add(.note, "raw.ignored", file: file, message: words)
     }
 
     var tree: RawTree { source.tree }
@@ -112,8 +110,8 @@ package struct FrameReader {
             throw wrong(path, "\(found), expected an 8-bit greyscale PNG")
         }
         if options.hidesPosition, let words = Unlisted.confidence(bytes) {
-            let message = "left out: it \(words), which --location \(options.location.rawValue) does not allow"
-            return remarks.add(.note, "raw.ignored", file: label(path), message: message)
+            let location = options.location.rawValue
+            return noteIgnored(label(path), "left out: it \(words), which --location \(location) does not allow")
         }
         try carried.add(.confidence, bytes)
     }

@@ -18,16 +18,15 @@ enum PhotoRemarks {
         }
     }
 
-    static func size(_ size: Int, file: FilePath, _ remarks: inout [Remark]) {
-        guard size > UploadAdvice.photoBytes else { return }
-        let message = "has \(size) bytes; servers refuse more than \(UploadAdvice.photoBytes)"
-        remarks.add(.warning, "upload.size", file: file, message: message)
-    }
-
-    static func oddity(_ structure: JPEGStructure, file: FilePath, _ remarks: inout [Remark]) {
-        guard let oddity = structure.oddity else { return }
-        let message = "has a structure that some programs may refuse: \(oddity); it is packed as it is"
-        remarks.add(.warning, "photo.structure", file: file, message: message)
+    static func acceptance(of photo: RawCapture.Photo, _ remarks: inout [Remark]) {
+        if photo.size > UploadAdvice.photoBytes {
+            let message = "has \(photo.size) bytes; servers refuse more than \(UploadAdvice.photoBytes)"
+            remarks.add(.warning, "upload.size", file: photo.file, message: message)
+        }
+        if let oddity = photo.structure.oddity {
+            let message = "has a structure that some programs may refuse: \(oddity); it is packed as it is"
+            remarks.add(.warning, "photo.structure", file: photo.file, message: message)
+        }
     }
 
     /// Warns if the depth map is in portrait format and the photo in landscape format, or the reverse. It does not warn

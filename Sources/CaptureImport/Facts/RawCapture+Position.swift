@@ -8,30 +8,25 @@ extension RawCapture {
     /// Adds the remarks about positions.
     ///
     /// - Throws: `raw.position` for each entry that is not as listed, if the bundle must not tell the position.
-    func checkingPosition(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) -> RawCapture {
-        var checked = self
-        guard !options.hidesPosition else {
-            try refuseUnlisted(options, in: raw)
-            return checked
-        }
+    mutating func checkPosition(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {
+        guard !options.hidesPosition else { return try refuseUnlisted(options, in: raw) }
         for name in CaptureMetadata.namesThatLookLikeAPosition(in: try CaptureMetadata.root(metadata)) {
             let words = "the member \(name) looks like a position and is kept"
-            checked.remarks.add(.warning, "metadata.position", file: metadataFile, message: words)
+            remarks.add(.warning, "metadata.position", file: metadataFile, message: words)
         }
         if photo.structure.exif?.position != nil && (options.location != .exact || position == nil) {
-            checked.remarks.add(
+            remarks.add(
                 .warning, "photo.position", file: photo.file, message: "has a position in its EXIF, which is kept")
         }
         if position != nil, !options.keepsPhotoLocation, !options.withholdable.contains(.photo),
             case .bytes(let bytes) = photo.content, let words = Unlisted.photo(bytes)
         {
             let ways = "pack it with --rewrite-photo or --withholdable photo.jpg"
-            checked.remarks.add(
+            remarks.add(
                 .note, Remark.photoFields, file: photo.file,
                 message:
                     "\(words), so \"redact\" will not withhold the position of this capture; to allow that, \(ways)")
         }
-        return checked
     }
 
     private func refuseUnlisted(_ options: RawCaptureOptions, in raw: FilePath) throws(BundleError) {

@@ -44,11 +44,10 @@ extension FrameReader {
         let structure =
             packed == bytes
             ? found : try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try JPEGStructure(packed) }
-        PhotoRemarks.size(packed.count, file: file, &remarks)
-        PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
             file: file, content: .bytes(packed), size: packed.count, sha256: try Digest.of(packed),
             structure: structure)
+        PhotoRemarks.acceptance(of: photo, &remarks)
         return FramePhoto(
             capture: photo, bytes: bytes, facts: found.exif, original: original,
             convertedFrom: convertedFrom, isRewritten: packed != bytes)
@@ -65,15 +64,14 @@ extension FrameReader {
         guard size <= BundleLimits.entryBytes else {
             throw wrong(path, "has \(size) bytes, at most \(BundleLimits.entryBytes) fit a bundle")
         }
-        PhotoRemarks.size(size, file: file, &remarks)
         var walk = JPEGWalk(size: size)
         let sha256 = try PayloadContent.hash(handle, name: file.string, expecting: size) { piece in
             try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try walk.consume(piece) }
         }
         let structure = try PhotoRemarks.read(file) { () throws(JPEGStructure.Failure) in try walk.finish() }
-        PhotoRemarks.oddity(structure, file: file, &remarks)
         let photo = RawCapture.Photo(
             file: file, content: .file(handle, name: file.string), size: size, sha256: sha256, structure: structure)
+        PhotoRemarks.acceptance(of: photo, &remarks)
         return FramePhoto(capture: photo, bytes: [], facts: structure.exif)
     }
 

@@ -25,8 +25,9 @@ package struct FrameReader {
         var reader = FrameReader(
             source: source, frame: frame, layoutFacts: try source.export.facts(frame), options: options,
             decoder: decoder)
-        let capture = try reader.read()
-        return try capture.checkingPosition(options, in: source.raw).marking(options.withholdable, in: source.raw)
+        var capture = try reader.read()
+        try capture.checkPosition(options, in: source.raw)
+        return try capture.marking(options.withholdable, in: source.raw)
     }
 
     /// Reads the frame. All its files are checked, even if one of them is wrong.

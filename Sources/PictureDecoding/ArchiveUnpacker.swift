@@ -19,7 +19,7 @@ final class ArchiveUnpacker {
     func unpack() throws(DecodingRefusal) {
         let place = Self.skippable
         let start = Channel.read(4, at: place) ?? []
-        guard Channel.seek(to: place) else { throw DecodingRefusal(.malformed, "cannot be read") }
+        guard Channel.seek(to: place) else { throw .malformed("cannot be read") }
         // The header of a file, or the end of a directory without files. PKG/photo.jpg is a possible name in a tar.
         if start.starts(with: ZipDirectory.fileMark) || start.starts(with: ZipDirectory.endMark) {
             return try ZipUnpacker(directory: ZipDirectory()).unpack()

@@ -50,6 +50,6 @@ enum Channel {
 
     /// Sends a part of an answer. It throws if the other end is closed; nobody reads this refusal.
     static func send(_ part: AnswerPart) throws(DecodingRefusal) {
-        guard write(part.head.head), write(part.bytes) else { throw DecodingRefusal(.malformed, "has no reader") }
+        guard write(part.head.head), write(part.bytes) else { throw .malformed("has no reader") }
     }
 }

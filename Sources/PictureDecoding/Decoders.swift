@@ -66,8 +66,7 @@ final class Decoders {
     }
 
     /// The refusal if the command line did not name the library. The tools always name it.
-    private static let notLoaded = DecodingRefusal(
-        .unsupported, "needs a library that this process was not started with")
+    private static let notLoaded = DecodingRefusal.unsupported("needs a library that this process was not started with")
 
     private func file(_ pixels: PixelImage, _ quality: Int) throws(DecodingRefusal) -> AnswerPart {
         AnswerPart(.file, try jpeg.encode(pixels, quality: quality), width: pixels.width, height: pixels.height)
@@ -83,6 +82,10 @@ struct DecodingRefusal: Error {
         self.kind = kind
         self.text = text
     }
+
+    static func malformed(_ text: String) -> DecodingRefusal { DecodingRefusal(.malformed, text) }
+
+    static func unsupported(_ text: String) -> DecodingRefusal { DecodingRefusal(.unsupported, text) }
 
     static let tooLarge = DecodingRefusal(
         .tooLarge,

@@ -54,8 +54,8 @@ struct HEIFAperture {
         return lists.joined().filter { known.indices.contains($0 - 1) }.map { known[$0 - 1] }
     }
 
-    private static let unknown = DecodingRefusal(
-        .unsupported, "is a HEIF file with a clean aperture (clap) of an unknown kind, expected one in whole pixels")
+    private static let unknown = DecodingRefusal.unsupported(
+        "is a HEIF file with a clean aperture (clap) of an unknown kind, expected one in whole pixels")
 
     /// The numbers of the properties of an item, in their order; nil if the box has none of the item.
     private static func associations(of item: Int, _ content: ArraySlice<UInt8>) -> [Int]? {
@@ -97,7 +97,7 @@ struct HEIFAperture {
         guard twiceLeft % 2 == 0, twiceTop % 2 == 0 else { throw Self.unknown }
         let (left, top) = (twiceLeft / 2, twiceTop / 2)
         guard width > 0, height > 0, left >= 0, top >= 0, left + width <= full, top + height <= fullHeight else {
-            throw DecodingRefusal(.malformed, "is a HEIF file whose clean aperture (clap) is not inside the picture")
+            throw .malformed("is a HEIF file whose clean aperture (clap) is not inside the picture")
         }
         return (left..<(left + width), top..<(top + height))
     }

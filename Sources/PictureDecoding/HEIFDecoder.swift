@@ -172,7 +172,7 @@ final class HEIFDecoder {
         }
     }
 
-    private static let colour = DecodingRefusal(.unsupported, "is a HEIF file whose depth picture is in colour")
+    private static let colour = DecodingRefusal.unsupported("is a HEIF file whose depth picture is in colour")
 
     private func samples(
         _ image: OpaquePointer, _ channel: heif_channel, in aperture: HEIFAperture?
@@ -220,16 +220,16 @@ final class HEIFDecoder {
 
     // MARK: Errors
 
-    private static let damage = DecodingRefusal(.malformed, "is a damaged HEIF file")
+    private static let damage = DecodingRefusal.malformed("is a damaged HEIF file")
 
     private static func check(_ error: heif_error) throws(DecodingRefusal) {
         guard unsafe error.code != heif_error_Ok else { return }
         let text = unsafe String(library: error.message)
         switch unsafe error.code {
         case heif_error_Unsupported_feature, heif_error_Unsupported_filetype:
-            throw DecodingRefusal(.unsupported, "is a HEIF file of a kind that libheif cannot read: \(text)")
+            throw .unsupported("is a HEIF file of a kind that libheif cannot read: \(text)")
         case heif_error_Memory_allocation_error: throw .tooLarge
-        default: throw DecodingRefusal(.malformed, "is a damaged HEIF file: \(text)")
+        default: throw .malformed("is a damaged HEIF file: \(text)")
         }
     }
 }

@@ -33,7 +33,7 @@ final class JPEGDecoder {
     func samples(_ file: [UInt8], _ memory: MemoryShare) throws(DecodingRefusal) -> Samples {
         let header = try header(file)
         guard header.colours == TJCS_GRAY.rawValue else {
-            throw DecodingRefusal(.unsupported, "is a JPEG in colour, expected one grey channel")
+            throw .unsupported("is a JPEG in colour, expected one grey channel")
         }
         let size = (header.width, header.height)
         let bytes = try decode(
@@ -45,7 +45,7 @@ final class JPEGDecoder {
     func pixels(_ file: [UInt8], eighths: Int, _ memory: MemoryShare) throws(DecodingRefusal) -> PixelImage {
         let header = try header(file)
         guard ![TJCS_CMYK.rawValue, TJCS_YCCK.rawValue].contains(header.colours) else {
-            throw DecodingRefusal(.unsupported, "is a JPEG for print (CMYK), expected RGB or grey")
+            throw .unsupported("is a JPEG for print (CMYK), expected RGB or grey")
         }
         let (width, height) = ((header.width * eighths + 7) / 8, (header.height * eighths + 7) / 8)
         let bytes = try decode(
@@ -66,8 +66,7 @@ final class JPEGDecoder {
                 &count, Int32(subsampling.rawValue), Int32(quality), 0)
         }
         guard code == 0, let file = unsafe file else {
-            throw DecodingRefusal(
-                .malformed, "cannot be written as JPEG: \(unsafe String(library: tjGetErrorStr2(compressor)))")
+            throw .malformed("cannot be written as JPEG: \(unsafe String(library: tjGetErrorStr2(compressor)))")
         }
         return unsafe Array(UnsafeBufferPointer(start: file, count: Int(count)))
     }
@@ -138,7 +137,7 @@ final class JPEGDecoder {
     private func damage() -> DecodingRefusal {
         let text = text
         if text.hasPrefix("Insufficient memory") || text.contains("Memory allocation failure") { return .tooLarge }
-        return DecodingRefusal(.malformed, "is a damaged JPEG: \(text)")
+        return .malformed("is a damaged JPEG: \(text)")
     }
 }
 

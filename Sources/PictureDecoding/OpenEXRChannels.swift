@@ -57,7 +57,7 @@ struct OpenEXRChannels {
                         isSampledFully: entry.x_sampling == 1 && entry.y_sampling == 1))
             }
         }
-        guard !found.isEmpty else { throw DecodingRefusal(.malformed, "is an OpenEXR file without a channel") }
+        guard !found.isEmpty else { throw .malformed("is an OpenEXR file without a channel") }
         (channels, self.parts) = (found, parts)
     }
 
@@ -80,10 +80,10 @@ struct OpenEXRChannels {
             chosen.allSatisfy({ $0.part == first.part && $0.type == first.type })
         else { throw several }
         guard first.type != EXR_PIXEL_UINT else {
-            throw DecodingRefusal(.unsupported, "is an OpenEXR file of integers, expected half or float")
+            throw .unsupported("is an OpenEXR file of integers, expected half or float")
         }
         guard chosen.allSatisfy(\.isSampledFully) else {
-            throw DecodingRefusal(.unsupported, "is an OpenEXR file whose channel has fewer samples than pixels")
+            throw .unsupported("is an OpenEXR file whose channel has fewer samples than pixels")
         }
         return Choice(
             part: first.part, indices: chosen.map(\.index), channels: channels.count { $0.part == first.part },

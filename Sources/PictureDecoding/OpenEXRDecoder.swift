@@ -15,8 +15,7 @@ enum OpenEXRDecoder {
             var context: exr_context_t?
             guard unsafe capture_exr_open(&context, &source, Int32(PictureLimits.side)) == 0 else {
                 unsafe exr_finish(&context)
-                throw DecodingRefusal(
-                    .malformed, "is a damaged OpenEXR file, or has a side of more than \(PictureLimits.side) pixels")
+                throw .malformed("is a damaged OpenEXR file, or has a side of more than \(PictureLimits.side) pixels")
             }
             defer { unsafe exr_finish(&context) }
             let chosen = try unsafe OpenEXRChannels(context).choose(channel)
@@ -47,8 +46,7 @@ private enum OpenEXRCompression {
 
     static func check(_ code: Int) throws(DecodingRefusal) {
         guard let name = unread[code] else { return }
-        throw DecodingRefusal(
-            .unsupported, "is an OpenEXR file with the compression \(name), which is not read; write it with ZIP")
+        throw .unsupported("is an OpenEXR file with the compression \(name), which is not read; write it with ZIP")
     }
 
     /// What the compression has changed in the samples.
@@ -106,14 +104,14 @@ private struct Reading {
     private func read(_ storage: exr_storage_t, into grid: Grid) throws(DecodingRefusal) {
         let isTiled = storage == EXR_STORAGE_TILED
         guard isTiled || storage == EXR_STORAGE_SCANLINE else {
-            throw DecodingRefusal(.unsupported, "is a deep OpenEXR file, expected one value for each pixel")
+            throw .unsupported("is a deep OpenEXR file, expected one value for each pixel")
         }
         var (width, height) = (Int32(grid.window.width), Int32(0))
         try check(
             isTiled
                 ? unsafe exr_get_tile_sizes(context, part, 0, 0, &width, &height)
                 : unsafe exr_get_scanlines_per_chunk(context, part, &height))
-        guard width > 0, height > 0 else { throw DecodingRefusal(.malformed, "is a damaged OpenEXR file") }
+        guard width > 0, height > 0 else { throw .malformed("is a damaged OpenEXR file") }
         var pipeline = unsafe exr_decode_pipeline_t()
         defer { unsafe exr_decoding_destroy(context, &pipeline) }
         for y in stride(from: 0, to: grid.window.height, by: Int(height)) {
@@ -137,13 +135,13 @@ private struct Reading {
         _ pipeline: inout exr_decode_pipeline_t, chunk: inout exr_chunk_info_t,
         to place: UnsafeMutablePointer<UInt8>?, grid: Grid, isFirst: Bool
     ) throws(DecodingRefusal) {
-        guard let place = unsafe place else { throw DecodingRefusal(.malformed, "is a damaged OpenEXR file") }
+        guard let place = unsafe place else { throw .malformed("is a damaged OpenEXR file") }
         try check(
             isFirst
                 ? unsafe exr_decoding_initialize(context, part, &chunk, &pipeline)
                 : unsafe exr_decoding_update(context, part, &chunk, &pipeline))
         guard unsafe Int(pipeline.channel_count) == chosen.channels, let channels = unsafe pipeline.channels else {
-            throw DecodingRefusal(.malformed, "is a damaged OpenEXR file")
+            throw .malformed("is a damaged OpenEXR file")
         }
         // OpenEXRCore 3.1 crashes with a channel without an address, so those that are not wanted get the last plane.
         for index in 0..<chosen.channels {

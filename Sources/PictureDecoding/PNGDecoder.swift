@@ -41,8 +41,7 @@ enum PNGDecoder {
         var count = 0
         var result: Int32 = 0
         guard code == 0, let bytes = unsafe spng_get_png_buffer(context, &count, &result) else {
-            throw DecodingRefusal(
-                .malformed, "cannot be written as PNG: \(unsafe String(library: spng_strerror(code)))")
+            throw .malformed("cannot be written as PNG: \(unsafe String(library: spng_strerror(code)))")
         }
         defer { unsafe free(bytes) }
         return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
@@ -92,9 +91,7 @@ final class PNGContext {
         try memory.require(count)
         var expected = 0
         try Self.check(unsafe spng_decoded_image_size(context, Int32(format.rawValue), &expected))
-        guard expected == count else {
-            throw DecodingRefusal(.malformed, "is a PNG whose rows do not match its size")
-        }
+        guard expected == count else { throw .malformed("is a PNG whose rows do not match its size") }
         let pixels = try unsafe [UInt8].filled(count) { target throws(DecodingRefusal) in
             try Self.check(unsafe spng_decode_image(context, target, count, Int32(format.rawValue), 0))
         }
@@ -143,8 +140,8 @@ extension PNGDecoder {
     }
 
     private static func unsupported(_ header: spng_ihdr) -> DecodingRefusal {
-        DecodingRefusal(
-            .unsupported, "is a PNG of \(kind(header)), expected one grey channel of 8 or 16 bits, or equal ones")
+        DecodingRefusal.unsupported(
+            "is a PNG of \(kind(header)), expected one grey channel of 8 or 16 bits, or equal ones")
     }
 
     /// A writer stretches samples of fewer bits to all bits of a PNG, and names their number in sBIT. The original is the
@@ -168,8 +165,7 @@ extension PNGDecoder {
             couldBe.factor =
                 couldBe.factor && [code * most / top, (2 * code * most + top) / (2 * top)].contains(sample)
             guard couldBe.factor || couldBe.repeated || couldBe.zeros else {
-                throw DecodingRefusal(
-                    .unsupported,
+                throw .unsupported(
                     "says that \(bits) of its \(depth) bits are significant (sBIT), but \(sample) is not such a number")
             }
             for index in 0..<each { samples.bytes[offset + index] = UInt8(truncatingIfNeeded: code >> (8 * index)) }

@@ -32,7 +32,7 @@ final class TIFFDecoder {
         let text = unsafe withUnsafeBytes(of: &source.pointee.message) { bytes in
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        return DecodingRefusal(.malformed, text.isEmpty ? "is a damaged TIFF" : "is a damaged TIFF: \(text)")
+        return .malformed(text.isEmpty ? "is a damaged TIFF" : "is a damaged TIFF: \(text)")
     }
 
     /// How the samples lie in a file.
@@ -82,13 +82,13 @@ final class TIFFDecoder {
         let text = unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
         let word = text.pieces(by: "\0").first?.pieces(by: " ").first ?? ""
         guard let number = Double(word), word.utf8.count <= 40 else {
-            throw DecodingRefusal(.unsupported, "has the GDAL_NODATA \"\(word.cut(to: 40))\", expected a number")
+            throw .unsupported("has the GDAL_NODATA \"\(word.cut(to: 40))\", expected a number")
         }
         return (number, word)
     }
 
     private static func channels(_ count: Int) -> DecodingRefusal {
-        DecodingRefusal(.unsupported, "is a TIFF of \(count) channels, expected one, or equal ones")
+        DecodingRefusal.unsupported("is a TIFF of \(count) channels, expected one, or equal ones")
     }
 
     /// Finds the form, and refuses kinds of pictures that are not supported.
@@ -102,8 +102,7 @@ final class TIFFDecoder {
         guard let type = SampleType.allCases.first(where: { $0.rawValue == name }) else {
             let names = ["u": "unsigned integers", "i": "signed integers", "f": "floats"]
             let words = letters[format].flatMap { names[$0] } ?? "samples of format \(format)"
-            throw DecodingRefusal(
-                .unsupported,
+            throw .unsupported(
                 "is a TIFF of \(bits)-bit \(words), expected integers of 8, 16 or 32 bits or floats of 16, 32 or 64 bits"
             )
         }
@@ -119,10 +118,10 @@ final class TIFFDecoder {
                 [Int(PHOTOMETRIC_MINISBLACK)] + (isColour ? [Int(PHOTOMETRIC_RGB)] : []), "1 (black is zero)"
             ), ("orientation", TIFFTAG_ORIENTATION, [Int(ORIENTATION_TOPLEFT)], "1 (top row first)"),
         ] where !allowed.contains(tag(number)) {
-            throw DecodingRefusal(.unsupported, "is a TIFF with \(name) \(tag(number)), expected \(words)")
+            throw .unsupported("is a TIFF with \(name) \(tag(number)), expected \(words)")
         }
         guard unsafe calls.LastDirectory(file) != 0 else {
-            throw DecodingRefusal(.unsupported, "is a TIFF with several pictures, expected one")
+            throw .unsupported("is a TIFF with several pictures, expected one")
         }
         let width = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGEWIDTH)))
         let height = Int(unsafe capture_tiff_long(&calls, file, UInt32(TIFFTAG_IMAGELENGTH)))
@@ -150,7 +149,7 @@ final class TIFFDecoder {
         if offset == 0 && count == 0 { return false }
         let (end, isOver) = offset.addingReportingOverflow(count)
         guard !isOver, offset > 0, count > 0, end <= (unsafe source.pointee.count) else {
-            throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off, or is not in the file")
+            throw .malformed("is a damaged TIFF: part \(strile) is cut off, or is not in the file")
         }
         let compression = unsafe capture_tiff_short(&calls, file, UInt32(TIFFTAG_COMPRESSION))
         guard compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE else { return true }
@@ -164,12 +163,10 @@ final class TIFFDecoder {
             let step = try unsafe inflater.inflate(UnsafeRawBufferPointer(rebasing: input), into: output)
             unsafe input = unsafe input.dropFirst(step.consumed)
             rest -= step.produced
-            guard rest >= 0 else {
-                throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is longer than its rows")
-            }
+            guard rest >= 0 else { throw .malformed("is a damaged TIFF: part \(strile) is longer than its rows") }
             if step.isFinished { return true }
             guard step.consumed + step.produced > 0 else {
-                throw DecodingRefusal(.malformed, "is a damaged TIFF: part \(strile) is cut off")
+                throw .malformed("is a damaged TIFF: part \(strile) is cut off")
             }
         }
     }

@@ -196,12 +196,11 @@ struct TarHeaders {
     private static func padded(_ size: Int) -> Int { size > Int.max - 511 ? size : (size + 511) & ~511 }
 
     private static func differently(_ what: String) -> DecodingRefusal {
-        DecodingRefusal(.malformed, "is a tar archive that programs read differently: \(what)")
+        DecodingRefusal.malformed("is a tar archive that programs read differently: \(what)")
     }
 
     private static func names(_ name: [UInt8], _ other: [UInt8]) -> DecodingRefusal {
         let words = [name, other].map { "\"\(String(decoding: $0, as: UTF8.self).cut(to: 200))\"" }
-        return DecodingRefusal(
-            .malformed, "is a tar archive that calls a file \(words[0]) in one header and \(words[1]) in another")
+        return .malformed("is a tar archive that calls a file \(words[0]) in one header and \(words[1]) in another")
     }
 }

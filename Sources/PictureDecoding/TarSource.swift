@@ -21,7 +21,7 @@ extension UnsafeMutableRawBufferPointer {
 final class PlainTar: TarSource {
     func read(into block: UnsafeMutableRawBufferPointer) throws(DecodingRefusal) -> Int {
         let count = unsafe Channel.readSome(into: block)
-        guard count >= 0 else { throw DecodingRefusal(.malformed, "cannot be read") }
+        guard count >= 0 else { throw .malformed("cannot be read") }
         return count
     }
 }
@@ -52,7 +52,7 @@ final class GzipTar: TarSource {
             if step.isFinished { isInMember = false }
             if step.produced > 0 { return step.produced }
         }
-        guard !isInMember else { throw DecodingRefusal(.malformed, "is gzip data that was cut off") }
+        guard !isInMember else { throw .malformed("is gzip data that was cut off") }
         return 0
     }
 
@@ -62,9 +62,7 @@ final class GzipTar: TarSource {
         wasPadded = wasPadded || zeros > 0
         rest.removeFirst(zeros)
         guard let first = rest.first else { return false }
-        guard !wasPadded, unsafe block[first] == 0x1f else {
-            throw DecodingRefusal(.malformed, "has other bytes after its gzip data")
-        }
+        guard !wasPadded, unsafe block[first] == 0x1f else { throw .malformed("has other bytes after its gzip data") }
         inflater.reset()
         isInMember = true
         return true
@@ -132,7 +130,7 @@ final class FilteredTar: TarSource {
             let size = window >= 1 << 30 ? "\(window >> 30) GiB" : "\(window >> 20) MiB"
             return DecodingRefusal(.tooLarge, "is Zstandard data that needs a window of \(size), more than 128 MiB")
         }
-        return DecodingRefusal(.malformed, "is damaged \(filter.rawValue) data: \(text)")
+        return .malformed("is damaged \(filter.rawValue) data: \(text)")
     }
 
     /// The window that the first frame asks for (RFC 8878 section 3.1.1.1.2), if its header has it.

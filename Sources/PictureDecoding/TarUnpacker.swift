@@ -74,7 +74,7 @@ final class TarUnpacker {
         // libarchive reads the mark as a header. If the mark is missing, nothing was read after the position at which
         // this header was expected.
         guard unsafe calls.filter_bytes(archive, 0) > calls.read_header_position(archive) else {
-            throw DecodingRefusal(.malformed, "is an archive that was cut off: the mark at its end is missing")
+            throw .malformed("is an archive that was cut off: the mark at its end is missing")
         }
         while try read() > 0 {}
         try headers.checkEnd()
@@ -82,7 +82,7 @@ final class TarUnpacker {
 
     private func send(_ entry: OpaquePointer) throws(DecodingRefusal) {
         guard let name = unsafe calls.entry_pathname(entry) else {
-            throw DecodingRefusal(.malformed, "is an archive with a name that cannot be read")
+            throw .malformed("is an archive with a name that cannot be read")
         }
         let bytes = unsafe Array(UnsafeRawBufferPointer(start: name, count: strlen(name)))
         try ArchiveUnpacker.check(name: bytes)
@@ -103,7 +103,7 @@ final class TarUnpacker {
         // libarchive leaves out a hole at the end of a sparse file.
         let size = unsafe calls.entry_size_is_set(entry) == 0 ? sent : Int(calls.entry_size(entry))
         guard unsafe size == sent || size > sent && calls.entry_sparse_count(entry) > 0 else {
-            throw DecodingRefusal(.malformed, "is a damaged archive: a file has \(sent) bytes, expected \(size)")
+            throw .malformed("is a damaged archive: a file has \(sent) bytes, expected \(size)")
         }
         while sent < size {
             let zeros = [UInt8](repeating: 0, count: min(size - sent, PictureLimits.pieceBytes))
@@ -116,8 +116,8 @@ final class TarUnpacker {
         if let failure { return failure }
         let text = unsafe String(library: calls.error_string(archive))
         if text.hasPrefix("Unrecognized archive format") {
-            return DecodingRefusal(.unsupported, "is not a zip or tar archive, or was cut off")
+            return .unsupported("is not a zip or tar archive, or was cut off")
         }
-        return DecodingRefusal(.malformed, "is a damaged archive: \(text)")
+        return .malformed("is a damaged archive: \(text)")
     }
 }

@@ -140,18 +140,17 @@ struct ZipDirectory {
         }
     }
 
-    private static let cutOff = DecodingRefusal(
-        .malformed, "is a zip archive that was cut off, or has other bytes at its end")
+    private static let cutOff = DecodingRefusal.malformed(
+        "is a zip archive that was cut off, or has other bytes at its end")
 
     static func damage(_ text: String) -> DecodingRefusal {
-        DecodingRefusal(.malformed, "is a damaged zip archive: \(text)")
+        DecodingRefusal.malformed("is a damaged zip archive: \(text)")
     }
 
     /// The refusal for a file with two names.
     static func names(_ name: [UInt8], _ other: [UInt8]) -> DecodingRefusal {
         let words = [name, other].map { "\"\(String(decoding: $0, as: UTF8.self).cut(to: 200))\"" }
-        return DecodingRefusal(
-            .malformed, "is a zip archive that calls a file \(words[0]) in its directory and \(words[1]) elsewhere")
+        return .malformed("is a zip archive that calls a file \(words[0]) in its directory and \(words[1]) elsewhere")
     }
 }
 

@@ -29,8 +29,7 @@ struct ZipUnpacker {
         case 0: try copy(entry, &writer)
         case 8: try inflate(entry, &writer)
         default:
-            throw DecodingRefusal(
-                .unsupported, "is a zip archive with compression method \(entry.method), expected stored or deflate")
+            throw .unsupported("is a zip archive with compression method \(entry.method), expected stored or deflate")
         }
         try writer.finish()
     }
@@ -38,7 +37,7 @@ struct ZipUnpacker {
     /// Checks the header before a file, and goes to the file's first byte.
     private func begin(_ entry: ZipDirectory.Entry) throws(DecodingRefusal) {
         // Bit 0: encrypted. Bit 13: the headers are encrypted.
-        guard entry.flags & 0x2001 == 0 else { throw DecodingRefusal(.unsupported, "is an encrypted zip archive") }
+        guard entry.flags & 0x2001 == 0 else { throw .unsupported("is an encrypted zip archive") }
         guard entry.offset <= directory.offset, let header = Channel.read(30, at: entry.offset),
             header.starts(with: ZipDirectory.fileMark), let name = Channel.read(header.number(at: 26, bytes: 2))
         else { throw ZipDirectory.damage("its directory names a file that is not there") }

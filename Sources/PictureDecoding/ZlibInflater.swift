@@ -52,7 +52,7 @@ final class ZlibInflater {
         case Z_MEM_ERROR: throw .tooLarge
         default:
             let text = unsafe String(library: stream.pointee.msg)
-            throw DecodingRefusal(.malformed, failure + (text.isEmpty ? "invalid data" : text))
+            throw .malformed(failure + (text.isEmpty ? "invalid data" : text))
         }
     }
 }

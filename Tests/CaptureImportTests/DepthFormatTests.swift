@@ -100,7 +100,7 @@ struct DepthFormatTests {
     @Test(arguments: refusedArrays.indices)
     func refusesArraysWithWords(_ index: Int) {
         let (bytes, words) = Self.refusedArrays[index]
-        let failure = #expect(throws: DepthFormatFailure.self) { try NumpyArray.decode(bytes) }
+        let failure = #expect(throws: PictureFailure.self) { try NumpyArray.decode(bytes) }
         #expect(failure?.message.contains(words) ?? false, "\(failure?.message ?? "")")
     }
 
@@ -126,7 +126,7 @@ struct DepthFormatTests {
     @Test(arguments: refusedMaps.indices)
     func refusesMapsWithWords(_ index: Int) {
         let (text, words) = Self.refusedMaps[index]
-        let failure = #expect(throws: DepthFormatFailure.self) { try PortableMap.decode(Array(text.utf8)) }
+        let failure = #expect(throws: PictureFailure.self) { try PortableMap.decode(Array(text.utf8)) }
         #expect(failure?.message.contains(words) ?? false, "\(failure?.message ?? "")")
     }
 
@@ -155,10 +155,10 @@ struct DepthFormatTests {
         for (name, bytes) in try Self.wrapped() {
             #expect(CompressedFloats.Wrapper(bytes).rawValue == name)
             #expect(RawFolder.floats(Self.values(try CompressedFloats.decode(bytes, size: size))) == Self.raw)
-            #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(bytes + [0], size: size) }
-            #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(bytes + bytes, size: size) }
+            #expect(throws: PictureFailure.self) { try CompressedFloats.decode(bytes + [0], size: size) }
+            #expect(throws: PictureFailure.self) { try CompressedFloats.decode(bytes + bytes, size: size) }
             for cut in Damage.cuts(bytes, count: 30) {
-                #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(cut, size: size) }
+                #expect(throws: PictureFailure.self) { try CompressedFloats.decode(cut, size: size) }
             }
         }
     }
@@ -182,7 +182,7 @@ struct DepthFormatTests {
         let bomb = try GzipCompressor.compress([UInt8](repeating: 0, count: 8 << 20).span, level: 9)
         let size = try #require(DepthSize(width: 4, height: 4))
         for bytes in [bomb, Array(bomb.dropFirst(10).dropLast(8))] {
-            let failure = #expect(throws: DepthFormatFailure.self) { try CompressedFloats.decode(bytes, size: size) }
+            let failure = #expect(throws: PictureFailure.self) { try CompressedFloats.decode(bytes, size: size) }
             #expect(failure?.message.contains("more than 64 bytes") ?? false)
         }
     }

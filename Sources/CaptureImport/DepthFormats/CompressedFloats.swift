@@ -29,15 +29,14 @@ package enum CompressedFloats {
     ///
     /// - Throws: unless the bytes are one stream with a right checksum and nothing after it, of exactly
     ///   4 · width · height bytes. No more than that is ever inflated.
-    package static func decode(_ bytes: [UInt8], size: DepthSize) throws(DepthFormatFailure) -> SampleGrid {
+    package static func decode(_ bytes: [UInt8], size: DepthSize) throws(PictureFailure) -> SampleGrid {
         let wrapper = Wrapper(bytes)
         let (floats, end) = try inflate(bytes, wrapper: wrapper, size: size)
         guard end == bytes.count else {
-            let words = "bytes after the end of its \(wrapper.words) data"
-            throw DepthFormatFailure("has \(bytes.count - end) \(words)")
+            throw .malformed("has \(bytes.count - end) bytes after the end of its \(wrapper.words) data")
         }
         guard floats.count == size.byteCount else {
-            throw DepthFormatFailure(
+            throw .malformed(
                 "inflates to \(floats.count) bytes (\(wrapper.rawValue)), expected \(size.byteCount) for \(size)")
         }
         return try SampleGrid(floats[...], .float32, isLittleEndian: true, size: size)
@@ -48,7 +47,7 @@ package enum CompressedFloats {
     /// - Returns: the bytes, and the offset at which the stream ends.
     private static func inflate(
         _ bytes: [UInt8], wrapper: Wrapper, size: DepthSize
-    ) throws(DepthFormatFailure) -> ([UInt8], Int) {
+    ) throws(PictureFailure) -> ([UInt8], Int) {
         var floats: [UInt8] = []
         var output = [UInt8](repeating: 0, count: min(size.byteCount + 1, 1 << 16))
         var position = 0
@@ -60,23 +59,23 @@ package enum CompressedFloats {
                 position += step.consumed
                 floats += output[..<step.produced]
                 if floats.count > size.byteCount {
-                    throw DepthFormatFailure("inflates to more than \(size.byteCount) bytes, which \(size) has")
+                    throw PictureFailure.malformed("inflates to more than \(size.byteCount) bytes, which \(size) has")
                 }
                 switch step.outcome {
                 case .finished: return (floats, position)
                 // zlib also stops before the last bytes of the stream, without having used all of its input.
                 case .outputFull, .blockEnded: continue
                 case .needsInput where step.consumed > 0 || step.produced > 0: continue
-                case .needsInput: throw DepthFormatFailure("is \(wrapper.words) data that is cut off")
+                case .needsInput: throw PictureFailure.malformed("is \(wrapper.words) data that is cut off")
                 case .corrupt where wrapper != .deflate && floats.count == size.byteCount:
-                    throw DepthFormatFailure("is damaged \(wrapper.words) data: its checksum is wrong")
-                case .corrupt: throw DepthFormatFailure("is not valid \(wrapper.words) data")
+                    throw PictureFailure.malformed("is damaged \(wrapper.words) data: its checksum is wrong")
+                case .corrupt: throw PictureFailure.malformed("is not valid \(wrapper.words) data")
                 }
             }
-        } catch let failure as DepthFormatFailure {
+        } catch let failure as PictureFailure {
             throw failure
         } catch {
-            throw DepthFormatFailure("cannot be inflated: \(error)")
+            throw .malformed("cannot be inflated: \(error)")
         }
     }
 }

@@ -9,42 +9,39 @@ package enum NumpyArray {
 
     /// Reads a `SampleType` in C order, with the shape (height, width), (height, width, 1) or (1, height, width). float16
     /// and float64 become float32.
-    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> SampleGrid {
+    package static func decode(_ bytes: [UInt8]) throws(PictureFailure) -> SampleGrid {
         guard bytes.starts(with: magic), bytes.count >= 10 else {
             let found = Hex.encode(Array(bytes.prefix(6)))
-            throw DepthFormatFailure("is not a NumPy array: begins with \(found), expected \(Hex.encode(magic))")
+            throw .malformed("is not a NumPy array: begins with \(found), expected \(Hex.encode(magic))")
         }
         let (major, minor) = (bytes[6], bytes[7])
         guard (1...3).contains(major), minor == 0 else {
-            throw DepthFormatFailure("is a NumPy array of version \(major).\(minor), expected 1.0, 2.0 or 3.0")
+            throw .malformed("is a NumPy array of version \(major).\(minor), expected 1.0, 2.0 or 3.0")
         }
         let lengthBytes = major == 1 ? 2 : 4
         let start = 8 + lengthBytes
-        guard start <= bytes.count else { throw DepthFormatFailure("is a NumPy array that is cut off in its header") }
+        guard start <= bytes.count else { throw .malformed("is a NumPy array that is cut off in its header") }
         let length = bytes[8..<start].reversed().reduce(0) { $0 << 8 | Int($1) }
         guard length <= headerLimit else {
-            throw DepthFormatFailure(
-                "is a NumPy array with a header of \(length) bytes, expected at most \(headerLimit)")
+            throw .malformed("is a NumPy array with a header of \(length) bytes, expected at most \(headerLimit)")
         }
-        guard length <= bytes.count - start else {
-            throw DepthFormatFailure("is a NumPy array that is cut off in its header")
-        }
+        guard length <= bytes.count - start else { throw .malformed("is a NumPy array that is cut off in its header") }
         let header = try NumpyHeader(bytes[start..<(start + length)])
         return try samples(bytes[(start + length)...], header)
     }
 
     private static func samples(
         _ data: ArraySlice<UInt8>, _ header: NumpyHeader
-    ) throws(DepthFormatFailure) -> SampleGrid {
+    ) throws(PictureFailure) -> SampleGrid {
         guard !header.isFortranOrder else {
-            throw DepthFormatFailure(
+            throw .malformed(
                 "is a NumPy array in Fortran order (column-major), expected C order; numpy.ascontiguousarray converts it"
             )
         }
         let (shape, count) = (header.shape, header.shape.count)
         guard count == 2 || (count == 3 && (shape[2] == 1 || shape[0] == 1)) else {
             let shape = shape.map(String.init).joined(separator: ", ")
-            throw DepthFormatFailure(
+            throw .malformed(
                 "is a NumPy array of the shape (\(shape)), expected (height, width), or that with a side of 1")
         }
         let sides = count == 3 && shape[2] != 1 ? shape[1...] : shape[..<2]
@@ -53,7 +50,7 @@ package enum NumpyArray {
         guard let type = SampleType.allCases.first(where: { $0.numpyName == header.type.without(first: 1) }),
             ["<", ">", "|"].contains(header.type.cut(to: 1)), !header.type.hasPrefix("|") || type == .uint8
         else {
-            throw DepthFormatFailure(
+            throw .malformed(
                 "is a NumPy array of the type \(header.type), expected floats, or integers of 8, 16 or 32 bits")
         }
         return try SampleGrid(data, type, isLittleEndian: !header.type.hasPrefix(">"), size: size)
@@ -69,10 +66,10 @@ private struct NumpyHeader {
     private(set) var shape: [Int] = []
     private var rest: ArraySlice<UInt8>
 
-    private static let malformed = DepthFormatFailure(
+    private static let malformed = PictureFailure.malformed(
         "is a NumPy array with a header that NumPy does not write; save it with numpy.save as one plain array")
 
-    init(_ bytes: ArraySlice<UInt8>) throws(DepthFormatFailure) {
+    init(_ bytes: ArraySlice<UInt8>) throws(PictureFailure) {
         rest = bytes
         var seen: [String] = []
         try expect("{")
@@ -104,12 +101,12 @@ private struct NumpyHeader {
         return true
     }
 
-    private mutating func expect(_ text: String) throws(DepthFormatFailure) {
+    private mutating func expect(_ text: String) throws(PictureFailure) {
         guard consume(text) else { throw Self.malformed }
     }
 
     /// Reads a string of printable ASCII without escapes.
-    private mutating func quoted() throws(DepthFormatFailure) -> String {
+    private mutating func quoted() throws(PictureFailure) -> String {
         skipSpace()
         guard let quote = rest.popFirst(), quote == 0x27 || quote == 0x22 else { throw Self.malformed }
         let text = rest.prefix(33).prefix { $0 != quote }
@@ -120,14 +117,14 @@ private struct NumpyHeader {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private mutating func boolean() throws(DepthFormatFailure) -> Bool {
+    private mutating func boolean() throws(PictureFailure) -> Bool {
         if consume("True") { return true }
         try expect("False")
         return false
     }
 
     /// Reads a tuple of at most 8 numbers, each below 10^9.
-    private mutating func tuple() throws(DepthFormatFailure) -> [Int] {
+    private mutating func tuple() throws(PictureFailure) -> [Int] {
         try expect("(")
         var numbers: [Int] = []
         while !consume(")") {

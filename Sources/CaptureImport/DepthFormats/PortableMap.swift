@@ -10,29 +10,28 @@ package enum PortableMap {
     /// it, and others do not.
     ///
     /// - Returns: The samples, and the value of the scale factor; 1 for grey.
-    package static func decode(_ bytes: [UInt8]) throws(DepthFormatFailure) -> (grid: SampleGrid, factor: Double) {
+    package static func decode(_ bytes: [UInt8]) throws(PictureFailure) -> (grid: SampleGrid, factor: Double) {
         let isFloat = bytes.starts(with: "Pf".utf8)
         guard isFloat || bytes.starts(with: "P5".utf8) else {
             let kinds = ["PF": "has three channels", "P2": "is in text form", "P6": "has three channels"]
             let mark = Array(bytes.prefix(2))
             let found = kinds[String(decoding: mark, as: UTF8.self)] ?? "begins with \(Hex.encode(mark))"
-            throw DepthFormatFailure("is not a portable map of floats (Pf) or binary grey (P5): it \(found)")
+            throw .malformed("is not a portable map of floats (Pf) or binary grey (P5): it \(found)")
         }
         var rest = bytes.dropFirst(2)
         guard let width = word(&rest)?.number(digits: 1...9), let height = word(&rest)?.number(digits: 1...9),
             let text = word(&rest),
             let space = rest.popFirst(), isSpace(space)
-        else { throw DepthFormatFailure("is a portable map without a size and a third number in its header") }
+        else { throw .malformed("is a portable map without a size and a third number in its header") }
         guard let size = DepthSize(width: width, height: height) else { throw .side(width, height) }
         guard isFloat else {
             guard let most = text.number(digits: 1...9), (1...65535).contains(most) else {
-                throw DepthFormatFailure("is a portable map with the maximum \"\(text)\", expected 1 to 65535")
+                throw .malformed("is a portable map with the maximum \"\(text)\", expected 1 to 65535")
             }
             return (try SampleGrid(rest, most > 255 ? .uint16 : .uint8, isLittleEndian: false, size: size), 1)
         }
         guard let scale = Double(text), scale.isFinite, scale != 0 else {
-            throw DepthFormatFailure(
-                "is a portable map with the scale factor \"\(text)\", expected a number that is not 0")
+            throw .malformed("is a portable map with the scale factor \"\(text)\", expected a number that is not 0")
         }
         guard rest.count == size.byteCount else { throw .length(rest.count, size, sample: 4) }
         let rows = stride(from: rest.startIndex, to: rest.endIndex, by: 4 * width).reversed()

@@ -28,7 +28,8 @@ struct DepthFileReader {
     func read() throws(BundleError) -> DepthFloats {
         if let floats = try plainFloats() { return floats }
         let bytes = try tree.read(file.path, limit: FileLimits.depth)
-        let samples = try decode(bytes)
+        let samples: Samples
+        do { samples = try decode(bytes) } catch { throw error.error(label, code: .rawDepth) }
         let grid = samples.grid
         let scale = try scale(of: samples)
         let limit = limit(of: grid)
@@ -61,7 +62,7 @@ struct DepthFileReader {
         else { return nil }
         let length = try native({ .reading(label, $0) }) { try handle.status().size }
         guard length == size.byteCount else {
-            if length > size.entryLimit { throw wrongLength(length, size: size) }
+            if length > size.entryLimit { throw wrongLength(length, size: size).error(label, code: .rawDepth) }
             return nil
         }
         guard length <= DepthMapCodec.memoryLimit else { return try DepthFloats(handle, size: size, file: label) }
@@ -83,12 +84,18 @@ struct DepthFileReader {
         ["f32", "bin", "raw", "gz", "zlib", "deflate"].contains(path.ending)
     }
 
-    private func decode(_ bytes: [UInt8]) throws(BundleError) -> Samples {
+    private func decode(_ bytes: [UInt8]) throws(PictureFailure) -> Samples {
         if options.depthChannel != nil, file.path.ending != "exr" {
             throw wrong("is not an OpenEXR file (.exr), in which --depth-channel names a channel")
         }
         switch file.path.ending {
-        case "npy", "pfm", "pgm": do { return try plainFormat(bytes) } catch { throw wrong(error.message) }
+        case "npy":
+            let grid = try NumpyArray.decode(bytes)
+            return Samples(grid: grid, encoding: "npy-\(grid.type.numpyName)")
+        case "pfm", "pgm":
+            let (grid, factor) = try PortableMap.decode(bytes)
+            guard grid.type.isFloat else { return Samples(grid: grid, encoding: "pgm-\(grid.type.rawValue)") }
+            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first", factor: factor)
         case "npz": throw wrong("is an archive of NumPy arrays, expected one array (.npy)", .numpyArchive)
         case "png": return try picture(bytes, as: .png, named: "png")
         case "tif", "tiff": return try picture(bytes, as: .tiff, named: "tiff")
@@ -98,34 +105,19 @@ struct DepthFileReader {
         }
     }
 
-    /// Reads a format without compression.
-    private func plainFormat(_ bytes: [UInt8]) throws(DepthFormatFailure) -> Samples {
-        switch file.path.ending {
-        case "npy":
-            let grid = try NumpyArray.decode(bytes)
-            return Samples(grid: grid, encoding: "npy-\(grid.type.numpyName)")
-        default:
-            let (grid, factor) = try PortableMap.decode(bytes)
-            guard grid.type.isFloat else { return Samples(grid: grid, encoding: "pgm-\(grid.type.rawValue)") }
-            return Samples(grid: grid, encoding: "pfm", rowOrder: "bottom-first", factor: factor)
-        }
-    }
-
-    private func wrong(_ message: String, _ cause: BundleError.Cause? = nil, values: [String] = []) -> BundleError {
-        BundleError(.rawDepth, message, file: label, cause: cause, values: values)
+    private func wrong(_ message: String, _ cause: BundleError.Cause? = nil, values: [String] = []) -> PictureFailure {
+        PictureFailure(.unsupported, message, cause: cause, values: values)
     }
 
     private func picture(
         _ bytes: [UInt8], as format: PictureDecoder.SampleFormat, named name: String
-    ) throws(BundleError) -> Samples {
-        do {
-            let grid = try decoder.samples(bytes, format, channel: options.depthChannel ?? "")
-            return Samples(grid: grid, encoding: "\(name)-\(grid.type.rawValue)")
-        } catch { throw error.error(label, code: .rawDepth) }
+    ) throws(PictureFailure) -> Samples {
+        let grid = try decoder.samples(bytes, format, channel: options.depthChannel ?? "")
+        return Samples(grid: grid, encoding: "\(name)-\(grid.type.rawValue)")
     }
 
     /// Reads raw floats, plain or compressed.
-    private func floats(_ bytes: [UInt8]) throws(BundleError) -> Samples {
+    private func floats(_ bytes: [UInt8]) throws(PictureFailure) -> Samples {
         guard let size else {
             throw wrong("does not contain its width and height, and no other file gives them", .noDepthSize)
         }
@@ -144,17 +136,14 @@ struct DepthFileReader {
             return Samples(grid: grid, encoding: "\(DepthDescription.encoding)+\(wrapper.rawValue)")
         } catch {
             // Any bytes can be taken for raw deflate, so a wrong length is the more likely fault.
-            guard isPlain, CompressedFloats.Wrapper(bytes) == .deflate else {
-                throw wrong(error.message)
-            }
-            throw wrongLength(bytes.count, size: size)
+            throw isPlain && CompressedFloats.Wrapper(bytes) == .deflate ? wrongLength(bytes.count, size: size) : error
         }
     }
 
     /// Whether the file may have raw floats that are not compressed.
     private var isPlain: Bool { ["f32", "bin", "raw"].contains(file.path.ending) }
 
-    private func wrongLength(_ count: Int, size: DepthSize) -> BundleError {
+    private func wrongLength(_ count: Int, size: DepthSize) -> PictureFailure {
         wrong(
             "has \(count) bytes, expected \(size.byteCount) (4 x \(size.width) x \(size.height))", .depthLength,
             values: [count, size.width, size.height].map(String.init))

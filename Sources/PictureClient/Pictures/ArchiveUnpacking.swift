@@ -102,12 +102,10 @@ private struct ArchiveCheck {
         // `./name` is what `tar c .` writes.
         let parts = pieces.first == bad[1] && pieces.count > 1 ? pieces.dropFirst() : pieces[...]
         guard !name.contains(0), parts.allSatisfy({ !bad.contains($0) && $0.count <= FilePath.nameLimit }) else {
-            throw PictureFailure(
-                .malformed,
-                "is an archive with the name \(Self.shown(name)), expected a path inside the archive")
+            throw .malformed("is an archive with the name \(Self.shown(name)), expected a path inside the archive")
         }
         guard names.insert(Array(parts.joined(separator: [UInt8(ascii: "/")]))).inserted else {
-            throw PictureFailure(.malformed, "is an archive with the name \(Self.shown(name)) twice")
+            throw .malformed("is an archive with the name \(Self.shown(name)) twice")
         }
         guard names.count <= limits.entries else {
             throw PictureFailure(.tooLarge, "is an archive of more than \(limits.entries) files")

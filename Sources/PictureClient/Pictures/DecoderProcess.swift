@@ -77,8 +77,6 @@ final class DecoderProcess: Sendable {
             }
         } catch let failure as PictureFailure {
             throw failure
-        } catch let failure as DepthFormatFailure {
-            throw PictureFailure(.unsupported, failure.message)
         } catch {
             throw ended(error as? NativeError, timeLimit)
         }

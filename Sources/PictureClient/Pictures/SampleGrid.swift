@@ -42,7 +42,7 @@ extension SampleGrid {
     /// - Throws: If the number of bytes does not match the size, or a sample is negative.
     package init(
         _ bytes: ArraySlice<UInt8>, _ type: SampleType, isLittleEndian: Bool, size: DepthSize
-    ) throws(DepthFormatFailure) {
+    ) throws(PictureFailure) {
         let each = type.byteCount
         func numbers<Value>(_ convert: (UInt64) -> Value) -> [Value] {
             var values: [Value] = []
@@ -69,7 +69,7 @@ extension SampleGrid {
         self.init(size: size, values: values, type: type)
         // The bits of a negative number are those of one above the highest.
         guard type.isFloat || count(above: Double(highest)) == 0 else {
-            throw DepthFormatFailure("has negative samples, which a depth map of integers cannot have")
+            throw PictureFailure(.unsupported, "has negative samples, which a depth map of integers cannot have")
         }
     }
 }

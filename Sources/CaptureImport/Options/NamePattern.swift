@@ -37,23 +37,19 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     /// The path with these bytes in place of `*`.
     package func path(_ bytes: [UInt8]) -> FilePath? {
         let middle = star.map { [$0.before + bytes + $0.after] } ?? []
-        var path: FilePath = ""
-        for part in folder + middle + rest {
-            guard let name = FilePath.Component(part) else { return nil }
-            path.append(name)
-        }
-        return path
+        return Self.path(folder + middle + rest)
+    }
+
+    private static func path(_ parts: [[UInt8]]) -> FilePath? {
+        let names = parts.compactMap { FilePath.Component($0) }
+        return names.count == parts.count ? FilePath(root: nil, names) : nil
     }
 
     /// What `*` matches in the tree, in bytewise order. If the pattern has no `*` and the file exists, this is one empty
     /// text.
     package func matches(in tree: RawTree) -> [[UInt8]] {
         guard let star else { return path([]).map(tree.has) == true ? [[]] : [] }
-        var place: FilePath = ""
-        for part in folder {
-            guard let name = FilePath.Component(part) else { return [] }
-            place.append(name)
-        }
+        guard let place = Self.path(folder) else { return [] }
         return tree.names(in: place).compactMap { name -> [UInt8]? in
             let bytes = name.bytes
             // As in a shell; macOS puts `._NAME` beside each file on foreign disks.

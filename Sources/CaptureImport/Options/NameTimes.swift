@@ -40,7 +40,9 @@ public enum NameTimeForm: String, Sendable, CaseIterable {
         if let form = allCases.first(where: { form in names.allSatisfy { form.read($0, zone: nil) != nil } }) {
             return (form, false)
         }
-        let isLocal = names.allSatisfy { NameTimeForm.iso.read($0, zone: .utc) != nil }
+        // This zone is for the trial only: it never becomes part of a time that is signed.
+        let zone = ZoneOffset("Z")
+        let isLocal = names.allSatisfy { NameTimeForm.iso.read($0, zone: zone) != nil }
         return isLocal ? (.iso, true) : nil
     }
 }
@@ -108,9 +110,4 @@ struct NameTime: Hashable {
         guard !isTooLarge else { return nil }
         nanoseconds = product
     }
-}
-
-extension ZoneOffset {
-    /// For trials only: it never becomes part of a time that is signed.
-    fileprivate static let utc = ZoneOffset("Z")
 }

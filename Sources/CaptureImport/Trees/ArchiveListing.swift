@@ -124,9 +124,7 @@ final class ArchiveStorage: RawTreeStorage {
         } catch {
             // A compressed file without a single file in it may be something else than an archive.
             guard listing.isEmpty, let kind = FileKind(file: path), kind.family == .compressed else { throw error }
-            var failure = error
-            failure.values += [kind.format?.rawValue].compactMap(\.self)
-            throw failure
+            throw error.with(error.cause, error.values + [kind.format?.rawValue].compactMap(\.self))
         }
         listing.finish()
         (self.temporary, self.listing) = (temporary, listing)

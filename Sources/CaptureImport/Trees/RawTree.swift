@@ -30,7 +30,9 @@ package struct RawTree: Sendable {
     }
 
     /// The open file, if it is a file of its own on disk; nil for one in an archive.
-    func handle(_ path: FilePath) throws(BundleError) -> FileHandle? { try storage.handle(path, label: label(path)) }
+    func handle(_ path: FilePath) throws(BundleError) -> FileHandle? {
+        try (storage as? FolderStorage)?.open(path, label(path))
+    }
 
     /// Reads a JSON file. A number keeps its digits.
     func json(_ path: FilePath, limit: Int = 16 << 20) throws(BundleError) -> JSONValue {
@@ -66,12 +68,6 @@ protocol RawTreeStorage: Sendable {
     ///
     /// - Parameter label: The path of the file for messages.
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8]
-    /// Opens a file of its own on disk; nil for other storage.
-    func handle(_ path: FilePath, label: FilePath) throws(BundleError) -> FileHandle?
-}
-
-extension RawTreeStorage {
-    func handle(_ path: FilePath, label: FilePath) -> FileHandle? { nil }
 }
 
 struct FolderStorage: RawTreeStorage {
@@ -103,9 +99,7 @@ struct FolderStorage: RawTreeStorage {
         }) { () throws(NativeError) in try file.readAll(limit: limit) }
     }
 
-    func handle(_ path: FilePath, label: FilePath) throws(BundleError) -> FileHandle? { try open(path, label) }
-
-    private func open(_ path: FilePath, _ label: FilePath) throws(BundleError) -> FileHandle {
+    func open(_ path: FilePath, _ label: FilePath) throws(BundleError) -> FileHandle {
         try native({ .reading(label, $0) }) {
             guard let handle = try FileHandle.readingPlainFile(folder.pushing(path)) else {
                 throw BundleError(.rawCapture, "is not a regular file", file: label)

@@ -43,26 +43,19 @@ extension PictureDecoder {
         _ file: FileHandle, named path: FilePath, limits: ArchiveLimits = ArchiveLimits(),
         _ body: (ArchiveEvent) throws(BundleError) -> Void
     ) throws(BundleError) {
-        let size: Int
-        do throws(NativeError) {
-            size = try file.status().size
+        let size = try native({ .reading(path, $0) }) {
+            let size = try file.status().size
             try file.seekToStart()
-        } catch {
-            throw .reading(path, error)
+            return size
         }
-        do {
-            let process = try DecoderProcess(try program(), .archive, input: file)
-            var check = ArchiveCheck(limits: limits, byteLimit: limits.bytes(ofArchive: size))
-            try process.parts(timeLimit: timeLimit) { head, bytes in
-                guard let event = try check.event(head, bytes) else { return }
-                try body(event)
+        try native {
+            do {
+                let process = try DecoderProcess(try program(), .archive, input: file)
+                var check = ArchiveCheck(limits: limits, byteLimit: limits.bytes(ofArchive: size))
+                try process.parts(timeLimit: timeLimit) { try body(check.event($0, $1)) }
+            } catch let failure as PictureFailure {
+                throw failure.error(path, code: .rawArchive)
             }
-        } catch let failure as PictureFailure {
-            throw failure.error(path, code: .rawArchive)
-        } catch let error as BundleError {
-            throw error
-        } catch {
-            throw BundleError(.internalFailure, "\(error)", file: path)
         }
     }
 }
@@ -74,7 +67,7 @@ private struct ArchiveCheck {
     var names: Set<[UInt8]> = []
     var bytes = 0
 
-    mutating func event(_ head: PicturePart, _ content: [UInt8]) throws(PictureFailure) -> ArchiveEvent? {
+    mutating func event(_ head: PicturePart, _ content: [UInt8]) throws(PictureFailure) -> ArchiveEvent {
         switch head.kind {
         case .archiveFile:
             try check(name: content)

@@ -17,7 +17,7 @@ struct PixelImageTests {
             #expect(image == PixelImage(width: width, height: height, filledWith: Pixel(90, 91, 92)))
         }
         var halves = try #require(PixelImage(width: 8, height: 1, filledWith: Pixel(0, 0, 0)))
-        for column in 4..<8 { halves[column, 0] = Pixel(200, 200, 200) }
+        for place in 12..<24 { halves.rgb[place] = 200 }
         let half = try #require(halves.resized(width: 1, height: 1))
         #expect(half[0, 0] == Pixel(100, 100, 100))
         let wide = Self.numbers(try #require(halves.resized(width: 32, height: 1)))

@@ -56,9 +56,7 @@ public struct DepthScale: Hashable, Sendable, LosslessStringConvertible {
             value > limit ? 0 : Float(unitsPerMetre.map { value / $0 } ?? value * metres)
         }
         switch grid.values {
-        case .uint8(let codes):
-            let table = (0...255).map { convert(Double($0)) }
-            return codes.map { table[Int($0)] }
+        case .uint8(let codes): return codes.map { convert(Double($0)) }
         case .uint16(let codes): return codes.map { convert(Double($0)) }
         case .uint32(let codes): return codes.map { convert(Double($0)) }
         case .float32(let values):

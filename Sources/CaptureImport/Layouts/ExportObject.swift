@@ -48,20 +48,24 @@ struct ExportObject {
 
     /// The value of a member that is an array; nil if it is missing or null.
     func array(_ name: String) throws(BundleError) -> [JSONValue]? {
-        guard let value = self[name] else { return nil }
-        guard let elements = value.elements else { throw wrong("\(name) is \(value.kind), expected an array") }
-        return elements
+        try self[name].map { value throws(BundleError) in try elements(of: value, name) }
     }
 
     /// The value of a member that is an array of exactly `count` finite numbers; nil if it is missing or null.
     func numbers(_ name: String, count: Int) throws(BundleError) -> [Double]? {
-        try array(name).map { elements throws(BundleError) in try numbers(elements, count: count, name: name) }
+        try self[name].map { value throws(BundleError) in try numbers(value, count: count, name: name) }
+    }
+
+    private func elements(of value: JSONValue, _ name: String) throws(BundleError) -> [JSONValue] {
+        guard let elements = value.elements else { throw wrong("\(name) is \(value.kind), expected an array") }
+        return elements
     }
 
     /// The elements of an array of exactly `count` finite numbers.
     ///
     /// - Parameter name: The name of the array for messages.
-    func numbers(_ elements: [JSONValue], count: Int, name: String) throws(BundleError) -> [Double] {
+    func numbers(_ value: JSONValue, count: Int, name: String) throws(BundleError) -> [Double] {
+        let elements = try elements(of: value, name)
         let numbers = elements.compactMap(\.finite)
         guard elements.count == count, numbers.count == count else {
             throw wrong("\(name) has \(elements.count) elements, expected \(count) finite numbers")

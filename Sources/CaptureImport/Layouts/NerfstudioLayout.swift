@@ -146,7 +146,7 @@ extension NerfstudioLayout {
         let name = "frames[\(index)]: transform_matrix"
         guard rows.count == 4 else { throw frame.wrong("\(name) has \(rows.count) rows, expected 4") }
         var matrix: [Double] = []
-        for row in rows { matrix += try frame.numbers(row.elements ?? [], count: 4, name: "a row of \(name)") }
+        for row in rows { matrix += try frame.numbers(.array(row.elements ?? []), count: 4, name: "a row of \(name)") }
         return try frame.pose(matrix, name: name)
     }
 }

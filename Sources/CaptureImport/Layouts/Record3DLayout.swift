@@ -95,13 +95,13 @@ private struct Scan: Sendable {
         guard cameras.indices.contains(number) else {
             return try object.camera(fx: k[0], fy: k[4], cx: k[6], cy: k[7], size: size)
         }
-        let four = try element(cameras[number], of: "perFrameIntrinsicCoeffs", number, count: 4)
+        let four = try object.numbers(cameras[number], count: 4, name: "perFrameIntrinsicCoeffs[\(number)]")
         return try object.camera(fx: four[0], fy: four[1], cx: four[2], cy: four[3], size: size)
     }
 
     private func pose(of number: Int) throws(BundleError) -> CameraPose? {
         guard poses.indices.contains(number) else { return nil }
-        let seven = try element(poses[number], of: "poses", number, count: 7)
+        let seven = try object.numbers(poses[number], count: 7, name: "poses[\(number)]")
         guard let pose = CameraPose(quaternion: Array(seven[..<4]), translation: Array(seven[4...])) else {
             throw object.wrong("poses[\(number)] does not begin with a quaternion x, y, z, w of length 1")
         }
@@ -114,15 +114,6 @@ private struct Scan: Sendable {
             throw object.wrong("frameTimestamps[\(number)] is not a number of seconds")
         }
         return seconds
-    }
-
-    private func element(
-        _ value: JSONValue, of name: String, _ number: Int, count: Int
-    ) throws(BundleError) -> [Double] {
-        guard let elements = value.elements else {
-            throw object.wrong("\(name)[\(number)] is \(value.kind), expected an array")
-        }
-        return try object.numbers(elements, count: count, name: "\(name)[\(number)]")
     }
 }
 

@@ -9,14 +9,6 @@ enum MultiPictureIndex {
     /// The maximum number of images that are read.
     private static let limit = 64
 
-    /// The ranges of the images after the first, in file order, from the index in the first image's APP2 segment.
-    ///
-    /// The entry of the first image is ignored, because devices write wrong sizes there. An entry that does not point to
-    /// a JPEG inside the file is left out.
-    static func images(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>] {
-        entries(in: jpeg, first: first).compactMap(\.self)
-    }
-
     /// The number of images that the index, or the list in XMP (`Container:Directory`), has and the file has not.
     /// Programs that rewrite a photo copy its segments, but not the images behind it.
     static func missing(in jpeg: [UInt8]) -> Int {
@@ -29,8 +21,10 @@ enum MultiPictureIndex {
         return max(0, max(entries.count, items - 1) - present)
     }
 
-    /// A range for each image after the first that the index lists; nil for one that is not in the file.
-    private static func entries(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>?] {
+    /// A range for each image after the first that the index in the first image's APP2 segment lists, in file order; nil
+    /// for one that is not a JPEG in the file. The entry of the first image is ignored, because devices write wrong sizes
+    /// there.
+    static func entries(in jpeg: [UInt8], first: JPEGSegments) -> [Range<Int>?] {
         guard let segment = first.segments(0xe2, beginningWith: header, in: jpeg).first else { return [] }
         // Offsets count from the TIFF header of the index.
         let base = segment.data.lowerBound + header.count

@@ -21,8 +21,7 @@ package struct PortraitDepth: Sendable {
     /// Finds the depth in a JPEG file; nil if the file has no depth in this form.
     package static func find(in jpeg: [UInt8]) -> PortraitDepth? {
         guard let first = JPEGSegments(jpeg) else { return nil }
-        let ranges = MultiPictureIndex.images(in: jpeg, first: first)
-        for range in ranges {
+        for case let range? in MultiPictureIndex.entries(in: jpeg, first: first) {
             guard let image = JPEGSegments(jpeg, at: range.lowerBound), let xmp = XMPPacket.read(jpeg, image) else {
                 continue
             }
@@ -47,8 +46,8 @@ package struct PortraitDepth: Sendable {
                 minimum: number(Self.pixelData, "FloatMinValue"), maximum: number(Self.pixelData, "FloatMaxValue"),
                 isDisparity: type == "disparity"),
             // The format of the samples before the device converted them to 8-bit codes.
-            let format = xmp.text(Self.pixelData, "NativeFormat").flatMap(Self.fourCharacters),
-            (type == "disparity" ? ["hdis", "fdis"] : ["hdep", "fdep"]).contains(format)
+            let format = xmp.text(Self.pixelData, "NativeFormat").flatMap({ UInt32($0) }),
+            (type == "disparity" ? ["hdis", "fdis"] : ["hdep", "fdep"]).map(Self.code).contains(format)
         else { return nil }
         // All known files use the codes 0 to 255.
         guard number(Self.pixelData, "IntMinValue") ?? 0 == 0, number(Self.pixelData, "IntMaxValue") ?? 255 == 255
@@ -73,12 +72,8 @@ package struct PortraitDepth: Sendable {
         }
     }
 
-    /// Decodes four letters that are written as a decimal number: 1751411059 is `hdis`.
-    private static func fourCharacters(_ text: String) -> String? {
-        guard let number = UInt32(text) else { return nil }
-        let bytes = stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> UInt32($0)) }
-        return bytes.allSatisfy({ (0x21...0x7e).contains($0) }) ? String(decoding: bytes, as: UTF8.self) : nil
-    }
+    /// The number as which four letters are written: `hdis` is 1751411059.
+    private static func code(_ letters: String) -> UInt32 { letters.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 }
 
 /// What the codes 0 to 255 of a depth map inside a photo mean.

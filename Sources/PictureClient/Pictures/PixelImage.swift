@@ -4,25 +4,13 @@ extension PixelImage {
     /// A picture of one colour; nil if a side is outside 1 … `sideLimit`.
     package init?(width: Int, height: Int, filledWith colour: Pixel) {
         guard Self.hasSides(width, height) else { return nil }
-        let line = [UInt8](repeating: colour, count: width)
-        var rgb: [UInt8] = []
-        rgb.reserveCapacity(line.count * height)
-        for _ in 0..<height { rgb += line }
-        self.init(width: width, height: height, rgb: rgb)
+        self.init(width: width, height: height, rgb: [UInt8](repeating: colour, count: width * height))
     }
 
     /// The colour of a pixel, which has to be inside the picture.
     package subscript(column: Int, row: Int) -> Pixel {
-        get {
-            let at = 3 * (row * width + column)
-            return Pixel(rgb[at], rgb[at + 1], rgb[at + 2])
-        }
-        set {
-            let at = 3 * (row * width + column)
-            rgb[at] = newValue.red
-            rgb[at + 1] = newValue.green
-            rgb[at + 2] = newValue.blue
-        }
+        let at = 3 * (row * width + column)
+        return Pixel(rgb[at], rgb[at + 1], rgb[at + 2])
     }
 
     /// The picture with another number of pixels, each with the colour of the nearest old one; nil if a side is outside

@@ -48,7 +48,7 @@ enum MultiPictureTarget: FuzzTarget {
     static func judge(_ bytes: [UInt8]) {
         let depth = Cost.bounded(bytes.count) { () -> PortraitDepth? in
             if let first = JPEGSegments(bytes) {
-                for range in MultiPictureIndex.images(in: bytes, first: first) {
+                for range in MultiPictureIndex.entries(in: bytes, first: first).compactMap(\.self) {
                     expect(range.lowerBound >= 0 && range.upperBound <= bytes.count, "a picture is outside the file")
                 }
             }

@@ -73,7 +73,7 @@ struct GenericLayout {
         guard let limit = options.matchWithin, let form = options.timeFromName, patterns.photo.hasStar,
             patterns.depth != nil
         else { return nil }
-        return NearestNames(form, zone: options.timeZone, within: limit).match(Array(photos), Array(depths))
+        return NearestNames.match(Array(photos), Array(depths), by: form, zone: options.timeZone, within: limit)
     }
 
     /// The depth map of each photo whose name looks the same and has other bytes: letters with accents have two Unicode

@@ -3,27 +3,28 @@ import SystemPackage
 
 /// Finds the depth map for each photo by the times in their names: the nearest pair is matched first, and each file is
 /// used once (Spec/raw-captures.md section 4.1).
-package struct NearestNames {
-    private let form: NameTimeForm
-    private let zone: ZoneOffset?
-    private let limit: Int
-
-    package init(_ form: NameTimeForm, zone: ZoneOffset?, within limit: MatchLimit) {
-        (self.form, self.zone, self.limit) = (form, zone, limit.nanoseconds)
-    }
-
+package enum NearestNames {
     package struct Match: Equatable {
         package let depth: [UInt8]
         /// The time of the depth map minus the time of the photo, in nanoseconds.
         package let offset: Int
     }
 
-    /// Names that are not times are left out.
+    /// Names that are not times are left out. Names do not occur twice.
     ///
     /// - Returns: For each photo that has one, its depth map.
-    package func match(_ photos: [[UInt8]], _ depths: [[UInt8]]) -> [[UInt8]: Match] {
+    package static func match(
+        _ photos: [[UInt8]], _ depths: [[UInt8]], by form: NameTimeForm, zone: ZoneOffset?, within limit: MatchLimit
+    ) -> [[UInt8]: Match] {
+        /// The names with their times, in the order of the times.
+        func timed(_ names: [[UInt8]]) -> [(name: [UInt8], time: Int)] {
+            names.compactMap { name in
+                form.read(String(decoding: name, as: UTF8.self), zone: zone).map { (name, $0.nanoseconds) }
+            }.sorted { ($0.time, $0.name.count) < ($1.time, $1.name.count) }
+        }
         let photos = timed(photos)
         let depths = timed(depths)
+        let limit = limit.nanoseconds
         var pairs: [(offset: Int, photo: Int, depth: Int)] = []
         var first = 0
         for (index, photo) in photos.enumerated() {
@@ -34,21 +35,13 @@ package struct NearestNames {
             }
         }
         pairs.sort { (abs($0.offset), $0.photo, $0.depth) < (abs($1.offset), $1.photo, $1.depth) }
-        var used: (photos: Set<Int>, depths: Set<Int>) = ([], [])
+        var used: Set<Int> = []
         var matches: [[UInt8]: Match] = [:]
-        for pair in pairs where !used.photos.contains(pair.photo) && !used.depths.contains(pair.depth) {
-            used.photos.insert(pair.photo)
-            used.depths.insert(pair.depth)
+        for pair in pairs where matches[photos[pair.photo].name] == nil && !used.contains(pair.depth) {
+            used.insert(pair.depth)
             matches[photos[pair.photo].name] = Match(depth: depths[pair.depth].name, offset: pair.offset)
         }
         return matches
-    }
-
-    /// The names with their times, in the order of the times.
-    private func timed(_ names: [[UInt8]]) -> [(name: [UInt8], time: Int)] {
-        names.compactMap { name in
-            form.read(String(decoding: name, as: UTF8.self), zone: zone).map { (name, $0.nanoseconds) }
-        }.sorted { ($0.time, $0.name.count) < ($1.time, $1.name.count) }
     }
 }
 

@@ -92,8 +92,7 @@ package enum Rounded {
     /// A number with commas between thousands.
     package static func grouped(_ count: Int) -> String {
         guard count.magnitude >= 1000 else { return String(count) }
-        let lastThree = String(decoding: String(1000 + count.magnitude % 1000).utf8.dropFirst(), as: UTF8.self)
-        return "\(grouped(count / 1000)),\(lastThree)"
+        return "\(grouped(count / 1000)),\(Int(count.magnitude % 1000), 3)"
     }
 
     /// A distance in metres, without its unit.
@@ -105,8 +104,6 @@ package enum Rounded {
         var scale = 1
         for _ in 0..<places { scale *= 10 }
         let scaled = Int((abs(value) * Double(scale)).rounded())
-        let fraction = String(scaled % scale)
-        let padded = String(repeating: "0", count: places - fraction.utf8.count) + fraction
-        return "\(value < 0 ? "-" : "")\(scaled / scale).\(padded)"
+        return "\(value < 0 ? "-" : "")\(scaled / scale).\(scaled % scale, places)"
     }
 }

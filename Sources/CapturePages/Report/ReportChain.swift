@@ -3,21 +3,14 @@ package import CaptureBundle
 /// The drawing of a device's chain: its links in order, gaps and faults. Each kind of mark has a shape and words of its
 /// own, so colour is not needed to tell them apart.
 package struct ReportChain: Sendable {
-    private enum Mark {
-        case links(ClosedRange<Int>)
-        case missing(ClosedRange<Int>)
-        case fork(Int)
-        case order(Int)
+    private struct Mark {
+        enum Kind { case links, missing, fork, order }
 
-        var last: Int {
-            switch self {
-            case .links(let seqs), .missing(let seqs): seqs.upperBound
-            case .fork(let seq), .order(let seq): seq
-            }
-        }
+        let kind: Kind
+        let seqs: ClosedRange<Int>
 
         /// The number of marks if each link has its own.
-        var count: Int { if case .links(let seqs) = self { seqs.count } else { 1 } }
+        var count: Int { kind == .links ? seqs.count : 1 }
     }
 
     private let title: HTML
@@ -34,7 +27,7 @@ package struct ReportChain: Sendable {
     package init(title: HTML) { self.title = title }
 
     /// Adds links that follow each other without a fault.
-    package mutating func add(run: ClosedRange<Int>) { add(.links(run)) }
+    package mutating func add(run: ClosedRange<Int>) { add(.links, run) }
 
     package mutating func add(_ fault: ChainFault, files: [String]) {
         if faults.count < Self.faultLimit {
@@ -42,17 +35,18 @@ package struct ReportChain: Sendable {
         } else {
             leftOutFaults += 1
         }
+        let first = fault.seqs.lowerBound
         switch fault.kind {
-        case .gap: add(.missing(fault.seqs))
+        case .gap: add(.missing, fault.seqs)
         // A link with several faults has one mark.
-        case _ where marks.last?.last == fault.seqs.upperBound: break
-        case .twins, .stranger: add(.fork(fault.seqs.lowerBound))
-        case .order: add(.order(fault.seqs.lowerBound))
+        case _ where marks.last?.seqs.upperBound == fault.seqs.upperBound: break
+        case .twins, .stranger: add(.fork, first...first)
+        case .order: add(.order, first...first)
         }
     }
 
-    private mutating func add(_ mark: Mark) {
-        if marks.count < Self.markLimit { marks.append(mark) } else { leftOutMarks += 1 }
+    private mutating func add(_ kind: Mark.Kind, _ seqs: ClosedRange<Int>) {
+        if marks.count < Self.markLimit { marks.append(Mark(kind: kind, seqs: seqs)) } else { leftOutMarks += 1 }
     }
 
     /// The title, the drawing and the faults.
@@ -61,8 +55,8 @@ package struct ReportChain: Sendable {
     package func html(_ remarks: [String]) -> HTML {
         let alone = leftOutMarks == 0 && marks.reduce(0) { $0 + min($1.count, Self.markLimit + 1) } <= Self.markLimit
         let drawn = marks.flatMap { mark in
-            if alone, case .links(let seqs) = mark { return seqs.map { Self.html(.links($0...$0)) } }
-            return [Self.html(mark)]
+            if alone, mark.kind == .links { return mark.seqs.map { Self.html(.links, $0...$0) } }
+            return [Self.html(mark.kind, mark.seqs)]
         }
         let rest: HTML = "<li class=\"more\">and \(Rounded.grouped(leftOutMarks)) more</li>\n"
         return """
@@ -73,17 +67,14 @@ package struct ReportChain: Sendable {
             """
     }
 
-    private static func html(_ mark: Mark) -> HTML {
-        switch mark {
-        case .links(let seqs): "<li class=\"good\">\(numbers(seqs))</li>\n"
-        case .missing(let seqs): "<li class=\"missing neutral\">\(numbers(seqs)) missing</li>\n"
-        case .fork(let seq): "<li class=\"fork bad\">\(Tone.bad.sign) \(seq) fork</li>\n"
-        case .order(let seq): "<li class=\"order doubtful\">\(Tone.doubtful.sign) \(seq) wrong order</li>\n"
+    private static func html(_ kind: Mark.Kind, _ seqs: ClosedRange<Int>) -> HTML {
+        let numbers: HTML = seqs.count == 1 ? "\(seqs.lowerBound)" : "\(seqs.lowerBound) to \(seqs.upperBound)"
+        return switch kind {
+        case .links: "<li class=\"good\">\(numbers)</li>\n"
+        case .missing: "<li class=\"missing neutral\">\(numbers) missing</li>\n"
+        case .fork: "<li class=\"fork bad\">\(Tone.bad.sign) \(numbers) fork</li>\n"
+        case .order: "<li class=\"order doubtful\">\(Tone.doubtful.sign) \(numbers) wrong order</li>\n"
         }
-    }
-
-    private static func numbers(_ seqs: ClosedRange<Int>) -> HTML {
-        seqs.count == 1 ? "\(seqs.lowerBound)" : "\(seqs.lowerBound) to \(seqs.upperBound)"
     }
 
     private var findings: HTML? {

@@ -135,15 +135,15 @@ public final class BundlePictures: Sendable {
     }
 
     private func encoded(_ image: PixelImage, _ limit: Int) throws(PictureFailure) -> BundlePicture {
-        var bytes: [UInt8] = []
         var index = 0
         let last = size.qualities.count - 1
         while true {
-            bytes = try decoder.jpeg(image, quality: size.qualities[index])
-            if bytes.count <= limit || index == last { break }
+            let bytes = try decoder.jpeg(image, quality: size.qualities[index])
+            if bytes.count <= limit || index == last {
+                return BundlePicture(bytes: bytes, width: image.width, height: image.height)
+            }
             // A picture that is far too large skips a quality.
             index = min(last, index + (bytes.count > 2 * limit ? 2 : 1))
         }
-        return BundlePicture(bytes: bytes, width: image.width, height: image.height)
     }
 }

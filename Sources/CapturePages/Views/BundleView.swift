@@ -30,15 +30,6 @@ public struct BundleView: Sendable {
         package let result: Result<BundleView, BundleError>
     }
 
-    fileprivate init(_ source: BundleSource, verifier: Verifier, stamp: TimeStamp?) throws(BundleError) {
-        let collector = ContentCollector(photoLimit: Self.photoLimit)
-        report = try verifier.verify(BundleReader(source), observer: collector, stamp: stamp)
-        file = source.name
-        photo = report.isSound ? collector.photo : nil
-        depth = report.isSound ? collector.depth : nil
-        position = report.isSound ? collector.position : nil
-    }
-
     /// Whether neither the contents nor the signature are wrong. It says nothing about trust.
     public var isSound: Bool { report.isSound }
 }
@@ -61,7 +52,11 @@ extension Verifier {
     /// - Parameter stamp: A time stamp to check with the bundle.
     /// - Throws: An error only if the bytes cannot be read. A fault of the bundle is in the report.
     public func view(_ source: BundleSource, stamp: TimeStamp? = nil) throws(BundleError) -> BundleView {
-        try BundleView(source, verifier: self, stamp: stamp)
+        let collector = ContentCollector(photoLimit: BundleView.photoLimit)
+        let report = try verify(BundleReader(source), observer: collector, stamp: stamp)
+        return BundleView(
+            file: source.name, report: report, photo: report.isSound ? collector.photo : nil,
+            depth: report.isSound ? collector.depth : nil, position: report.isSound ? collector.position : nil)
     }
 
     /// Verifies many bundles as `verifyAll` does, and passes what a report shows of each to `prepare`.

@@ -53,8 +53,10 @@ struct PatternProposal {
                 return
             }
             count =
-                NearestNames(form, zone: ZoneOffset("Z"), within: .usual)
-                .match(photo.stars.sorted { $0.lexicographicallyPrecedes($1) }, Array(depth.stars)).count
+                NearestNames.match(
+                    photo.stars.sorted { $0.lexicographicallyPrecedes($1) }, Array(depth.stars), by: form,
+                    zone: ZoneOffset("Z"), within: .usual
+                ).count
             isNearest = true
         }
 

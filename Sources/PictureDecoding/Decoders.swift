@@ -29,7 +29,7 @@ final class Decoders {
     }
 
     func answer(_ request: PictureRequest, _ bytes: [UInt8]) throws(DecodingRefusal) -> [AnswerPart] {
-        let memory = MemoryShare(request)
+        let memory = MemoryShare(request: request)
         switch request.task {
         case .samples(let format, let nameCount):
             let name = nameCount == 0 ? nil : String(decoding: bytes.prefix(nameCount), as: UTF8.self)

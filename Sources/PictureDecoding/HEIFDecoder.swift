@@ -32,25 +32,15 @@ final class HEIFDecoder {
             var id: heif_item_id = 0
             try unsafe Self.check(calls.context_get_primary_image_ID(context, &id))
             try memory.require(try unsafe coded(primary) * (encoder == nil ? 0 : Self.bytesOfPixel))
-            return try unsafe parts(of: primary, id: id, file: file, memory: memory, encoder: encoder)
-        }
-    }
-
-    private func parts(
-        of primary: OpaquePointer, id: heif_item_id, file: [UInt8], memory: MemoryShare,
-        encoder: JPEGDecoder?
-    ) throws(DecodingRefusal) -> [AnswerPart] {
-        var parts: [AnswerPart] = []
-        if let exif = try unsafe exif(primary) { parts.append(AnswerPart(.exif, exif)) }
-        parts += try unsafe depthParts(of: primary, file: file, memory: memory)
-        if let encoder {
+            var parts: [AnswerPart] = []
+            if let exif = try unsafe exif(primary) { parts.append(AnswerPart(.exif, exif)) }
+            parts += try unsafe depthParts(of: primary, file: file, memory: memory)
+            guard let encoder else { return parts }
             let photo = try unsafe pixels(primary, HEIFAperture.find(Int(id), in: file))
-            parts.append(
-                AnswerPart(
-                    .file, JPEGProfile.insert(unsafe profile(primary), into: try encoder.encode(photo, quality: 95)),
-                    detail: HEIFAperture.orientation(of: Int(id), in: file), width: photo.width, height: photo.height))
+            let jpeg = JPEGProfile.insert(unsafe profile(primary), into: try encoder.encode(photo, quality: 95))
+            let turn = HEIFAperture.orientation(of: Int(id), in: file)
+            return parts + [AnswerPart(.file, jpeg, detail: turn, width: photo.width, height: photo.height)]
         }
-        return parts
     }
 
     // MARK: Metadata

@@ -26,7 +26,7 @@ final class JPEGDecoder {
         let grey = [UInt8](repeating: 128, count: 16 * 16 * 3)
         guard let file = try? encode(PixelImage(16, 16, grey), quality: 90) else { return }
         let request = PictureRequest(.pixels(.jpeg, eighths: 8), byteCount: file.count, hasAllMemory: true)
-        _ = try? pixels(file, eighths: 8, MemoryShare(request))
+        _ = try? pixels(file, eighths: 8, MemoryShare(request: request))
     }
 
     /// Decodes a picture with one channel.

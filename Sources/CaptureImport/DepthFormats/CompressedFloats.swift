@@ -31,23 +31,6 @@ package enum CompressedFloats {
     ///   4 · width · height bytes. No more than that is ever inflated.
     package static func decode(_ bytes: [UInt8], size: DepthSize) throws(PictureFailure) -> SampleGrid {
         let wrapper = Wrapper(bytes)
-        let (floats, end) = try inflate(bytes, wrapper: wrapper, size: size)
-        guard end == bytes.count else {
-            throw .malformed("has \(bytes.count - end) bytes after the end of its \(wrapper.words) data")
-        }
-        guard floats.count == size.byteCount else {
-            throw .malformed(
-                "inflates to \(floats.count) bytes (\(wrapper.rawValue)), expected \(size.byteCount) for \(size)")
-        }
-        return try SampleGrid(floats[...], .float32, isLittleEndian: true, size: size)
-    }
-
-    /// Inflates at most one byte more than the size needs.
-    ///
-    /// - Returns: the bytes, and the offset at which the stream ends.
-    private static func inflate(
-        _ bytes: [UInt8], wrapper: Wrapper, size: DepthSize
-    ) throws(PictureFailure) -> ([UInt8], Int) {
         var floats: [UInt8] = []
         var output = [UInt8](repeating: 0, count: min(size.byteCount + 1, 1 << 16))
         var position = 0
@@ -62,7 +45,13 @@ package enum CompressedFloats {
                     throw PictureFailure.malformed("inflates to more than \(size.byteCount) bytes, which \(size) has")
                 }
                 switch step.outcome {
-                case .finished: return (floats, position)
+                case .finished where position < bytes.count:
+                    throw PictureFailure.malformed(
+                        "has \(bytes.count - position) bytes after the end of its \(wrapper.words) data")
+                case .finished where floats.count < size.byteCount:
+                    let found = "\(floats.count) bytes (\(wrapper.rawValue))"
+                    throw PictureFailure.malformed("inflates to \(found), expected \(size.byteCount) for \(size)")
+                case .finished: return try SampleGrid(floats[...], .float32, isLittleEndian: true, size: size)
                 // zlib also stops before the last bytes of the stream, without having used all of its input.
                 case .outputFull, .blockEnded: continue
                 case .needsInput where step.consumed > 0 || step.produced > 0: continue

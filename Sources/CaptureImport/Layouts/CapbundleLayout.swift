@@ -33,9 +33,10 @@ package enum CapbundleLayout: RawLayout {
         frame.depth = depth(depths.filter(names.contains), in: tree)
         frame.confidence = names.contains(confidence) ? confidence : nil
         let known = [frame.photo, frame.depth?.path, metadata, confidence].compactMap(\.self)
+        let search = tree.isFolder ? RawFolderSearch(tree: tree, names: names.map(\.string)) : nil
         return RawExport(
             frames: [frame], isSingle: true, metadata: names.contains(metadata) ? metadata : nil,
-            ignored: names.filter { !known.contains($0) }, search: tree.isFolder ? RawFolderSearch(tree, names) : nil)
+            ignored: names.filter { !known.contains($0) }, search: search)
     }
 
     /// The depth file. In this layout floats are metres and the samples of a PNG are millimetres. For other integers the

@@ -4,15 +4,10 @@ import SystemPackage
 
 /// Looks for what a person may have meant where a file of a raw folder is missing.
 struct RawFolderSearch {
-    private let tree: RawTree
-    private let names: [String]
+    let tree: RawTree
+    let names: [String]
     /// How many files are opened to see what they are.
     private static let most = 16
-
-    init(_ tree: RawTree, _ names: [FilePath]) {
-        self.tree = tree
-        self.names = names.map(\.string)
-    }
 
     private func missing(
         _ name: FilePath, _ message: String, cause: BundleError.Cause? = nil, values: [String] = []

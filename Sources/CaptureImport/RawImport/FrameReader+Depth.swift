@@ -60,8 +60,7 @@ extension FrameReader {
         guard faults.isEmpty else { throw faults.joined }
         let made: DepthFloats
         do throws(BundleError) {
-            let reader = DepthFileReader(file: depth, size: size, options: options, decoder: decoder, tree: tree)
-            made = try reader.read()
+            made = try DepthFileReader(file: depth, size: size, options: options, decoder: decoder, tree: tree).read()
         } catch {
             throw export.search?.otherKind(depth.path, size) ?? error
         }

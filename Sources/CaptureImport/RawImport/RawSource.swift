@@ -27,18 +27,11 @@ package struct RawSource: Sendable {
     package static func open(
         _ raw: FilePath, options: RawCaptureOptions, decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
-        switch (try? FileStatus.of(raw))?.kind {
-        case .folder:
+        let form = (try? FileStatus.of(raw))?.kind
+        if form == .folder {
             return try RawSource(raw, tree: RawTree(root: raw, storage: FolderStorage(listing: raw)), options: options)
-        case .file: return try opening(file: raw, options, decoder)
-        case .pipe, .link, .other, nil: return incomplete(raw)
         }
-    }
-
-    private static func opening(
-        file raw: FilePath, _ options: RawCaptureOptions, _ decoder: PictureDecoder
-    ) throws(BundleError) -> RawSource {
-        let kind = FileKind(file: raw)
+        let kind = form == .file ? FileKind(file: raw) : nil
         switch kind?.family {
         case .jpeg, .heif: return try RawSource(photo: raw, options)
         case .picture where kind?.format == .png: return try RawSource(photo: raw, options)

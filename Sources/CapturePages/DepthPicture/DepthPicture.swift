@@ -14,14 +14,12 @@ package struct DepthPicture: Sendable {
 
     /// The colour of samples that are not measured.
     package static let gap = Pixel(hex: 0x505050)
-    private static let clipped = (2, 98)
 
     /// - Parameter orientation: The EXIF orientation by which the picture is turned and mirrored.
     package init?(_ samples: DepthSamples, _ colours: ColourTable, orientation: Int) {
         let measured = samples.measured
-        let (low, high) = Self.clipped
-        let nearest = DepthGrid.percentile(low, of: measured)
-        let farthest = DepthGrid.percentile(high, of: measured)
+        let nearest = DepthGrid.percentile(2, of: measured)
+        let farthest = DepthGrid.percentile(98, of: measured)
         let span = nearest.flatMap { nearest in farthest.map { nearest...$0 } }
         let table = colours.colours
         var rgb: [UInt8] = []

@@ -73,11 +73,8 @@ extension HTML {
 
     private static func cut(_ text: String) -> String {
         guard text.utf8.count > textLimit else { return text }
-        let scalars = text.unicodeScalars
-        guard let end = scalars.index(scalars.startIndex, offsetBy: textLimit, limitedBy: scalars.endIndex),
-            end < scalars.endIndex
-        else { return text }
-        return "\(String(scalars[..<end]))… (\(text.utf8.count) bytes)"
+        let short = text.cut(toWidth: textLimit)
+        return short == text ? text : "\(short)… (\(text.utf8.count) bytes)"
     }
 }
 

@@ -141,22 +141,20 @@ extension PictureDecoder {
 
     /// Encodes a picture as a PNG file.
     package func png(_ image: PixelImage) throws(PictureFailure) -> [UInt8] {
-        try check(image)
-        return try file(.png(width: image.width, height: image.height), image.rgb)
+        try file(.png(width: image.width, height: image.height), of: image)
     }
 
     /// Encodes a picture as a JPEG file without metadata.
     package func jpeg(_ image: PixelImage, quality: Int) throws(PictureFailure) -> [UInt8] {
-        try check(image)
-        let task = PictureRequest.Task.jpeg(
-            width: image.width, height: image.height, quality: min(max(quality, 1), 100))
-        return try file(task, image.rgb)
+        let quality = min(max(quality, 1), 100)
+        return try file(.jpeg(width: image.width, height: image.height, quality: quality), of: image)
     }
 
-    private func check(_ image: PixelImage) throws(PictureFailure) {
+    private func file(_ task: PictureRequest.Task, of image: PixelImage) throws(PictureFailure) -> [UInt8] {
         guard PictureLimits.bytes(width: image.width, height: image.height, each: 3) != nil else {
             throw PictureFailure(.tooLarge, "is larger than \(PictureLimits.side) pixels on a side")
         }
+        return try file(task, image.rgb)
     }
 
     private func file(_ task: PictureRequest.Task, _ bytes: [UInt8]) throws(PictureFailure) -> [UInt8] {

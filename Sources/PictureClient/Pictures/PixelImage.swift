@@ -65,9 +65,9 @@ extension PixelImage {
 /// The old pixels of a line from which one new pixel is computed, with their weights. The weights are integers, so that
 /// the result is the same on all machines.
 private struct Resampling {
-    private let first: Int
-    private let weights: [Int]
-    private let total: Int
+    let first: Int
+    let weights: [Int]
+    let total: Int
 
     /// Computes the weights: a triangle whose base is two pixels wide, in old or new pixels, whichever are larger.
     ///
@@ -79,14 +79,9 @@ private struct Resampling {
             func distance(_ pixel: Int) -> Int { abs((2 * pixel + 1) * new - centre) }
             let first = max(0, (centre - reach - new) / (2 * new))
             let last = min(old - 1, (centre + reach + new) / (2 * new))
-            return Resampling(first: first, weights: (first...last).map { max(0, reach - distance($0)) })
+            let weights = (first...last).map { max(0, reach - distance($0)) }
+            return Resampling(first: first, weights: weights, total: weights.reduce(0, +))
         }
-    }
-
-    private init(first: Int, weights: [Int]) {
-        self.first = first
-        self.weights = weights
-        total = weights.reduce(0, +)
     }
 
     func mean(_ value: (Int) -> UInt8) -> UInt8 {

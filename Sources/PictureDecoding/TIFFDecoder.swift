@@ -216,9 +216,8 @@ final class TIFFDecoder {
                 }
                 guard unsafe calls.ReadEncodedTile(file, number, &tile, Int64(count)) == count else { return nil }
                 for row in 0..<lines {
-                    let start = row * across * each
-                    for (index, byte) in tile[start..<(start + columns * each)].enumerated() {
-                        unsafe place[row * width * each + index] = byte
+                    for index in 0..<(columns * each) {
+                        unsafe place[row * width * each + index] = tile[row * across * each + index]
                     }
                 }
             }

@@ -65,11 +65,9 @@ struct PolycamLayout: RawLayout {
         }
         // In t_00 to t_23, the first digit is the row and the second the column.
         var matrix: [Double] = []
-        for row in 0..<3 {
-            for column in 0..<4 {
-                guard let element = try object.number("t_\(row)\(column)") else { return facts }
-                matrix.append(element)
-            }
+        for place in 0..<12 {
+            guard let element = try object.number("t_\(place / 4)\(place % 4)") else { return facts }
+            matrix.append(element)
         }
         facts.pose = try object.pose(matrix + [0, 0, 0, 1], name: "t_00 to t_23")
         return facts

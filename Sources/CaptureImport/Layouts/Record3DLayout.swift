@@ -41,12 +41,8 @@ struct Record3DLayout: RawLayout {
 
     /// The numbers in names such as `17.jpg`. They have no leading zeros, so each number has one name.
     private static func numbers(_ names: [FilePath.Component], ending: String) -> [Int] {
-        names.compactMap { name in
-            guard let digits = name.string.rest(before: ending), digits.isFrameNumber, let number = Int(digits),
-                String(number) == digits
-            else { return nil }
-            return number
-        }
+        let texts = names.compactMap { $0.string.rest(before: ending) }
+        return texts.compactMap { text in text.number(digits: 1...18).flatMap { String($0) == text ? $0 : nil } }
     }
 }
 

@@ -22,7 +22,13 @@ extension FrameReader {
         if let time { members.replace("captured_at", .string(time)) }
         if let model { members.add("device_model", .string(model)) }
         let metadata: CaptureMetadata
-        do { metadata = try CaptureMetadata(members.object) } catch { throw blamed(error, hasPhoto: photo != nil) }
+        do { metadata = try CaptureMetadata(members.object) } catch {
+            throw error.each.map { fault in
+                BundleError(
+                    .rawCapture, fault.message, file: metadataFile, cause: photo == nil ? nil : fault.cause,
+                    values: [layout])
+            }.joined
+        }
         return (metadata, try position(own, photo))
     }
 
@@ -47,16 +53,6 @@ extension FrameReader {
             )
         }
         return canonical
-    }
-
-    /// Returns the same faults as faults of the raw capture.
-    private func blamed(_ error: BundleError, hasPhoto: Bool) -> BundleError {
-        let faults = error.each.map { fault in
-            BundleError(
-                .rawCapture, fault.message, file: metadataFile, cause: hasPhoto ? fault.cause : nil,
-                values: [layout])
-        }
-        return faults.joined
     }
 
     /// Whether metadata.json is where the user looks for a fact that is missing: `CaptureMetadata` names it.

@@ -66,10 +66,9 @@ package struct RawSource: Sendable {
         _ raw: FilePath, tree: RawTree, layout: String, export: RawExport, options: RawCaptureOptions,
         remarks: [Remark] = []
     ) throws(BundleError) {
-        let chosen = try FrameChoice(export, of: raw, options)
         var remarks = remarks
-        if let note = chosen.note { remarks.add(.note, "raw.frames", file: raw, message: note) }
-        self.init(raw, tree: tree, layout: layout, export: export, frames: chosen.frames, remarks: remarks)
+        let frames = try Self.frames(of: export, raw, options, &remarks)
+        self.init(raw, tree: tree, layout: layout, export: export, frames: frames, remarks: remarks)
     }
 
     /// One photo with its depth map inside.
@@ -184,14 +183,13 @@ extension RawSource {
     }
 }
 
-/// Chooses the frames of an export to pack: those with a photo, limited by `--frames` and `--every`.
-struct FrameChoice {
-    let frames: [RawFrame]
-    /// The note with the number of frames that have no photo; nil if all have one.
-    let note: String?
-
+extension RawSource {
+    /// Chooses the frames of an export to pack: those with a photo, limited by `--frames` and `--every`.
+    ///
     /// - Throws: `raw.frames` if no frame can be packed, or a frame that the user asked for has no photo.
-    init(_ export: RawExport, of raw: FilePath, _ options: RawCaptureOptions) throws(BundleError) {
+    private static func frames(
+        of export: RawExport, _ raw: FilePath, _ options: RawCaptureOptions, _ remarks: inout [Remark]
+    ) throws(BundleError) -> [RawFrame] {
         // The frames are copied only if some cannot be packed.
         let usable =
             export.frames.allSatisfy { $0.photo != nil } ? export.frames : export.frames.filter { $0.photo != nil }
@@ -207,15 +205,16 @@ struct FrameChoice {
             if export.isSingle {
                 throw BundleError(.rawFrames, "is a single capture, so --frames cannot be used", file: raw)
             }
-            chosen = try Self.frames(selection, of: all, raw)
+            chosen = try frames(selection, of: all, raw)
         }
         if options.every > 1 { chosen = stride(from: 0, to: chosen.count, by: options.every).map { chosen[$0] } }
-        frames = chosen
         let left = export.isSingle ? 0 : export.frames.count - usable.count
-        let verbs = left == 1 ? ("has", "is") : ("have", "are")
-        note =
-            left == 0
-            ? nil : "\(left) of \(export.frames.count) frames \(verbs.0) no photo and \(verbs.1) not packed"
+        if left > 0 {
+            let verbs = left == 1 ? ("has", "is") : ("have", "are")
+            let note = "\(left) of \(export.frames.count) frames \(verbs.0) no photo and \(verbs.1) not packed"
+            remarks.add(.note, "raw.frames", file: raw, message: note)
+        }
+        return chosen
     }
 
     private static func frames(
@@ -223,7 +222,8 @@ struct FrameChoice {
     ) throws(BundleError) -> [RawFrame] {
         let numbers = all.map { $0.number ?? -1 }
         for range in selection.ranges where !numbers.contains(where: range.contains) {
-            let words = range.count == 1 ? "frame \(range.lowerBound) has" : "the frames \(words(range)) have"
+            let (first, last) = (range.lowerBound, range.upperBound)
+            let words = first == last ? "frame \(first) has" : "the frames \(first)-\(last) have"
             let known = numbers.filter { $0 >= 0 }
             let list = known.prefix(8).map(String.init).joined(separator: ", ") + (known.count > 8 ? ", …" : "")
             throw BundleError(
@@ -231,6 +231,4 @@ struct FrameChoice {
         }
         return zip(all, numbers).filter { frame in selection.ranges.contains { $0.contains(frame.1) } }.map(\.0)
     }
-
-    private static func words(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound)-\(range.upperBound)" }
 }

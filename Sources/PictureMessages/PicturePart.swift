@@ -132,8 +132,7 @@ package struct HEIFDepthFacts: Hashable, Sendable {
         var bytes = [representation.rawValue]
         for number in [minimum, maximum] {
             bytes.append(number == nil ? 0 : 1)
-            let bits = (number ?? 0).bitPattern
-            for index in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: bits >> (8 * UInt64(index)))) }
+            bytes.append(number: Int(truncatingIfNeeded: (number ?? 0).bitPattern), bytes: 8)
         }
         return bytes + [UInt8](repeating: 0, count: Self.byteCount - bytes.count)
     }

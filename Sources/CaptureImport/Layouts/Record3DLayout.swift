@@ -57,7 +57,7 @@ private struct Scan: Sendable {
     private let times: [JSONValue]
     private let hasPoses: Bool
 
-    private static let origin = [0.0, 0, 0, 1, 0, 0, 0]
+    private static let origin: [Double?] = [0, 0, 0, 1, 0, 0, 0]
 
     init(_ object: ExportObject) throws(BundleError) {
         self.object = object
@@ -72,10 +72,7 @@ private struct Scan: Sendable {
         poses = try object.array("poses") ?? []
         times = try object.array("frameTimestamps") ?? []
         // Recordings with the front camera have no poses. The app then writes the same pose for all frames.
-        hasPoses = poses.contains { pose in
-            guard let numbers = pose.elements?.map(\.finite) else { return true }
-            return numbers != Self.origin
-        }
+        hasPoses = poses.contains { $0.elements?.map(\.finite) != Self.origin }
     }
 
     func facts(of number: Int, first: Int) throws(BundleError) -> FrameFacts {

@@ -33,10 +33,8 @@ struct ScannerAppLayout: RawLayout {
 
     /// The digits in a name such as `frame_00003.json`; nil for any other name.
     private static func digits(of name: FilePath.Component) -> String? {
-        guard let digits = name.string.rest(after: "frame_")?.rest(before: ".json"), digits.isFrameNumber else {
-            return nil
-        }
-        return digits
+        let digits = name.string.rest(after: "frame_")?.rest(before: ".json")
+        return digits?.isFrameNumber == true ? digits : nil
     }
 
     private static func app(_ tree: RawTree) throws(BundleError) -> String {

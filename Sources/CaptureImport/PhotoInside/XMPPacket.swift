@@ -18,9 +18,7 @@ package struct XMPPacket: Sendable {
         var reader = XMLReader(bytes)
         var walk = Walk()
         do throws(XMLReader.Failure) {
-            while let event = try reader.next() {
-                guard walk.consume(event, into: &self) else { return nil }
-            }
+            while let event = try reader.next() { try walk.consume(event, into: &self) }
         } catch { return nil }
     }
 
@@ -40,10 +38,9 @@ package struct XMPPacket: Sendable {
         properties[Array(namespace.utf8) + Array(name.utf8)]
     }
 
-    private mutating func add(_ name: XMLReader.Name, _ texts: [String]) -> Bool {
-        guard properties.count < Self.propertyLimit else { return false }
+    private mutating func add(_ name: XMLReader.Name, _ texts: [String]) throws(XMLReader.Failure) {
+        guard properties.count < Self.propertyLimit else { throw XMLReader.Failure() }
         if properties[name] == nil { properties[name] = texts }
-        return true
     }
 }
 
@@ -60,14 +57,14 @@ extension XMPPacket {
 
         private enum Form { case simple, array, structure }
 
-        /// Processes an event; false if the packet exceeds a limit.
-        mutating func consume(_ event: XMLReader.Event, into packet: inout XMPPacket) -> Bool {
+        /// Processes an event.
+        ///
+        /// - Throws: if the packet exceeds a limit.
+        mutating func consume(_ event: XMLReader.Event, into packet: inout XMPPacket) throws(XMLReader.Failure) {
             switch event {
-            case .start(let name, let attributes): return start(name, attributes: attributes, in: &packet)
-            case .text(let more):
-                if description != nil { text += more }
-                return true
-            case .end: return end(&packet)
+            case .start(let name, let attributes): try start(name, attributes: attributes, in: &packet)
+            case .text(let more): if description != nil { text += more }
+            case .end: try end(&packet)
             }
         }
 
@@ -77,14 +74,14 @@ extension XMPPacket {
 
         private mutating func start(
             _ name: XMLReader.Name, attributes: [XMLReader.Attribute], in packet: inout XMPPacket
-        ) -> Bool {
+        ) throws(XMLReader.Failure) {
             let isTop = isRDF(name, "Description") && isRDF(path.last, "RDF") && description == nil
             path.append(name)
             for attribute in attributes where isTop && !attribute.name.starts(with: XMPPacket.rdf.utf8) {
-                guard packet.add(attribute.name, [attribute.value]) else { return false }
+                try packet.add(attribute.name, [attribute.value])
             }
             if isTop { description = path.count }
-            guard let description else { return true }
+            guard let description else { return }
             switch path.count - description {
             case 1: (items, form) = ([], .simple)
             case 2:
@@ -95,20 +92,18 @@ extension XMPPacket {
             default: break
             }
             text = ""
-            return true
         }
 
-        private mutating func end(_ packet: inout XMPPacket) -> Bool {
+        private mutating func end(_ packet: inout XMPPacket) throws(XMLReader.Failure) {
             defer { text = "" }
             let name = path.popLast()
-            guard let description, let name else { return true }
+            guard let description, let name else { return }
             switch path.count - description {
             case -1: self.description = nil
-            case 0 where form != .structure: return packet.add(name, form == .array ? items : [text])
+            case 0 where form != .structure: try packet.add(name, form == .array ? items : [text])
             case 2 where form == .array: items.append(text)
             default: break
             }
-            return true
         }
     }
 }

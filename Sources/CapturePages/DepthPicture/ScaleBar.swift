@@ -83,7 +83,6 @@ enum BitmapFont {
 
     /// The lines of each glyph from top to bottom, five bits each; the highest bit is the leftmost dot.
     private static let glyphs: [UInt8: [UInt8]] = [
-        UInt8(ascii: " "): [0, 0, 0, 0, 0, 0, 0],
         UInt8(ascii: "."): [0, 0, 0, 0, 0, 0b01100, 0b01100],
         UInt8(ascii: "+"): [0, 0b00100, 0b00100, 0b11111, 0b00100, 0b00100, 0],
         UInt8(ascii: "-"): [0, 0, 0, 0b11111, 0, 0, 0],

@@ -43,18 +43,16 @@ package struct CaptureView: Sendable {
     package static func read(_ source: BundleSource, withPhoto: Bool) throws(BundleError) -> CaptureView {
         let collector = ContentCollector(photoLimit: withPhoto ? photoLimit : 0)
         let report = try Verifier.soundness.verify(BundleReader(source), observer: collector)
-        return try CaptureView(name: source.name, report: report, collector: collector, withPhoto: withPhoto)
+        return try CaptureView(name: source.name, report: report, collector: collector)
     }
 
-    private init(
-        name: String, report: VerificationReport, collector: ContentCollector, withPhoto: Bool = true
-    ) throws(BundleError) {
+    private init(name: String, report: VerificationReport, collector: ContentCollector) throws(BundleError) {
         try report.requireSound(name)
         guard report.manifest?.depth != nil, !report.withheld.contains(.depth) else {
             throw Self.absent(.depth, in: name, isWithheld: report.withheld.contains(.depth))
         }
         guard let depth = collector.depth else { throw Self.incomplete(name) }
-        if withPhoto, let size = collector.photoSize, size > Self.photoLimit { throw Self.tooLarge(name, size) }
+        if let size = collector.photoSize, size > Self.photoLimit { throw Self.tooLarge(name, size) }
         self.init(
             name: name, photo: collector.photo, depth: depth, isPhotoWithheld: report.withheld.contains(.photo))
     }
@@ -121,7 +119,7 @@ extension CaptureView {
 final class ContentCollector: BundleObserver {
     /// The bytes of the photo; nil if the bundle has none, or if it is larger than the limit.
     private(set) var photo: [UInt8]?
-    /// The size of the photo; nil if the bundle has none.
+    /// The size of the photo; nil if the bundle has none, or no photo is kept.
     private(set) var photoSize: Int?
     private let photoLimit: Int
     private var location: [UInt8] = []
@@ -141,9 +139,9 @@ final class ContentCollector: BundleObserver {
             reader = try DepthMapReader(size: size)
             collector = DepthCollector(size: size)
         }
-        guard entry.path == .photo else { return }
+        guard entry.path == .photo, photoLimit > 0 else { return }
         photoSize = entry.size
-        guard photoLimit > 0, entry.size <= photoLimit else { return }
+        guard entry.size <= photoLimit else { return }
         photo = []
         photo?.reserveCapacity(entry.size)
     }

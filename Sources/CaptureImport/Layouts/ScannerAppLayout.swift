@@ -135,13 +135,11 @@ extension ScannerAppLayout {
         private var offset: Double?
         /// The first uptime; without a fix, times count from it.
         private var start: Double?
-        /// What is wrong with the file of the first frame; nil if nothing is.
-        private var fault: BundleError?
-        private var isEmpty = true
+        /// The facts of the first frame, or what is wrong with its file.
+        private var first: Result<FrameFacts, BundleError>?
 
         mutating func add(_ read: (clock: Clock, facts: Result<FrameFacts, BundleError>)) {
-            if isEmpty, case .failure(let error) = read.facts { fault = error }
-            isEmpty = false
+            first = first ?? read.facts
             guard let uptime = read.clock.uptime else { return }
             start = start ?? uptime
             if let fix = read.clock.fix { offset = max(offset ?? fix - uptime, fix - uptime) }
@@ -149,7 +147,7 @@ extension ScannerAppLayout {
 
         /// - Throws: what is wrong with the file of the first frame, if no frame has a fix: times count from it then.
         func clock(_ clock: Clock) throws(BundleError) -> FrameFacts.Clock {
-            if offset == nil, let fault { throw fault }
+            if offset == nil { _ = try first?.get() }
             guard let uptime = clock.uptime, let start else { return .none }
             guard let offset else { return .elapsed(uptime - start) }
             let time = CaptureTime(milliseconds: Int(((uptime + offset) * 1000).rounded(.down)))

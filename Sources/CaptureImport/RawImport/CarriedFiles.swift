@@ -61,9 +61,6 @@ extension FrameReader {
     /// Adds the app's own files about the frame and the scan, if the user wants the sources.
     mutating func carryAppFiles() throws(BundleError) {
         guard options.keepsSource else { return }
-        for path in frame.carried {
-            let bytes = try tree.read(path, limit: FileLimits.carried)
-            try carried.addSource(path, bytes)
-        }
+        for path in frame.carried { try carried.addSource(path, tree.read(path, limit: FileLimits.carried)) }
     }
 }

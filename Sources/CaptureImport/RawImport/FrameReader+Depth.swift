@@ -66,8 +66,7 @@ extension FrameReader {
         }
         // The bundle has the samples of a depth.f32 anyway.
         if options.keepsSource, depth.path != CapbundleLayout.floats {
-            let bytes = try tree.read(depth.path, limit: FileLimits.depth)
-            try carried.addSource(depth.path, bytes)
+            try carried.addSource(depth.path, tree.read(depth.path, limit: FileLimits.depth))
         }
         return made
     }

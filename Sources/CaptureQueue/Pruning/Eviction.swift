@@ -14,8 +14,7 @@ struct Eviction {
     /// - Returns: what a prune of that age deletes, also if that is less; nil if nothing was uploaded.
     func prunable(bytes wanted: Int, looks: Int = Self.looks, _ db: Database) throws -> Prunable? {
         var sweep = PruneSweep(queue, .uploaded(isDryRun: true))
-        var place = PruneSweep.Place(stage: .delivered)
-        let found = try sweep.candidates(&place, limit: looks, db) ?? []
+        let found = try sweep.candidates(limit: looks, db) ?? []
         var freed = 0
         let enough = found.first { item in
             freed += item.bytes
@@ -36,9 +35,8 @@ struct Eviction {
     /// Whether deleting what was uploaded would free this many bytes.
     func canFree(bytes wanted: Int) throws -> Bool {
         var sweep = PruneSweep(queue, .uploaded(isDryRun: true))
-        var place = PruneSweep.Place(stage: .delivered)
         var bytes = 0
-        while bytes < wanted, let batch = try sweep.next(&place, limit: Self.looks) {
+        while bytes < wanted, let batch = try sweep.next(limit: Self.looks) {
             bytes += batch.reduce(0) { $0 + $1.bytes }
         }
         return bytes >= wanted
@@ -51,9 +49,8 @@ struct Eviction {
     func free(bytes wanted: Int) throws -> (captures: Int, bytes: Int) {
         guard try canFree(bytes: wanted) else { return (0, 0) }
         var sweep = PruneSweep(queue, .uploaded(isDryRun: false))
-        var place = PruneSweep.Place(stage: .delivered)
         var evicted = (captures: 0, bytes: 0)
-        while evicted.bytes < wanted, let batch = try sweep.next(&place, limit: 1) {
+        while evicted.bytes < wanted, let batch = try sweep.next(limit: 1) {
             for item in batch {
                 evicted.captures += 1
                 evicted.bytes += item.bytes

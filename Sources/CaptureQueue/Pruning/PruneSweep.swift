@@ -6,7 +6,7 @@ import QueueModel
 /// One `prune`. It commits `removing`, unlinks the files, syncs the folders, and then commits `removed`.
 struct PruneSweep {
     /// The position after the last batch.
-    struct Place {
+    private struct Place {
         /// The stages in order. `named` is used alone, for captures that the user named.
         enum Stage { case delivered, parts, cancelled, named, over }
 
@@ -30,6 +30,7 @@ struct PruneSweep {
 
     private let queue: UploadQueue
     private let options: PruneOptions
+    private var place: Place
     private(set) var failures: [QueueError] = []
     private(set) var refused: [QueueError] = []
     /// Sequence numbers of captures whose files could not be deleted.
@@ -38,31 +39,30 @@ struct PruneSweep {
     init(_ queue: UploadQueue, _ options: PruneOptions) {
         self.queue = queue
         self.options = options
+        place = Place(stage: options.only == nil ? .delivered : .named)
     }
 
     /// Chooses the next captures and deletes them.
     ///
     /// - Returns: nil if there are no more captures.
-    mutating func next(_ place: inout Place, limit: Int) throws -> [Item]? {
-        if options.isDryRun { return try queue.store.read { try candidates(&place, limit: limit, $0) } }
+    mutating func next(limit: Int) throws -> [Item]? {
+        if options.isDryRun { return try queue.store.read { try candidates(limit: limit, $0) } }
         let start = place
         do {
-            return try batch(&place, limit: limit)
+            return try batch(from: start, limit: limit)
         } catch let error as QueueError where error.isDiskFull {
             // Recording the decision needs a little space. After the first deletions there is more.
             _ = Reserve(folder: queue.folder).delete()
-            place = start
-            return try batch(&place, limit: 16)
+            return try batch(from: start, limit: 16)
         }
     }
 
-    private mutating func batch(_ place: inout Place, limit: Int) throws -> [Item]? {
-        let start = place
-        return try queue.store.turn { turn in
+    private mutating func batch(from start: Place, limit: Int) throws -> [Item]? {
+        try queue.store.turn { turn in
             let found = try turn.write { db -> [Item]? in
                 // The transaction runs again when the disk was full.
                 place = start
-                guard let found = try candidates(&place, limit: limit, db) else { return nil }
+                guard let found = try candidates(limit: limit, db) else { return nil }
                 _ = try queue.clock.recordTime(db)
                 for item in found {
                     try db.run("UPDATE captures SET holding = 'removing' WHERE seq = ?", [item.sequence])
@@ -78,16 +78,16 @@ struct PruneSweep {
     private static let columns = "seq, id, sha256, bytes, holding, finished_at, stored_at"
 
     /// Chooses captures that `RetentionPolicy` permits to delete.
-    mutating func candidates(_ place: inout Place, limit: Int, _ db: Database) throws -> [Item]? {
+    mutating func candidates(limit: Int, _ db: Database) throws -> [Item]? {
         let now = try queue.clock.read(db).believed
         let retention = try options.olderThan ?? QueueSettings(db).retention
         let policy = RetentionPolicy(retention: retention.milliseconds, options)
         while place.stage != .over {
-            let start = place
-            let found = try rows(start, until: now - retention.milliseconds, limit: limit, db) { row in
+            let start = self
+            let found = try start.rows(until: now - retention.milliseconds, limit: limit, db) { row in
                 place.since = max(try row.integer("finished_at") ?? 0, try row.needInteger("stored_at"))
                 place.sequence = try row.needInteger("seq")
-                return try item(row, policy, at: now, db)
+                return try start.item(row, policy, at: now, db)
             }
             if !found.isEmpty { return found.compactMap(\.self) }
             if place.stage == .named {
@@ -107,9 +107,8 @@ struct PruneSweep {
         }
     }
 
-    private func rows(
-        _ place: Place, until: Int, limit: Int, _ db: Database, _ body: (Row) throws -> Item?
-    ) throws -> [Item?] {
+    /// The rows after `place`.
+    private func rows(until: Int, limit: Int, _ db: Database, _ body: (Row) throws -> Item?) throws -> [Item?] {
         switch place.stage {
         case .delivered:
             try db.mapped(

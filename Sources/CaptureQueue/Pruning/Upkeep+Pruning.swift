@@ -20,8 +20,7 @@ extension UploadQueue.Upkeep {
         if !options.isDryRun { _ = try queue.store.write { try queue.clock.recordTime($0) } }
         result.clockDoubt = try queue.store.read { try queue.clock.read($0).doubt }
         if !options.isDryRun { try sweep.finishEarlier() }
-        var after = PruneSweep.Place(stage: options.only == nil ? .delivered : .named)
-        while let batch = try sweep.next(&after, limit: Self.pruneStep) {
+        while let batch = try sweep.next(limit: Self.pruneStep) {
             for item in batch {
                 result.captures += 1
                 let bytes = item.holding == .reference ? 0 : item.bytes

@@ -12,54 +12,38 @@ extension DestinationWork {
         for row in try db.rows("SELECT *, deliveries AS captures FROM delivery_totals WHERE deliveries > 0") {
             totals[try row.needInteger("destination"), default: [:]][try row.state("state")] = try .init(row: row)
         }
-        let salvaged = try heldBySalvage(db, isNeeded: totals.values.contains { $0[.held] != nil })
-        let absent = try absent(db)
-        return try ((totals[0] == nil ? [] : [nil]) + Destination.all(db)).map {
-            try work(of: $0, totals, salvaged: salvaged, absent: absent, at: now, db)
+        let salvaged = totals.values.contains { $0[.held] != nil } ? try counted(salvagedDeliveries, db) : [:]
+        let absent = try counted(absentDeliveries, db)
+        let places: [Destination?] = try (totals[0] == nil ? [] : [nil]) + Destination.all(db)
+        return try places.map { destination in
+            let number = destination?.number ?? 0
+            var work = DestinationWork(destination)
+            work.totals = totals[number] ?? [:]
+            (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
+            work.doubtfulCopies = try destination.map { try doubtfulCopies($0, db) } ?? [:]
+            if let destination, destination.isToldOfSessions { try work.addSessions(of: number, at: now, db) }
+            guard DeliveryState.waiting.contains(where: { work.totals[$0] != nil }) else { return work }
+            work.cutShort = try cutShort(number, db)
+            work.oldestWaiting = try oldestWaiting(for: destination?.number, at: now, db)
+            work.rate = try rate(of: number, at: now, db)
+            return work
         }
     }
 
-    /// By the number of the destination.
-    private static func absent(_ db: Database) throws -> [Int: Int] {
-        try counted(
-            """
-            deliveries INDEXED BY deliveries_absent WHERE error_code = 'source.absent' AND state IN ('pending', 'failed')
-            """, db)
-    }
+    private static let absentDeliveries = """
+        deliveries INDEXED BY deliveries_absent WHERE error_code = 'source.absent' AND state IN ('pending', 'failed')
+        """
 
+    private static let salvagedDeliveries = """
+        transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
+        WHERE cause IN ('salvaged', 'adopted') AND to_state = 'held' AND state = 'held' AND NOT EXISTS
+            (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
+        """
+
+    /// By the number of the destination.
     private static func counted(_ deliveries: String, _ db: Database) throws -> [Int: Int] {
         try db.rows("SELECT coalesce(destination, 0) AS destination, count(*) AS number FROM \(deliveries) GROUP BY 1")
             .reduce(into: [:]) { $0[try $1.needInteger("destination")] = try $1.needInteger("number") }
-    }
-
-    private static func work(
-        of destination: Destination?, _ totals: [Int: [DeliveryState: QueueStatus.Total]], salvaged: [Int: Int],
-        absent: [Int: Int], at now: Int, _ db: Database
-    ) throws -> DestinationWork {
-        let number = destination?.number ?? 0
-        let own = totals[number] ?? [:]
-        let waits = DeliveryState.waiting.contains { own[$0] != nil }
-        var work = DestinationWork(destination)
-        work.totals = own
-        (work.heldBySalvage, work.absent) = (salvaged[number] ?? 0, absent[number] ?? 0)
-        work.doubtfulCopies = try destination.map { try doubtfulCopies($0, db) } ?? [:]
-        if let destination, destination.isToldOfSessions { try work.addSessions(of: destination.number, at: now, db) }
-        guard waits else { return work }
-        work.cutShort = try cutShort(number, db)
-        work.oldestWaiting = try oldestWaiting(for: destination?.number, at: now, db)
-        work.rate = try rate(of: number, at: now, db)
-        return work
-    }
-
-    /// By the number of the destination.
-    private static func heldBySalvage(_ db: Database, isNeeded: Bool) throws -> [Int: Int] {
-        guard isNeeded else { return [:] }
-        return try counted(
-            """
-            transitions AS salvage INDEXED BY transitions_salvaged JOIN deliveries ON deliveries.id = delivery
-            WHERE cause IN ('salvaged', 'adopted') AND to_state = 'held' AND state = 'held' AND NOT EXISTS
-                (SELECT 1 FROM transitions WHERE delivery = salvage.delivery AND event = 'hold')
-            """, db)
     }
 
     private static func doubtfulCopies(_ destination: Destination, _ db: Database) throws -> [CopyDoubt: Int] {

@@ -91,39 +91,34 @@ extension Traffic {
     /// What was sent to a destination that was removed since is counted with what has no destination, so that two of them are
     /// not two series of one name.
     static func all(_ db: Database) throws -> [Traffic] {
-        var names: [Int: String] = [:]
-        var counts: [Int: [Count]] = [:]
-        let traffic = try db.rows(
+        let counts = try byPlace(
             """
             SELECT coalesce(id, 0) AS place, outcome, coalesce(name, '') AS name, sum(attempts) AS attempts,
                 sum(bytes) AS bytes, sum(milliseconds) AS milliseconds
             FROM traffic LEFT JOIN destinations ON id = destination GROUP BY 1, 2 ORDER BY 1, 2
-            """)
-        for row in traffic {
-            let place = try row.needInteger("place")
-            names[place] = try row.needText("name")
-            counts[place, default: []].append(
-                Count(
-                    outcome: try row.needText("outcome"), attempts: try row.needInteger("attempts"),
-                    bytes: try row.needInteger("bytes"), time: .milliseconds(try row.needInteger("milliseconds"))))
-        }
-        var latencies: [Int: [Traffic.Latency]] = [:]
-        let times = try db.rows(
+            """, db)
+        let latencies = try byPlace(
             """
             SELECT coalesce(id, 0) AS place, at_most, sum(attempts) AS attempts
             FROM latency LEFT JOIN destinations ON id = destination GROUP BY 1, 2 ORDER BY 1, 2
-            """)
-        for row in times {
-            let number = try row.needInteger("place")
-            let before = latencies[number]?.last?.attempts ?? 0
-            latencies[number, default: []].append(
-                Traffic.Latency(
-                    atMost: .milliseconds(try row.needInteger("at_most")),
-                    attempts: try before + row.needInteger("attempts")))
+            """, db)
+        return try counts.sorted { $0.key < $1.key }.map { place, rows in
+            var attempts = 0
+            return Traffic(
+                destination: try rows.last?.needText("name") ?? "",
+                counts: try rows.map { row in
+                    Count(
+                        outcome: try row.needText("outcome"), attempts: try row.needInteger("attempts"),
+                        bytes: try row.needInteger("bytes"), time: .milliseconds(try row.needInteger("milliseconds")))
+                },
+                latencies: try (latencies[place] ?? []).map { row in
+                    attempts += try row.needInteger("attempts")
+                    return Latency(atMost: .milliseconds(try row.needInteger("at_most")), attempts: attempts)
+                })
         }
-        return counts.keys.sorted().map { number in
-            Traffic(
-                destination: names[number] ?? "", counts: counts[number] ?? [], latencies: latencies[number] ?? [])
-        }
+    }
+
+    private static func byPlace(_ sql: String, _ db: Database) throws -> [Int: [Row]] {
+        try Dictionary(grouping: db.rows(sql)) { try $0.needInteger("place") }
     }
 }

@@ -16,32 +16,26 @@ package enum StoredBundle {
     }
 
     package static func sidecar(_ sha256: Digest, _ folder: QueueFolder) -> Sidecar? {
-        sidecar(sha256, at: folder.sidecarPath(sha256))
+        let found = sidecar(at: folder.sidecarPath(sha256))
+        return found?.facts.sha256 == sha256 ? found : nil
     }
 
     /// The sidecar beside a bundle of any folder; nil if it is of another bundle.
     package static func sidecar(_ facts: CaptureFacts, beside bundle: FilePath) -> Sidecar? {
-        let found = sidecar(facts.sha256, at: sidecarPath(beside: bundle))
-        return found?.facts.identity == facts.identity ? found : nil
+        let found = unverifiedSidecar(beside: bundle)
+        return found?.facts.sha256 == facts.sha256 && found?.facts.identity == facts.identity ? found : nil
     }
 
     /// Reads what is beside a bundle before the bundle itself is read.
     package static func unverifiedSidecar(beside bundle: FilePath) -> Sidecar? {
-        sidecar(nil, at: sidecarPath(beside: bundle))
-    }
-
-    private static func sidecarPath(beside bundle: FilePath) -> FilePath {
         var path = bundle
         path.extension = "json"
-        return path
+        return sidecar(at: path)
     }
 
-    private static func sidecar(_ sha256: Digest?, at path: FilePath) -> Sidecar? {
-        guard let file = try? FileHandle.readingPlainFile(path, followsLinks: false),
-            let bytes = try? file.readAll(limit: Sidecar.sizeLimit), let sidecar = Sidecar(decoding: bytes),
-            sha256 == nil || sidecar.facts.sha256 == sha256
-        else { return nil }
-        return sidecar
+    private static func sidecar(at path: FilePath) -> Sidecar? {
+        let file = try? FileHandle.readingPlainFile(path, followsLinks: false)
+        return (try? file?.readAll(limit: Sidecar.sizeLimit)).flatMap { Sidecar(decoding: $0) }
     }
 }
 

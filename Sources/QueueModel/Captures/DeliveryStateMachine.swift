@@ -2,46 +2,35 @@
 public enum DeliveryStateMachine {
     /// - Returns: nil if the table has an empty cell, which means that the state refuses the event.
     public static func next(_ state: DeliveryState, _ event: DeliveryEvent) -> DeliveryState? {
-        switch event {
-        case .claim, .accept, .complete, .fail, .reject, .conflict, .park: afterTry(state, event)
-        case .hold, .release, .cancel, .retry, .record: afterUser(state, event)
-        case .push: state == .cancelled ? .pending : state
-        case .damage: [.completed, .held, .cancelled, .quarantined].contains(state) ? nil : .quarantined
-        case .restore: state == .quarantined ? .pending : nil
-        case .lose, .resend: state == .completed ? .pending : nil
-        }
+        let (sources, target): ([DeliveryState], DeliveryState) =
+            switch event {
+            case .claim: ([.pending, .failed], .uploading)
+            case .accept: ([.uploading], .processing)
+            case .complete: ([.uploading, .processing], .completed)
+            case .fail: ([.uploading, .processing], .failed)
+            // A delivery can reach its lifetime between two tries.
+            case .reject: ([.pending, .uploading, .processing, .failed], .permanentlyFailed)
+            case .conflict: ([.uploading, .processing], .conflict)
+            case .park: ([.uploading, .processing], .pending)
+            case .hold: ([.pending, .uploading, .failed], .held)
+            case .release: ([.held], .pending)
+            case .cancel: (allBut(.completed, .cancelled), .cancelled)
+            case .retry: ([.failed, .permanentlyFailed, .conflict, .cancelled], .pending)
+            case .record: (allBut(.completed), .completed)
+            case .push: ([state], state == .cancelled ? .pending : state)
+            case .damage: (allBut(.completed, .held, .cancelled, .quarantined), .quarantined)
+            case .restore: ([.quarantined], .pending)
+            case .lose, .resend: ([.completed], .pending)
+            }
+        return sources.contains(state) ? target : nil
+    }
+
+    private static func allBut(_ states: DeliveryState...) -> [DeliveryState] {
+        DeliveryState.allCases.filter { !states.contains($0) }
     }
 
     /// Whether the event comes before the result of a try is known. The server may then have the capture.
     package static func interrupts(_ state: DeliveryState, _ event: DeliveryEvent) -> Bool {
         [.uploading, .processing].contains(state) && [.hold, .cancel, .damage].contains(event)
-    }
-
-    /// The events of a run and of the server's answers.
-    private static func afterTry(_ state: DeliveryState, _ event: DeliveryEvent) -> DeliveryState? {
-        switch (state, event) {
-        case (.pending, .claim), (.failed, .claim): .uploading
-        case (.uploading, .accept): .processing
-        case (.uploading, .complete), (.processing, .complete): .completed
-        case (.uploading, .fail), (.processing, .fail): .failed
-        // A delivery can reach its lifetime between two tries.
-        case (.pending, .reject), (.uploading, .reject), (.processing, .reject), (.failed, .reject): .permanentlyFailed
-        case (.uploading, .conflict), (.processing, .conflict): .conflict
-        case (.uploading, .park), (.processing, .park): .pending
-        default: nil
-        }
-    }
-
-    private static func afterUser(_ state: DeliveryState, _ event: DeliveryEvent) -> DeliveryState? {
-        switch (state, event) {
-        case (.pending, .hold), (.uploading, .hold), (.failed, .hold): .held
-        case (.held, .release): .pending
-        case (.completed, .cancel), (.cancelled, .cancel): nil
-        case (_, .cancel): .cancelled
-        case (.failed, .retry), (.permanentlyFailed, .retry), (.conflict, .retry), (.cancelled, .retry): .pending
-        case (.completed, .record): nil
-        case (_, .record): .completed
-        default: nil
-        }
     }
 }

@@ -54,16 +54,9 @@ struct CopyInspection {
     }
 
     private func unseen(_ db: Database) throws -> [(CaptureRecord, DeliveryRecord)] {
-        let numbers = try db.mapped(
-            """
-            SELECT id FROM deliveries WHERE destination = ? AND copy = 'unseen' AND id > ? ORDER BY id LIMIT ?
-            """, [destination.number, last, Self.group]
-        ) { try $0.needInteger("id") }
-        return try numbers.compactMap { number in
-            guard let delivery = try DeliveryRecord.one(db, number),
-                let capture = try CaptureRecord.one(db, sequence: delivery.capture)
-            else { return nil }
-            return (capture, delivery)
+        let condition = "WHERE destination = ? AND copy = 'unseen' AND id > ? ORDER BY id LIMIT ?"
+        return try DeliveryRecord.all(db, condition, [destination.number, last, Self.group]).compactMap { delivery in
+            try CaptureRecord.one(db, sequence: delivery.capture).map { ($0, delivery) }
         }
     }
 }

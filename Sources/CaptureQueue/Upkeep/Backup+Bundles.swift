@@ -7,13 +7,7 @@ import SystemPackage
 
 extension Backup {
     /// A row of the copy whose bytes were not deleted.
-    private struct Item {
-        let sequence: Int
-        let id: String
-        let sha256: Digest
-        let bytes: Int
-        let isSpooled: Bool
-    }
+    private typealias Item = (sequence: Int, id: String, sha256: Digest, bytes: Int, isSpooled: Bool)
 
     /// Copies what the folder does not have yet.
     ///
@@ -52,10 +46,11 @@ extension Backup {
         let sql = """
             SELECT seq, id, sha256, bytes, holding FROM captures WHERE holding <> 'removed' AND seq > ? ORDER BY seq LIMIT 100
             """
-        return try db.rows(sql, [last]).map { row in
-            Item(
-                sequence: try row.needInteger("seq"), id: try row.needText("id"), sha256: try row.digest("sha256"),
-                bytes: try row.needInteger("bytes"), isSpooled: try row.needText("holding") == Holding.spool.rawValue)
+        return try db.mapped(sql, [last]) { row in
+            (
+                try row.needInteger("seq"), try row.needText("id"), try row.digest("sha256"),
+                try row.needInteger("bytes"), try row.needText("holding") == Holding.spool.rawValue
+            )
         }
     }
 

@@ -23,10 +23,7 @@ extension Salvage {
     }
 
     /// What a row says about the files of its bundle.
-    private struct Listed {
-        let holding: Holding
-        let byteCount: Int
-    }
+    private typealias Listed = (holding: Holding, byteCount: Int)
 
     /// - Returns: what the copy lists; nil if it is not sound.
     /// - Throws: an error that says nothing about the database, such as that of a full disk.
@@ -44,9 +41,7 @@ extension Salvage {
             let listed = try copy.read { db in
                 let sql = "SELECT sha256, holding, bytes FROM captures WHERE holding <> 'removed'"
                 return try db.mapped(sql, []) { row in
-                    let holding = try Holding(rawValue: row.needText("holding"))
-                    guard let holding else { throw QueueError.corruptRecord("unknown holding") }
-                    return (try row.digest("sha256"), Listed(holding: holding, byteCount: try row.needInteger("bytes")))
+                    (try row.digest("sha256"), (try CaptureRecord.holding(row), try row.needInteger("bytes")))
                 }
             }
             try finish(copy)

@@ -84,18 +84,13 @@ public struct QueueFolder: Hashable, Sendable {
         return (try? home.removeFile(name)) ?? false
     }
 
-    /// Makes the missing folders. An existing folder must be private to the user first.
+    /// Makes the missing folders, private to the user. An existing folder must be private before.
     ///
     /// - Returns: the folders that were made.
     @discardableResult
     package func createChecked() throws(QueueError) -> [FilePath] {
         try requireText()
         if let whole = try? FileStatus.of(path), whole.kind == .folder { try Self.requirePrivate(path, whole) }
-        return try make()
-    }
-
-    /// Makes the missing folders, private to the user, and returns them.
-    private func make() throws(QueueError) -> [FilePath] {
         do throws(NativeError) {
             var made = try Folders.create(path, mode: 0o700)
             for folder in folders { made += try Folders.create(folder, mode: 0o700) }

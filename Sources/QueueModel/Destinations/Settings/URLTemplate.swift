@@ -59,16 +59,10 @@ public struct URLTemplate: Hashable, Sendable {
 
     /// Escapes all bytes except the unreserved characters (RFC 3986 section 2.3).
     package static func escaped(bytes: some Sequence<UInt8>) -> String {
-        var escaped = ""
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                escaped.unicodeScalars.append(Unicode.Scalar(byte))
-            default: escaped += "%" + Hex.encode([byte]).uppercased()
-            }
-        }
-        return escaped
+        bytes.map { byte in
+            unreserved.contains(byte) ? String(Unicode.Scalar(byte)) : "%" + Hex.encode([byte]).uppercased()
+        }.joined()
     }
+
+    private static let unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8
 }

@@ -89,7 +89,7 @@ extension QueueClock {
             }
             var memory = Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor)
             (memory.latest, memory.elapsed) = (try row.needInteger("latest"), try row.needInteger("elapsed"))
-            memory.looked = try row.integer("elapsed_at").map { Looked(boot: boot ?? "", sinceBoot: $0) }
+            memory.looked = try row.integer("elapsed_at").map { (boot ?? "", $0) }
             return memory
         }
         return memories.first ?? Memory(lastSeen: 0)

@@ -21,7 +21,7 @@ public struct QueueClock: Sendable {
     }
 
     /// The times that the queue remembers.
-    package struct Memory: Hashable, Sendable {
+    package struct Memory: Sendable {
         package var lastSeen: Int
         /// The clock values when the wall clock was first trusted after this start of the machine.
         package var anchor: Times?
@@ -30,7 +30,7 @@ public struct QueueClock: Sendable {
         /// How much time has passed by the boot clock, in milliseconds; never more than has really passed.
         package var elapsed = 0
         /// The boot clock when `elapsed` was last counted; nil before the first time.
-        package var looked: Looked?
+        package var looked: (boot: String, sinceBoot: Int)?
 
         package init(lastSeen: Int, anchor: Times? = nil) {
             self.lastSeen = lastSeen
@@ -38,19 +38,8 @@ public struct QueueClock: Sendable {
         }
     }
 
-    /// A reading of the boot clock.
-    package struct Looked: Hashable, Sendable {
-        package let boot: String
-        package let sinceBoot: Int
-
-        package init(boot: String, sinceBoot: Int) {
-            self.boot = boot
-            self.sinceBoot = sinceBoot
-        }
-    }
-
     /// The times that can be trusted.
-    package struct Reading: Hashable, Sendable {
+    package struct Reading: Sendable {
         package let wall: Int
         /// The time for records. It is never earlier than a time that was seen before.
         package let recordTime: Int
@@ -109,7 +98,7 @@ public struct QueueClock: Sendable {
         if let looked = memory.looked {
             memory.elapsed += looked.boot == now.boot ? max(0, now.sinceBoot - looked.sinceBoot) : now.sinceBoot
         }
-        memory.looked = Looked(boot: now.boot, sinceBoot: now.sinceBoot)
+        memory.looked = (now.boot, now.sinceBoot)
         return Reading(wall: now.wall, recordTime: recordTime, believed: believed, memory: memory)
     }
 }

@@ -65,7 +65,10 @@ public final class QueueRun: Sendable {
         try SessionOutbox(queue: queue).recover()
         // Until now the file was that of the run before.
         defer { BegunClaims.remove(folder) }
-        let inbox = try takeInbox()
+        // What lies in the inbox is taken before the run decides what is due.
+        let inbox = Inbox(queue, trust: options.trust) { self.isEnding }
+        try inbox.refresh()
+        inbox.take()
         let returned = try queue.store.returned()
         let first = try queue.store.write { db in
             let now = try queue.clock.observe(db)
@@ -89,14 +92,6 @@ public final class QueueRun: Sendable {
             queue, options, owner: owner, bell: bell, inbox: inbox, run: self, writer: writer
         ).supervise()
         return try finish()
-    }
-
-    /// Takes what lies in the inbox before the run decides what is due.
-    private func takeInbox() throws -> Inbox {
-        let inbox = Inbox(queue, trust: options.trust) { self.isEnding }
-        try inbox.refresh()
-        inbox.take()
-        return inbox
     }
 
     private func finish() throws -> RunResult {

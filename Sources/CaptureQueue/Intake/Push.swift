@@ -45,7 +45,11 @@ struct Push: Sendable {
                 destinations.first(where: \.isDefault)?.name
             )
         }
-        if settings.requiresEncryption { try queue.requireEncryption() }
+        if settings.requiresEncryption, StorageEncryption(of: queue.folder.spool) == .unknown {
+            throw QueueError(
+                .encryption, "the disk of the spool is not known to be encrypted, which require-encrypted asks for",
+                of: queue.folder.spool)
+        }
         if settings.requiresTrust { options.requiresTrust = true }
         self.options = options
     }
@@ -106,16 +110,6 @@ struct Push: Sendable {
             failure.cause = error.isDiskFull ? .diskFull : nil
             throw failure
         }
-    }
-}
-
-extension UploadQueue {
-    /// - Throws: `limit.encryption`.
-    fileprivate func requireEncryption() throws(QueueError) {
-        guard StorageEncryption(of: folder.spool) == .unknown else { return }
-        throw QueueError(
-            .encryption, "the disk of the spool is not known to be encrypted, which require-encrypted asks for",
-            of: folder.spool)
     }
 }
 

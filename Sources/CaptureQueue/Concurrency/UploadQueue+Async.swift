@@ -1,6 +1,7 @@
 import CaptureNative
 import QueueFiles
 public import QueueModel
+import Synchronization
 public import SystemPackage
 
 /// The calls that take long, for Swift concurrency.
@@ -12,7 +13,7 @@ extension UploadQueue {
     /// - Throws: as the call without `async`; `CancellationError` before the push begins.
     @discardableResult
     public func push(_ path: FilePath, _ options: PushOptions = PushOptions()) async throws -> Pushed {
-        try await OwnThread.run { _ in try self.push(path, options) }
+        try await OwnThread.run { try self.push(path, options) }
     }
 
     /// Sends the waiting deliveries. Cancelling the task stops the run as `QueueRun.stop()` does: nothing new is
@@ -25,7 +26,7 @@ extension UploadQueue {
         _ options: RunOptions = RunOptions(), onEvent: @escaping @Sendable (QueueEvent) -> Void = { _ in }
     ) async throws -> RunResult {
         let run = QueueRun(self, options, onEvent: onEvent)
-        return try await OwnThread.run(onCancel: { run.stop() }) { _ in try run.perform() }
+        return try await OwnThread.run(onCancel: { run.stop() }) { try run.perform() }
     }
 }
 
@@ -39,9 +40,10 @@ extension UploadQueue.Upkeep {
         _ options: PruneOptions = PruneOptions(),
         deliver: @escaping @Sendable (_ id: String, _ bytes: Int) throws -> Void = { _, _ in }
     ) async throws -> PruneResult {
-        try await OwnThread.run { cancellation in
+        let isCancelled = Mutex(false)
+        return try await OwnThread.run(onCancel: { isCancelled.withLock { $0 = true } }) {
             try self.prune(options) { id, bytes in
-                try cancellation.check()
+                if isCancelled.withLock(\.self) { throw CancellationError() }
                 try deliver(id, bytes)
             }
         }

@@ -84,9 +84,7 @@ extension SettingForm where Value == Bool {
     static var flag: Self {
         Self(expected: " must be yes or no", read: { ["yes": true, "no": false][$0] }, write: { $0 ? "yes" : "no" })
     }
-}
 
-extension SettingForm where Value == Bool {
     /// Whether the status alone is a proof.
     static var proof: Self {
         Self(expected: " must be status or not set", read: { $0 == "status" ? true : nil }, write: { _ in "status" })

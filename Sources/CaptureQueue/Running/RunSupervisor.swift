@@ -180,9 +180,7 @@ final class RunSupervisor {
         for number in 0..<(destinations.map(\.pace.concurrency).max() ?? 0) {
             for threads in fresh where number < threads.destination.pace.concurrency {
                 let destination = threads.destination
-                let isStarted = threads.start(
-                    number
-                ) { lane in
+                let isStarted = threads.start(number) { lane in
                     let transport = shares.make(destination) { owner.report(.warning, destination, $0) }
                     return DestinationWorker(
                         queue, destination, by: transport, writer: writer, lane: lane, owner: owner)

@@ -50,28 +50,31 @@ public struct QueueSettings: Hashable, Sendable {
 
     /// - Throws: `value.invalid`.
     public mutating func set(_ name: Name, _ text: String) throws(QueueError) {
+        func value<Value>(_ value: Value?, _ fault: String) throws(QueueError) -> Value {
+            guard let value else { throw QueueError(.valueInvalid, fault, of: name.rawValue) }
+            return value
+        }
+        func size() throws(QueueError) -> Int {
+            try value(ByteSize.bytes(text), "\(text) is not a size, expected for example 500MB, 2GiB or none")
+        }
+        func isOn(_ on: String = "on", _ off: String = "off") throws(QueueError) -> Bool {
+            try value([on: true, off: false][text], "is \(text), expected \(on) or \(off)")
+        }
         switch name {
-        case .retention: retention = try .parse(age: text, of: name.rawValue)
-        case .warnAt: warnAt = try ByteSize.parse(text, of: name.rawValue)
-        case .limit: limit = text == "none" ? nil : try ByteSize.parse(text, of: name.rawValue)
-        case .freeFloor: freeFloor = try FreeFloor.parse(text, of: name.rawValue)
-        case .evictUploaded: evictsUploaded = try Self.isOn(text, on: "on", off: "off", name)
-        case .requireTrusted: requiresTrust = try Self.isOn(text, on: "yes", off: "no", name)
-        case .requireEncrypted: requiresEncryption = try Self.isOn(text, on: "on", off: "off", name)
+        case .retention:
+            let fault = "\(text) is not a time span, expected for example 7d, 12h or 90s"
+            retention = try value(Duration(age: text), fault)
+        case .warnAt: warnAt = try size()
+        case .limit: limit = text == "none" ? nil : try size()
+        case .freeFloor: freeFloor = text == "default" ? .standard : text == "none" ? .none : .bytes(try size())
+        case .evictUploaded: evictsUploaded = try isOn()
+        case .requireTrusted: requiresTrust = try isOn("yes", "no")
+        case .requireEncrypted: requiresEncryption = try isOn()
         case .inbox:
-            guard text == "none" || text.utf8.first == UInt8(ascii: "/") else {
-                throw QueueError(
-                    .valueInvalid, "is \(text), expected the absolute path of a folder, or none", of: name.rawValue)
-            }
-            inbox = text == "none" ? nil : text
+            let path = text.utf8.first == UInt8(ascii: "/") ? text : nil
+            let fault = "is \(text), expected the absolute path of a folder, or none"
+            inbox = text == "none" ? nil : try value(path, fault)
         }
-    }
-
-    private static func isOn(_ text: String, on: String, off: String, _ name: Name) throws(QueueError) -> Bool {
-        guard text == on || text == off else {
-            throw QueueError(.valueInvalid, "is \(text), expected \(on) or \(off)", of: name.rawValue)
-        }
-        return text == on
     }
 }
 
@@ -96,14 +99,6 @@ public enum FreeFloor: Hashable, Sendable {
         case .standard: "default"
         case .bytes(let bytes): ByteSize.text(bytes)
         case .none: "none"
-        }
-    }
-
-    static func parse(_ text: String, of name: String) throws(QueueError) -> FreeFloor {
-        switch text {
-        case "default": .standard
-        case "none": .none
-        default: .bytes(try ByteSize.parse(text, of: name))
         }
     }
 }
@@ -145,13 +140,6 @@ extension Duration {
         self = .seconds(count * unit.seconds)
     }
 
-    static func parse(age text: String, of name: String) throws(QueueError) -> Duration {
-        guard let age = Duration(age: text) else {
-            throw QueueError(.valueInvalid, "\(text) is not a time span, expected for example 7d, 12h or 90s", of: name)
-        }
-        return age
-    }
-
     /// The text for the span, rounded up to whole seconds.
     public var age: String {
         let seconds = (milliseconds + 999) / 1000
@@ -186,13 +174,6 @@ public enum ByteSize {
         guard let count = WholeNumber.parse(text.without(last: unit.name.utf8.count)) else { return nil }
         let (bytes, overflows) = count.multipliedReportingOverflow(by: unit.bytes)
         return overflows || bytes > 1 << 53 ? nil : bytes
-    }
-
-    package static func parse(_ text: String, of name: String) throws(QueueError) -> Int {
-        guard let bytes = bytes(text) else {
-            throw QueueError(.valueInvalid, "\(text) is not a size, expected for example 500MB, 2GiB or none", of: name)
-        }
-        return bytes
     }
 
     /// The shortest text that is still exact.

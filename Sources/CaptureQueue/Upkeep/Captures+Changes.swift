@@ -36,26 +36,18 @@ extension UploadQueue.Captures {
         if filter.states.isEmpty { filter.states = change.candidates }
         var before = Int.max
         while true {
-            let (ids, last, count, absent) = try queue.store.write(isDryRun: options.isDryRun) { db in
-                try step(change, of: filter, options, before: before, db)
+            let (records, changed) = try queue.store.write(isDryRun: options.isDryRun) { db in
+                let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
+                let now = try now(options, db)
+                return (records, try records.filter { try apply(change, to: $0, options, at: now, db) })
             }
-            for id in ids { try deliver(id) }
-            withoutBytes += absent
-            guard let last, count == Self.changesAtOnce else { return withoutBytes }
-            before = last
+            for record in changed { try deliver(record.id) }
+            withoutBytes += records.count { record in
+                change.sends && !record.holding.hasBytes && !Self.inState(for: change, record, options).isEmpty
+            }
+            guard let last = records.last, records.count == Self.changesAtOnce else { return withoutBytes }
+            before = last.sequence
         }
-    }
-
-    private func step(
-        _ change: UserChange, of filter: CaptureFilter, _ options: ChangeOptions, before: Int, _ db: Database
-    ) throws -> (ids: [String], last: Int?, count: Int, absent: Int) {
-        let records = try db.captures(filter, before: before, limit: Self.changesAtOnce)
-        let now = try now(options, db)
-        let changed = try records.filter { try apply(change, to: $0, options, at: now, db) }
-        let absent = records.count { record in
-            change.sends && !record.holding.hasBytes && !Self.inState(for: change, record, options).isEmpty
-        }
-        return (changed.map(\.id), records.last?.sequence, records.count, absent)
     }
 
     private func now(_ options: ChangeOptions, _ db: Database) throws -> QueueClock.Reading {

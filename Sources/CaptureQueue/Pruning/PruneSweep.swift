@@ -190,31 +190,13 @@ struct PruneSweep {
 
     /// Deletes again what an earlier prune had decided to delete and may not have finished.
     mutating func finishEarlier() throws {
-        var after = 0
-        while true {
-            let rows = try queue.store.turn { _ in
-                let rows = try removing(after: after, limit: 2000)
-                for row in rows {
-                    let permit = RetentionPolicy.permitToFinish(
-                        try row.digest("sha256"), try CaptureRecord.holding(row),
-                        isReference: try row.text("reference") != nil)
-                    if let permit { remove(permit, try row.needInteger("seq")) }
-                }
-                return rows
+        try queue.store.eachRemoving(limit: 2000) { rows, _ in
+            for row in rows {
+                let permit = RetentionPolicy.permitToFinish(
+                    try row.digest("sha256"), try CaptureRecord.holding(row),
+                    isReference: try row.text("reference") != nil)
+                if let permit { remove(permit, try row.needInteger("seq")) }
             }
-            guard let last = try rows.last?.needInteger("seq") else { return }
-            after = last
-        }
-    }
-
-    /// The captures whose deletion was decided, and is not recorded as done.
-    private func removing(after sequence: Int, limit: Int) throws -> [Row] {
-        try queue.store.read {
-            try $0.rows(
-                """
-                SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing
-                WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT ?
-                """, [sequence, limit])
         }
     }
 
@@ -230,32 +212,41 @@ struct PruneSweep {
 
     /// Syncs the folders, so that no deleted file comes back, and then records the captures as removed.
     func finish() throws {
-        var after = 0
-        while true {
-            let isMore = try queue.store.turn { turn -> Bool in
-                // This includes captures of another prune: it unlinks their files in the turn in which it decides.
-                let rows = try removing(after: after, limit: 20_000)
-                guard let last = try rows.last?.needInteger("seq") else { return false }
-                for shard in Set(try rows.map { QueueFolder.shard(try $0.digest("sha256")) }) {
-                    try queue.spool.synchronize(shard: shard)
-                }
-                let done = try rows.map { try $0.needInteger("seq") }.filter { !stuck.contains($0) }
-                // Write in steps, because SQLite keeps the changes of a transaction in memory until it ends.
-                for start in stride(from: 0, to: done.count, by: 1000) {
-                    try turn.write { db in
-                        let now = try queue.clock.recordTime(db)
-                        for sequence in done[start..<min(start + 1000, done.count)] {
-                            try db.run(
-                                "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?",
-                                [now, sequence])
-                        }
+        // This includes captures of another prune: it unlinks their files in the turn in which it decides.
+        try queue.store.eachRemoving(limit: 20_000) { rows, turn in
+            for shard in Set(try rows.map { QueueFolder.shard(try $0.digest("sha256")) }) {
+                try queue.spool.synchronize(shard: shard)
+            }
+            let done = try rows.map { try $0.needInteger("seq") }.filter { !stuck.contains($0) }
+            // Write in steps, because SQLite keeps the changes of a transaction in memory until it ends.
+            for start in stride(from: 0, to: done.count, by: 1000) {
+                try turn.write { db in
+                    let now = try queue.clock.recordTime(db)
+                    for sequence in done[start..<min(start + 1000, done.count)] {
+                        try db.run(
+                            "UPDATE captures SET holding = 'removed', removed_at = ? WHERE seq = ?", [now, sequence])
                     }
                 }
-                try turn.shrink(pages: 500)
-                after = last
-                return true
             }
-            guard isMore else { return }
+            try turn.shrink(pages: 500)
+        }
+    }
+}
+
+extension QueueStore {
+    /// Hands over the captures whose deletion was decided, and is not recorded as done: a turn for each step.
+    fileprivate func eachRemoving(limit: Int, _ body: ([Row], WriterTurn) throws -> Void) throws {
+        let sql = """
+            SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing
+            WHERE holding = 'removing' AND seq > ? ORDER BY seq LIMIT ?
+            """
+        var after: Int? = 0
+        while let start = after {
+            after = try turn { turn in
+                let rows = try read { try $0.rows(sql, [start, limit]) }
+                if !rows.isEmpty { try body(rows, turn) }
+                return try rows.last?.needInteger("seq")
+            }
         }
     }
 }

@@ -109,27 +109,20 @@ extension QueueStore {
 extension QueueError {
     /// Converts an error of SQLite to words for people; `QueueStore.isOfFullDisk` must be false for it.
     static func database(_ error: DatabaseError, _ path: FilePath) -> QueueError {
-        switch error.resultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED:
-            QueueError(.busy, "another program holds the database", of: path)
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
-            QueueError(.damaged, "the database is damaged", of: path)
-        case .SQLITE_IOERR:
-            QueueError(
-                .inputOutput, "the database cannot be read or written", of: path,
-                cause: ProcessLimits.fileSize.map { _ in .fileSize },
-                values: ProcessLimits.fileSize.map { [String($0)] } ?? [])
-        case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH:
-            QueueError(.inputOutput, "the database cannot be opened", of: path)
-        case .SQLITE_READONLY:
-            QueueError(.inputOutput, "the database cannot be written: it is read-only", of: path)
-        case .SQLITE_NOMEM:
-            QueueError(.inputOutput, "memory ran out", of: path)
-        default:
+        let (code, message): (Code, String) =
+            switch error.resultCode {
+            case .SQLITE_BUSY, .SQLITE_LOCKED: (.busy, "another program holds the database")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
+            case .SQLITE_IOERR: (.inputOutput, "the database cannot be read or written")
+            case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_AUTH: (.inputOutput, "the database cannot be opened")
+            case .SQLITE_READONLY: (.inputOutput, "the database cannot be written: it is read-only")
+            case .SQLITE_NOMEM: (.inputOutput, "memory ran out")
             // For example a missing table or a violated constraint. Our own statements cannot cause these.
-            QueueError(
-                .damaged, "another program may have changed the database (SQLite code \(error.resultCode.rawValue))",
-                of: path)
-        }
+            default:
+                (.damaged, "another program may have changed the database (SQLite code \(error.resultCode.rawValue))")
+            }
+        let limit = error.resultCode == .SQLITE_IOERR ? ProcessLimits.fileSize : nil
+        return QueueError(
+            code, message, of: path, cause: limit.map { _ in .fileSize }, values: limit.map { [String($0)] } ?? [])
     }
 }

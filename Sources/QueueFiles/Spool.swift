@@ -239,7 +239,7 @@ package final class BytesTagger {
     private let poly: Poly1305
 
     package init() throws(NativeError) {
-        key = try RandomBytes.make(BytesTag.keyLength)
+        key = try RandomBytes.make(Poly1305.keyLength)
         poly = try Poly1305(key: key)
     }
 

@@ -1,4 +1,5 @@
 public import CaptureBundle
+import CaptureNative
 
 /// Where the bytes of a capture are (Spec/queue.md section 3).
 public enum Holding: String, Sendable, CaseIterable {
@@ -124,20 +125,17 @@ package struct BodyHash: Hashable, Sendable {
 ///
 /// Both are made at push, while the bytes are copied. When sending, the tag is much cheaper than another SHA-256.
 package struct BytesTag: Hashable, Sendable {
-    package static let keyLength = 32
-    package static let tagLength = 16
-
     /// The key, then the tag: 48 bytes, as the database stores them.
     package let bytes: [UInt8]
 
     /// Returns nil unless there are exactly 48 bytes.
     package init?(bytes: [UInt8]) {
-        guard bytes.count == Self.keyLength + Self.tagLength else { return nil }
+        guard bytes.count == Poly1305.keyLength + Poly1305.tagLength else { return nil }
         self.bytes = bytes
     }
 
-    package var key: [UInt8] { Array(bytes[..<Self.keyLength]) }
-    package var tag: [UInt8] { Array(bytes[Self.keyLength...]) }
+    package var key: [UInt8] { Array(bytes[..<Poly1305.keyLength]) }
+    package var tag: [UInt8] { Array(bytes[Poly1305.keyLength...]) }
 }
 
 /// How to check the bytes of a file: by their SHA-256, or by the tag that was made when they were stored.

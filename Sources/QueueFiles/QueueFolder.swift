@@ -78,6 +78,15 @@ public struct QueueFolder: Hashable, Sendable {
     /// Whether there is a database. An empty file does not count.
     package var exists: Bool { ((try? FileStatus.ofName(database).size) ?? 0) > 0 }
 
+    /// Takes a lock of the folder.
+    ///
+    /// - Throws: `queue.busy` with this message if another process held it the whole time; `io.failed`.
+    package func take(_ lock: FilePath, milliseconds: Int, orSay message: String) throws(QueueError) -> FileLock {
+        let taken = try onFile(lock) { try FileLock.take(lock, milliseconds: milliseconds) }
+        guard let taken else { throw QueueError(.busy, message, of: path) }
+        return taken
+    }
+
     /// Removes a file of the folder; returns false if there is none, or if it cannot be removed.
     package func remove(_ name: FilePath.Component) -> Bool {
         guard let home = try? FolderHandle(path) else { return false }

@@ -48,8 +48,7 @@ public final class QueueRun: Sendable {
     public func perform() throws -> RunResult {
         if let readOnly = queue.store.readOnly { throw readOnly }
         let folder = queue.folder
-        let taken = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 100) }
-        guard let lock = taken else { throw QueueError(.busy, "another run owns the queue", of: folder.path) }
+        let lock = try folder.take(folder.runLock, milliseconds: 100, orSay: "another run owns the queue")
         defer { lock.unlock() }
         queue.store.setRunner { self.isEnding }
         defer { queue.store.setRunner(isEnding: nil) }

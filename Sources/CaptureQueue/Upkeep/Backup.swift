@@ -27,8 +27,7 @@ extension UploadQueue.Upkeep {
         let target = QueueFolder(path: path)
         let mark = BackupMark(queue: try queue.number())
         try mark.claim(target)
-        let lock = try onFile(target.runLock) { try FileLock.take(target.runLock, milliseconds: 0) }
-        guard let lock else { throw QueueError(.busy, "another process is writing this backup", of: path) }
+        let lock = try target.take(target.runLock, milliseconds: 0, orSay: "another process is writing this backup")
         defer { lock.unlock() }
         var backup = Backup(queue, target)
         return try backup.run()
@@ -205,8 +204,7 @@ extension UploadQueue {
         guard let mark = try BackupMark(in: folder) else {
             throw QueueError(.stateRefused, "is not a backup but a queue", of: folder.path)
         }
-        let lock = try onFile(folder.runLock) { try FileLock.take(folder.runLock, milliseconds: 0) }
-        guard let lock else { throw QueueError(.busy, "another process is using the backup", of: folder.path) }
+        let lock = try folder.take(folder.runLock, milliseconds: 0, orSay: "another process is using the backup")
         defer { lock.unlock() }
         // From here on the folder may have a log of its own.
         try BackupMark(queue: mark.queue, isRestoring: true).write(in: folder)

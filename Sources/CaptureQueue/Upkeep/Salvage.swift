@@ -42,11 +42,8 @@ extension UploadQueue {
         try folder.examine()
         try requireNeed(folder, isForced: isForced)
         guard try folder.exists || Spool(folder: folder).hasBundles() else { throw folder.missing }
-        let locks = try [folder.runLock, folder.lock].map { path in
-            guard
-                let lock = try onFile(path, { try FileLock.take(path, milliseconds: 60_000) })
-            else { throw QueueError(.busy, "another process is using the queue", of: folder.path) }
-            return lock
+        let locks = try [folder.runLock, folder.lock].map {
+            try folder.take($0, milliseconds: 60_000, orSay: "another process is using the queue")
         }
         defer { locks.forEach { $0.unlock() } }
         return try QueueStore.converting(folder) {
@@ -241,7 +238,8 @@ struct Salvage {
             let isThere = try home.status(of: name) != nil
             var others: [String] = []
             for end in ["-wal", "-shm"] where try home.status(of: name.adding(end)) != nil { others.append(end) }
-            if !isThere || !others.isEmpty || !isLinked(as: old, in: home) {
+            // Some file systems give no second name to the database.
+            if !isThere || !others.isEmpty || (try? home.link(DatabaseFile.reading(folder.database), as: old)) == nil {
                 // The database goes first: without it, SQLite cannot apply the old log to another database.
                 for end in (isThere ? [""] : []) + others {
                     try home.move(name.adding(end), to: home, as: old.adding(end))
@@ -251,10 +249,5 @@ struct Salvage {
             try home.synchronize(renamed: name)
             return isThere ? folder.path.appending(old) : nil
         }
-    }
-
-    /// Gives the database a second name. Some file systems have no second names.
-    private func isLinked(as name: FilePath.Component, in home: FolderHandle) -> Bool {
-        (try? home.link(DatabaseFile.reading(folder.database), as: name)) != nil
     }
 }

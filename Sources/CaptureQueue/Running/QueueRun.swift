@@ -11,9 +11,9 @@ public import QueueModel
 /// let result = try run.perform()
 /// ```
 public final class QueueRun: Sendable {
-    private let queue: UploadQueue
-    private let options: RunOptions
-    private let owner: RunOwner
+    let queue: UploadQueue
+    let options: RunOptions
+    let owner: RunOwner
     private let started = MonotonicClock.seconds
 
     /// - Parameter onEvent: called from several threads, but never from two at the same time.
@@ -87,9 +87,7 @@ public final class QueueRun: Sendable {
             throw QueueError(.inputOutput, RunOptions.noThread, of: folder.path)
         }
         defer { writer.end() }
-        try RunSupervisor(
-            queue, options, owner: owner, bell: bell, inbox: inbox, run: self, writer: writer
-        ).supervise()
+        try RunSupervisor(self, bell: bell, inbox: inbox, writer: writer).supervise()
         return try finish()
     }
 

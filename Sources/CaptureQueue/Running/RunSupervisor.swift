@@ -5,12 +5,12 @@ import QueueTransports
 
 /// Supervises a run: the bell, the network, requests to stop, and the end of the work.
 final class RunSupervisor {
-    private let queue: UploadQueue
-    private let options: RunOptions
-    private let owner: RunOwner
+    private let run: QueueRun
+    private var queue: UploadQueue { run.queue }
+    private var options: RunOptions { run.options }
+    private var owner: RunOwner { run.owner }
     private let bell: Doorbell
     private let inbox: Inbox
-    private let run: QueueRun
     private let network = NetworkChanges()
     private let shares: TransportShares
     private let writer: ResultWriter
@@ -29,19 +29,13 @@ final class RunSupervisor {
     /// How long the network must be quiet, in seconds (Spec/queue.md section 13).
     private static let quiet = 0.3
 
-    init(
-        _ queue: UploadQueue, _ options: RunOptions, owner: RunOwner, bell: Doorbell, inbox: Inbox, run: QueueRun,
-        writer: ResultWriter
-    ) {
-        self.queue = queue
-        self.options = options
-        self.owner = owner
+    init(_ run: QueueRun, bell: Doorbell, inbox: Inbox, writer: ResultWriter) {
+        self.run = run
         self.bell = bell
         self.inbox = inbox
-        self.run = run
         self.writer = writer
-        progress = TransfersFile(queue.folder)
-        shares = TransportShares(queue.signers)
+        progress = TransfersFile(run.queue.folder)
+        shares = TransportShares(run.queue.signers)
     }
 
     func supervise() throws {

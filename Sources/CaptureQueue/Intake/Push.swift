@@ -56,7 +56,7 @@ struct Push: Sendable {
 
     /// Whether the bytes of a known capture are not stored again.
     func skips(_ record: CaptureRecord) -> Bool {
-        limits.evictsUploaded && !options.isFromInbox && record.isUploaded(for: options)
+        limits.settings.evictsUploaded && !options.isFromInbox && record.isUploaded(for: options)
     }
 
     /// Warnings about the upload body of a bundle. In the inbox, a note means that the file was left there.

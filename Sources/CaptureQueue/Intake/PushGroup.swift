@@ -105,7 +105,7 @@ struct PushGroup {
                 let needsBytes = try !isRepeated && needsBytes(arrival, record)
                 if needsBytes && arrival.file != nil {
                     let next = try total + arrival.facts.byteCount - replacedBytes(by: arrival, record, db)
-                    let limit = record?.holding == .quarantined ? nil : push.limits.limit
+                    let limit = record?.holding == .quarantined ? nil : push.limits.settings.limit
                     if let refusal = try refusal(of: arrival, limit, total: next, db) { return .failed(refusal) }
                     total = next
                 }
@@ -157,10 +157,7 @@ struct PushGroup {
     // MARK: - Names
 
     /// What this group has renamed into the spool: a bundle with its sidecar, or only the sidecar of a reference.
-    private struct Given {
-        let sha256: Digest
-        let hasBundle: Bool
-    }
+    private typealias Given = (sha256: Digest, hasBundle: Bool)
 
     private func giveNames(_ plans: inout [Plan]) throws -> [Given] {
         var files: [Spool.NewFile] = []
@@ -177,14 +174,14 @@ struct PushGroup {
                 // The sidecar goes first, because a kill could otherwise leave a bundle without its sidecar.
                 if let sidecar = arrival.sidecar?.file, try !keepsSidecar(arrival) {
                     files.append((sidecar, QueueFolder.shard(sha256), QueueFolder.sidecarName(sha256)))
-                    if arrival.file == nil { given.append(Given(sha256: sha256, hasBundle: false)) }
+                    if arrival.file == nil { given.append((sha256, false)) }
                 }
                 guard let file = arrival.file else { continue }
                 if try usesStray(arrival) {
                     used.append(sha256)
                 } else {
                     files.append((file, QueueFolder.shard(sha256), QueueFolder.bundleName(sha256)))
-                    given.append(Given(sha256: sha256, hasBundle: true))
+                    given.append((sha256, true))
                 }
             } catch {
                 plans[index] = .failed(error)
@@ -244,13 +241,12 @@ struct PushGroup {
             error.isDiskFull || error.code == .sessionEnded || error.code == .destinationUnknown
                 || error.code == .destinationRetired
         else { return }
-        for file in given {
-            let sha256 = file.sha256
+        for (sha256, hasBundle) in given {
             let rows = try? queue.store.read { try $0.captures(of: sha256, where: "holding <> 'removed'") }
             guard let rows else { continue }
             let isThere = FileStatus.exists(queue.folder.bundlePath(sha256))
             let permit =
-                file.hasBundle
+                hasBundle
                 ? RetentionPolicy.permitToTakeBack(sha256, rows: rows)
                 : RetentionPolicy.permitForSidecar(sha256, rows: rows, hasBundle: isThere)
             if let permit { try? queue.spool.remove(permit) }

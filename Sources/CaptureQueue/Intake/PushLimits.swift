@@ -27,7 +27,7 @@ final class PushLimits: Sendable {
     }
 
     private let queue: UploadQueue
-    private let settings: QueueSettings
+    let settings: QueueSettings
     private let promised: Mutex<Promised>
     /// What can be deleted. It is looked up for the first refusal of a push.
     private let prunable = Mutex<Prunable??>(nil)
@@ -63,7 +63,7 @@ final class PushLimits: Sendable {
         }
         if try shortage(promising: size, limit, isWritten: isWritten) == 0 { return size }
         if case .nothing = try need() { return 0 }
-        if evictsUploaded {
+        if settings.evictsUploaded {
             let hasRoom = try isWritten && evict(for: size) { try shortage(promising: size, limit, isWritten: true) }
             if hasRoom { return size }
             if !isWritten, try mayFindRoom(for: size, limit) { return 0 }
@@ -127,7 +127,7 @@ final class PushLimits: Sendable {
     ///
     /// - Returns: whether there is room now; false without `evict-uploaded`.
     func makeRoom(for size: Int) throws -> Bool {
-        try evictsUploaded
+        try settings.evictsUploaded
             && evict(for: size) {
                 let used = try queue.store.read { try $0.usedBytes(queue.spool) }
                 return try shortage(with: Promised(used: used + size), settings.limit, settings.room(at: queue.folder))
@@ -158,9 +158,6 @@ final class PushLimits: Sendable {
             return "\(bundles) deleted to make room (\(evicted.bytes) bytes)"
         }
     }
-
-    var evictsUploaded: Bool { settings.evictsUploaded }
-    var limit: Int? { settings.limit }
 
     /// Returns the error for this many bytes in the spool with the bundle; nil if the limit allows them.
     func overLimit(_ limit: Int?, of name: String, size: Int, total: Int, _ db: Database) throws -> QueueError? {

@@ -51,7 +51,9 @@ extension UploadQueue.Destinations {
                 """, [number, after])
             for delivery in deliveries {
                 after = delivery.number
-                if let target, delivery.isMovable {
+                // Only what the destination certainly has none of the bytes of.
+                let isMovable = [.pending, .failed, .held].contains(delivery.state) && !delivery.isInDoubt
+                if let target, isMovable, delivery.remoteID == nil {
                     if try move(delivery, to: target, named: name, at: now, db) { result.moved += 1 }
                 } else {
                     result.kept += 1
@@ -93,12 +95,5 @@ extension UploadQueue.Destinations {
                 delivery.number, from: delivery.state, to: delivery.state, .push, cause: cause, at: now)
         }
         return true
-    }
-}
-
-extension DeliveryRecord {
-    /// Whether it is certain that the destination has none of the bytes.
-    fileprivate var isMovable: Bool {
-        [.pending, .failed, .held].contains(state) && !isInDoubt && remoteID == nil
     }
 }

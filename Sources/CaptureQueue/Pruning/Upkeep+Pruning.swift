@@ -44,20 +44,15 @@ extension UploadQueue.Upkeep {
         result.nextDue = try queue.store.read { db in
             let retention = try options.olderThan ?? QueueSettings(db).retention
             let now = try queue.clock.read(db).believed
-            let left = try Self.firstUploaded(db).map { Duration.milliseconds($0 - now) + retention }
-            return left.flatMap { $0 > .zero ? $0 : nil }
+            let first = try db.integer(
+                """
+                SELECT max(finished_at, stored_at) FROM captures INDEXED BY captures_releasable
+                WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
+                ORDER BY max(finished_at, stored_at) LIMIT 1
+                """)
+            return first.map { .milliseconds($0 - now) + retention }.flatMap { $0 > .zero ? $0 : nil }
         }
         return result
-    }
-
-    /// When the retention began of the uploaded capture that is due first; nil if there is none.
-    static func firstUploaded(_ db: Database) throws -> Int? {
-        try db.integer(
-            """
-            SELECT max(finished_at, stored_at) FROM captures INDEXED BY captures_releasable
-            WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
-            ORDER BY max(finished_at, stored_at) LIMIT 1
-            """)
     }
 }
 

@@ -10,7 +10,6 @@ extension UploadQueue.Destinations {
     /// - Throws: `destination.unknown`.
     public func find(_ name: String) throws -> Destination {
         try queue.store.read { db in
-            _ = try db.destination(name)
             guard let found = try Destination.all(db, "WHERE name = ?", [name]).first else {
                 throw QueueError(.destinationUnknown, "no such destination", of: name)
             }

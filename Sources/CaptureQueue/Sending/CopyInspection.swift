@@ -31,7 +31,12 @@ struct CopyInspection {
     mutating func step(_ transport: any UploadTransport, _ control: SendControl, now: Int) throws -> Bool {
         let started = MonotonicClock.seconds
         guard !isOver, started >= next else { return false }
-        let chosen = try queue.store.read { try unseen($0) }
+        let condition = "WHERE destination = ? AND copy = 'unseen' AND id > ? ORDER BY id LIMIT ?"
+        let chosen = try queue.store.read { db in
+            try DeliveryRecord.all(db, condition, [destination.number, last, Self.group]).compactMap { delivery in
+                try CaptureRecord.one(db, sequence: delivery.capture).map { ($0, delivery) }
+            }
+        }
         guard !chosen.isEmpty else {
             isOver = !isAgain
             (last, isAgain, next) = (0, false, started + pause)
@@ -51,13 +56,6 @@ struct CopyInspection {
             for (delivery, finding) in found { try db.store(finding, of: delivery) }
         }
         return true
-    }
-
-    private func unseen(_ db: Database) throws -> [(CaptureRecord, DeliveryRecord)] {
-        let condition = "WHERE destination = ? AND copy = 'unseen' AND id > ? ORDER BY id LIMIT ?"
-        return try DeliveryRecord.all(db, condition, [destination.number, last, Self.group]).compactMap { delivery in
-            try CaptureRecord.one(db, sequence: delivery.capture).map { ($0, delivery) }
-        }
     }
 }
 

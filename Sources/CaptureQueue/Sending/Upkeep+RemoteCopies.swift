@@ -21,33 +21,22 @@ extension UploadQueue.Upkeep {
                     count += 1
                     let job = SendJob(
                         record.delivered(by: delivery), delivery, token: [], now: 0, held: record.sha256, queue)
-                    let state = transport.confirm(job, SendControl())
-                    if state == .there, !isDryRun { try endDoubt(delivery, of: job, by: transport) }
-                    try settle(state, record, delivery, name, isDryRun, deliver)
+                    func report(_ kind: CheckFinding.Kind, _ text: String, isRepaired: Bool = false) throws {
+                        try deliver(.init(kind: kind, id: record.id, path: name, message: text, isRepaired: isRepaired))
+                    }
+                    switch transport.confirm(job, SendControl()) {
+                    case .there:
+                        if !isDryRun { try endDoubt(delivery, of: job, by: transport) }
+                    case .unknown(let text):
+                        try report(.unconfirmed, "cannot tell whether the upload is there: \(text)")
+                    case .lost(let text):
+                        let isSentAgain = try !isDryRun && lose(delivery, because: text)
+                        try report(.lost, text + (isSentAgain ? "; it is sent again" : ""), isRepaired: isSentAgain)
+                    }
                 }
             }
         }
         return count
-    }
-
-    private func settle(
-        _ state: RemoteState, _ record: CaptureRecord, _ delivery: DeliveryRecord, _ name: String, _ isDryRun: Bool,
-        _ deliver: (CheckFinding) throws -> Void
-    ) throws {
-        switch state {
-        case .there: return
-        case .unknown(let text):
-            try deliver(
-                CheckFinding(
-                    kind: .unconfirmed, id: record.id, path: name,
-                    message: "cannot tell whether the upload is there: \(text)", isRepaired: false))
-        case .lost(let text):
-            let isSentAgain = try !isDryRun && lose(delivery, because: text)
-            try deliver(
-                CheckFinding(
-                    kind: .lost, id: record.id, path: name,
-                    message: text + (isSentAgain ? "; it is sent again" : ""), isRepaired: isSentAgain))
-        }
     }
 
     private func lose(_ delivery: DeliveryRecord, because text: String) throws -> Bool {

@@ -13,14 +13,14 @@ extension Database {
         max(0, coalesce(min(span_until - :elapsed, not_before - :believed), not_before - :wall, 0))
         """
 
-    private static func arguments(_ now: QueueClock.Reading) -> [String: (any DatabaseValueConvertible)?] {
+    private static func arguments(_ now: QueueClock.Reading) -> StatementArguments {
         ["elapsed": now.elapsed, "believed": now.believed, "wall": now.wall]
     }
 
     /// When a delivery is due that has to wait for nothing but its `not_before`.
     func due(of delivery: DeliveryRecord, _ now: QueueClock.Reading) throws -> Int {
-        let arguments = Self.arguments(now).merging(["id": delivery.number]) { one, _ in one }
-        let left = try integer("SELECT \(Self.left) FROM deliveries WHERE id = :id", StatementArguments(arguments))
+        let arguments = Self.arguments(now) + ["id": delivery.number]
+        let left = try integer("SELECT \(Self.left) FROM deliveries WHERE id = :id", arguments)
         return now.wall + (left ?? 0)
     }
 
@@ -32,12 +32,11 @@ extension Database {
     func limitWaits(_ now: QueueClock.Reading, from start: Int, isReset: Bool = false) throws {
         for destination in try Destination.all(self) {
             let longest = isReset ? 0 : destination.pace.retry.longestWait
-            let arguments = Self.arguments(now).merging(
-                [
+            try limitDeliveries(
+                Self.arguments(now) + [
                     "destination": destination.number, "start": start, "longest": longest,
                     "poll": isReset ? 0 : Self.longestPollDelay, "absence": isReset ? 0 : Absence.pause,
-                ]) { one, _ in one }
-            try limitDeliveries(StatementArguments(arguments))
+                ])
             try run(
                 "UPDATE markers SET due = ?1 WHERE destination = ?2 AND due > ?1",
                 [start + (isReset ? 0 : max(1000, longest)), destination.number])

@@ -215,13 +215,11 @@ struct PushGroup {
     private func removeOldFiles(_ plans: [Plan]) {
         for case .arrived(let arrival, let record?, needsBytes: true) in plans
         where record.sha256 != arrival.facts.sha256 {
-            guard let rows = try? queue.store.read({ try $0.captures(of: record.sha256) }) else { continue }
+            guard (try? queue.store.read({ try $0.captures(of: record.sha256) })) == 0 else { continue }
             let hasBundle = FileStatus.exists(queue.folder.bundlePath(record.sha256))
             let toFinish = RetentionPolicy.permitToFinish(
                 record.sha256, record.holding, isReference: record.reference != nil)
-            let permit =
-                rows == 0 && toFinish != nil
-                ? toFinish : RetentionPolicy.permitForSidecar(record.sha256, rows: rows, hasBundle: hasBundle)
+            let permit = toFinish ?? RetentionPolicy.permitForSidecar(record.sha256, rows: 0, hasBundle: hasBundle)
             if let permit { try? queue.spool.remove(permit) }
         }
     }

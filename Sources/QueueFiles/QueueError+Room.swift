@@ -52,13 +52,9 @@ extension QueueError {
 
     /// The error of a push that names the bundle for which there was no room; any other error as it is.
     package static func push(of name: String, _ error: any Error, in folder: QueueFolder) -> any Error {
-        let cause: String
-        switch error {
-        case let error as QueueError where error.isDiskFull: cause = error.description
-        case let error as BundleError where error.cause == .diskFull: cause = error.description
-        default: return error
-        }
-        return QueueError(.inputOutput, "cannot be stored: \(cause)", of: name, cause: lack(folder))
+        let isDiskFull = (error as? QueueError)?.isDiskFull ?? ((error as? BundleError)?.cause == .diskFull)
+        guard isDiskFull else { return error }
+        return QueueError(.inputOutput, "cannot be stored: \(error)", of: name, cause: lack(folder))
     }
 
     /// If the last blocks are kept for root, nothing that this user deletes makes room, and each change of the database

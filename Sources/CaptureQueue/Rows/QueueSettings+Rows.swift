@@ -83,11 +83,10 @@ extension QueueClock {
         let sql = "SELECT last_seen, boot, anchor_wall, anchor_boot, latest, elapsed, elapsed_at FROM clock"
         let memories = try db.mapped(sql, []) { row in
             let boot = try row.text("boot")
-            var anchor: Times?
+            var memory = Memory(lastSeen: try row.needInteger("last_seen"))
             if let boot, let wall = try row.time("anchor_wall"), let sinceBoot = try row.integer("anchor_boot") {
-                anchor = Times(wall: wall, boot: boot, sinceBoot: .milliseconds(sinceBoot))
+                memory.anchor = Times(wall: wall, boot: boot, sinceBoot: .milliseconds(sinceBoot))
             }
-            var memory = Memory(lastSeen: try row.needInteger("last_seen"), anchor: anchor)
             (memory.latest, memory.elapsed) = (try row.needInteger("latest"), try row.needInteger("elapsed"))
             memory.looked = try row.integer("elapsed_at").map { (boot ?? "", $0) }
             return memory

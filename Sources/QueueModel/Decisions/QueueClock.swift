@@ -32,10 +32,7 @@ public struct QueueClock: Sendable {
         /// The boot clock when `elapsed` was last counted; nil before the first time.
         package var looked: (boot: String, sinceBoot: Int)?
 
-        package init(lastSeen: Int, anchor: Times? = nil) {
-            self.lastSeen = lastSeen
-            self.anchor = anchor
-        }
+        package init(lastSeen: Int) { self.lastSeen = lastSeen }
     }
 
     /// The times that can be trusted.

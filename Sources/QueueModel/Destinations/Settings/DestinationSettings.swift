@@ -63,9 +63,10 @@ public enum DestinationSettings: Hashable, Sendable {
     /// The settings as they are stored, by name. Defaults are left out.
     public var texts: [String: String] {
         if case .unusable(_, let texts, _) = self { return texts }
-        var writer = SettingTexts()
+        var (writer, settings) = (SettingTexts(), stored)
         // Reading these texts finds the same faults, so they are not reported here.
-        try? stored?.written(to: &writer)
+        try? settings?.pace.pass(&writer)
+        try? settings?.pass(&writer)
         return writer.texts
     }
 
@@ -111,12 +112,6 @@ extension StoredSettings {
         self.init()
         try pace.pass(&texts)
         try pass(&texts)
-    }
-
-    func written(to texts: inout SettingTexts) throws(QueueError) {
-        var settings = self
-        try settings.pace.pass(&texts)
-        try settings.pass(&texts)
     }
 }
 

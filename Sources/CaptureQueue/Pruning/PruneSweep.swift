@@ -109,32 +109,26 @@ struct PruneSweep {
 
     /// The rows after `place`.
     private func rows(until: Int, limit: Int, _ db: Database, _ body: (Row) throws -> Item?) throws -> [Item?] {
+        let (condition, arguments): (String, StatementArguments)
         switch place.stage {
         case .delivered:
-            try db.mapped(
-                """
-                SELECT \(Self.columns) FROM captures INDEXED BY captures_releasable
+            condition = """
+                INDEXED BY captures_releasable
                 WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
                     AND (holding = 'spool' OR NOT ?) AND max(finished_at, stored_at) <= ? AND (max(finished_at, stored_at), seq) > (?, ?)
                     AND NOT EXISTS (SELECT 1 FROM deliveries WHERE capture = captures.seq AND copy IS NOT NULL
                         AND NOT (copy = 'absent' AND ?))
                 ORDER BY max(finished_at, stored_at), seq LIMIT ?
-                """,
-                [options.sparesReferences, until, place.since, place.sequence, options.acceptsAbsent, limit], body)
-        case .parts:
-            try db.mapped(
                 """
-                SELECT \(Self.columns) FROM captures INDEXED BY captures_parts
-                WHERE parts_only = 1 AND holding IN ('spool', 'reference') AND seq > ? ORDER BY seq LIMIT ?
-                """, [place.sequence, limit], body)
-        case .cancelled:
-            try db.mapped(
-                """
-                SELECT \(Self.columns) FROM captures
-                WHERE state = 'cancelled' AND seq > ? AND holding IN ('spool', 'reference') ORDER BY seq LIMIT ?
-                """, [place.sequence, limit], body)
-        case .named, .over: []
+            arguments = [options.sparesReferences, until, place.since, place.sequence, options.acceptsAbsent, limit]
+        case .parts, .cancelled:
+            let isOfParts = "INDEXED BY captures_parts WHERE parts_only = 1"
+            let isChosen = place.stage == .parts ? isOfParts : "WHERE state = 'cancelled'"
+            condition = "\(isChosen) AND seq > ? AND holding IN ('spool', 'reference') ORDER BY seq LIMIT ?"
+            arguments = [place.sequence, limit]
+        case .named, .over: return []
         }
+        return try db.mapped("SELECT \(Self.columns) FROM captures \(condition)", arguments, body)
     }
 
     /// Chooses the captures that the user named.

@@ -36,12 +36,9 @@ extension UploadQueue.Upkeep {
             try HistoryCondensing(queue: queue).run()
         }
         result.refused = sweep.refused
-        result.unseenCopies =
-            try queue.store.read {
-                let unseen = "deliveries INDEXED BY deliveries_copy WHERE copy = 'unseen'"
-                return try $0.integer("SELECT count(DISTINCT capture) FROM \(unseen)")
-            } ?? 0
-        result.nextDue = try queue.store.read { db in
+        try queue.store.read { db in
+            let unseen = "deliveries INDEXED BY deliveries_copy WHERE copy = 'unseen'"
+            result.unseenCopies = try db.integer("SELECT count(DISTINCT capture) FROM \(unseen)") ?? 0
             let retention = try options.olderThan ?? QueueSettings(db).retention
             let now = try queue.clock.read(db).believed
             let first = try db.integer(
@@ -50,7 +47,7 @@ extension UploadQueue.Upkeep {
                 WHERE finished_at IS NOT NULL AND parts_only = 0 AND holding IN ('spool', 'reference')
                 ORDER BY max(finished_at, stored_at) LIMIT 1
                 """)
-            return first.map { .milliseconds($0 - now) + retention }.flatMap { $0 > .zero ? $0 : nil }
+            result.nextDue = first.map { .milliseconds($0 - now) + retention }.flatMap { $0 > .zero ? $0 : nil }
         }
         return result
     }

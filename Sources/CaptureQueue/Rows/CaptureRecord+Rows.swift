@@ -27,14 +27,14 @@ extension CaptureRecord {
             device: try row.digest("device"),
             verdict: try row.needText("verdict"),
             pushedAt: try row.needTime("pushed_at"),
-            session: try row.text("session_name"),
             priority: try row.needInteger("priority"),
-            notBefore: try row.time("not_before"),
             holding: try Self.holding(row),
-            reference: try row.text("reference"),
-            state: try row.state("state"),
-            finishedAt: try row.time("finished_at"),
-            removedAt: try row.time("removed_at"))
+            state: try row.state("state"))
+        session = try row.text("session_name")
+        notBefore = try row.time("not_before")
+        reference = try row.text("reference")
+        finishedAt = try row.time("finished_at")
+        removedAt = try row.time("removed_at")
         order = try row.integer("order_after").flatMap { after in
             PushOrder(after: after, position: try row.needInteger("order_position"))
         }
@@ -59,21 +59,21 @@ extension DeliveryRecord {
     init(row: Row) throws {
         self.init(
             number: try row.needInteger("id"),
-            destination: try row.text("destination_name"),
+            capture: try row.needInteger("capture"),
             state: try row.state("state"),
             dueAt: try row.needTime("due"),
             attempts: try row.needInteger("attempts"),
-            completedAt: try row.time("completed_at"),
-            receipt: try row.text("receipt"),
-            part: try row.text("part"),
-            remoteID: try row.text("remote_id"),
-            remoteURL: try row.text("remote_url"),
-            errorCode: try row.text("error_code"),
-            errorMessage: try row.text("error_message"),
             isInDoubt: try row.needInteger("in_doubt") == 1,
-            polls: try row.needInteger("polls"),
-            idempotencyKey: try row.text("idempotency_key"),
-            capture: try row.needInteger("capture"))
+            polls: try row.needInteger("polls"))
+        destination = try row.text("destination_name")
+        completedAt = try row.time("completed_at")
+        receipt = try row.text("receipt")
+        part = try row.text("part")
+        remoteID = try row.text("remote_id")
+        remoteURL = try row.text("remote_url")
+        errorCode = try row.text("error_code")
+        errorMessage = try row.text("error_message")
+        idempotencyKey = try row.text("idempotency_key")
     }
 
     static func all(_ db: Database, _ condition: String, _ arguments: StatementArguments) throws -> [DeliveryRecord] {

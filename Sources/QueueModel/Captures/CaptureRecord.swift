@@ -38,16 +38,16 @@ public struct CaptureRecord: Hashable, Sendable {
     /// The verdict at push: `verified`, `unknown-device` or `unacceptable`.
     public let verdict: String
     public let pushedAt: CaptureTime
-    public let session: String?
+    public package(set) var session: String?
     public let priority: Int
-    public let notBefore: CaptureTime?
+    public package(set) var notBefore: CaptureTime?
     public let holding: Holding
     /// The path of the user's own file; nil if the queue holds the bytes.
-    public let reference: String?
+    public package(set) var reference: String?
     /// The overall state (`DeliveryState.overall`).
     public let state: DeliveryState
-    public let finishedAt: CaptureTime?
-    public let removedAt: CaptureTime?
+    public package(set) var finishedAt: CaptureTime?
+    public package(set) var removedAt: CaptureTime?
     /// nil if it was pushed by 1.0, or its sidecar had none.
     package var order: PushOrder?
     /// The tag of the file in the spool; nil if there is none.
@@ -55,7 +55,7 @@ public struct CaptureRecord: Hashable, Sendable {
     /// The hash of the upload body; nil if there is none, or if this version makes the body in another way.
     package var body: BodyHash?
     /// The deliveries, in the order in which they were made.
-    public package(set) var deliveries: [DeliveryRecord]
+    public package(set) var deliveries: [DeliveryRecord] = []
 
     /// Completes the sentence "its bytes are …" in messages.
     package var holdingWords: String {
@@ -67,9 +67,8 @@ public struct CaptureRecord: Hashable, Sendable {
 
     package init(
         sequence: Int, id: String, identity: Digest, sha256: Digest, manifestSHA256: Digest, byteCount: Int,
-        capturedAt: CaptureTime, device: Digest, verdict: String, pushedAt: CaptureTime, session: String?,
-        priority: Int, notBefore: CaptureTime?, holding: Holding, reference: String?, state: DeliveryState,
-        finishedAt: CaptureTime?, removedAt: CaptureTime?, deliveries: [DeliveryRecord] = []
+        capturedAt: CaptureTime, device: Digest, verdict: String, pushedAt: CaptureTime, priority: Int,
+        holding: Holding, state: DeliveryState
     ) {
         self.sequence = sequence
         self.id = id
@@ -81,15 +80,9 @@ public struct CaptureRecord: Hashable, Sendable {
         self.device = device
         self.verdict = verdict
         self.pushedAt = pushedAt
-        self.session = session
         self.priority = priority
-        self.notBefore = notBefore
         self.holding = holding
-        self.reference = reference
         self.state = state
-        self.finishedAt = finishedAt
-        self.removedAt = removedAt
-        self.deliveries = deliveries
     }
 }
 

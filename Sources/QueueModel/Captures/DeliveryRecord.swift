@@ -4,18 +4,18 @@ public import CaptureBundle
 public struct DeliveryRecord: Hashable, Sendable {
     public let number: Int
     /// The name of the destination; nil only if the queue had no destination at push.
-    public let destination: String?
+    public package(set) var destination: String?
     public package(set) var state: DeliveryState
     /// The earliest time of the next try.
     public let dueAt: CaptureTime
     public package(set) var attempts: Int
     public package(set) var completedAt: CaptureTime?
     /// The proof that the destination has the bytes.
-    public let receipt: String?
+    public package(set) var receipt: String?
     /// The part of the bundle that was delivered; nil if the whole bundle was delivered.
-    public let part: String?
-    public let remoteID: String?
-    public let remoteURL: String?
+    public package(set) var part: String?
+    public package(set) var remoteID: String?
+    public package(set) var remoteURL: String?
     public package(set) var errorCode: String?
     public package(set) var errorMessage: String?
     /// Whether an earlier try may have arrived, so that the server is asked before the next one.
@@ -26,27 +26,15 @@ public struct DeliveryRecord: Hashable, Sendable {
     package let capture: Int
 
     package init(
-        number: Int, destination: String?, state: DeliveryState, dueAt: CaptureTime, attempts: Int,
-        completedAt: CaptureTime?, receipt: String?, part: String? = nil,
-        remoteID: String?, remoteURL: String?, errorCode: String?, errorMessage: String?, isInDoubt: Bool,
-        polls: Int, idempotencyKey: String?, capture: Int
+        number: Int, capture: Int, state: DeliveryState, dueAt: CaptureTime, attempts: Int, isInDoubt: Bool, polls: Int
     ) {
         self.number = number
-        self.destination = destination
+        self.capture = capture
         self.state = state
         self.dueAt = dueAt
         self.attempts = attempts
-        self.completedAt = completedAt
-        self.receipt = receipt
-        self.part = part
-        self.remoteID = remoteID
-        self.remoteURL = remoteURL
-        self.errorCode = errorCode
-        self.errorMessage = errorMessage
         self.isInDoubt = isInDoubt
         self.polls = polls
-        self.idempotencyKey = idempotencyKey
-        self.capture = capture
     }
 }
 

@@ -155,9 +155,7 @@ package struct Claims {
             try DeliveryRecords(queue: queue, capture: capture, delivery: delivery, token: token)
                 .take(place, for: capture.sha256, db)
         }
-        return Claim(
-            capture: capture, delivery: delivery, destination: destination, token: token, attempt: attempt, place: place
-        )
+        return Claim(capture: capture, delivery: delivery, destination: destination, token: token, place: place)
     }
 
     /// Whether deliveries can be sent or decided without the user. Absent files, and members behind them, cannot.

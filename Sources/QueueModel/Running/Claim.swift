@@ -7,16 +7,15 @@ package struct Claim: Hashable, Sendable {
     package let destination: Destination
     /// 128 bits that only the holder of the claim knows: the number of the run, and a random value.
     package let token: [UInt8]
-    package let attempt: Int
+    package var attempt: Int { delivery.attempts }
     /// The place that was taken for the bytes when they were claimed; nil if it is known only when they are sent.
     package let place: TakenPlace?
 
     package init(
-        capture: CaptureRecord, delivery: DeliveryRecord, destination: Destination, token: [UInt8], attempt: Int,
-        place: TakenPlace?
+        capture: CaptureRecord, delivery: DeliveryRecord, destination: Destination, token: [UInt8], place: TakenPlace?
     ) {
         (self.capture, self.delivery, self.destination) = (capture, delivery, destination)
-        (self.token, self.attempt, self.place) = (token, attempt, place)
+        (self.token, self.place) = (token, place)
     }
 }
 

@@ -13,7 +13,7 @@ extension Destination {
             guard let members = value?.members else {
                 throw QueueError.corruptRecord("the settings of \(name) cannot be read")
             }
-            return Destination(
+            var destination = Destination(
                 name: name,
                 settings: DestinationSettings(
                     stored: try row.needText("kind"),
@@ -23,12 +23,12 @@ extension Destination {
                 isDefault: try row.needInteger("is_default") == 1, addedAt: try row.needTime("added_at"),
                 saved: try CircuitBreaker.Saved(row: row), isPaused: try row.needInteger("paused") > 0,
                 isPausedAtOnce: try row.needInteger("paused") == 2,
-                digests: DigestTraits(
-                    refusesWrong: try row.integer("refuses_wrong").map { $0 == 1 },
-                    hasMD5ETags: try row.needInteger("has_md5_etags") == 1),
-                isRetired: try row.needInteger("is_retired") == 1,
-                formerNames: try row.needText("former_names").pieces(by: " "),
                 lifts: try row.needInteger("lifts"), number: try row.needInteger("id"))
+            destination.digests.refusesWrong = try row.integer("refuses_wrong").map { $0 == 1 }
+            destination.digests.hasMD5ETags = try row.needInteger("has_md5_etags") == 1
+            destination.isRetired = try row.needInteger("is_retired") == 1
+            destination.formerNames = try row.needText("former_names").pieces(by: " ")
+            return destination
         }
     }
 

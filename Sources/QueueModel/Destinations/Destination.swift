@@ -26,20 +26,18 @@ public struct Destination: Hashable, Sendable {
     public let isPaused: Bool
     /// Whether the user paused it and asked to stop the transfers under way.
     package let isPausedAtOnce: Bool
-    package let digests: DigestTraits
+    package var digests = DigestTraits()
     /// Whether it takes no further captures.
-    public let isRetired: Bool
+    public package(set) var isRetired = false
     /// The names that it had before.
-    public let formerNames: [String]
+    public package(set) var formerNames: [String] = []
     /// How often the user has lifted its blocks.
     package let lifts: Int
     package let number: Int
 
     package init(
         name: String, settings: DestinationSettings, isDefault: Bool, addedAt: CaptureTime,
-        saved: CircuitBreaker.Saved, isPaused: Bool, isPausedAtOnce: Bool, digests: DigestTraits = DigestTraits(),
-        isRetired: Bool = false,
-        formerNames: [String] = [], lifts: Int, number: Int
+        saved: CircuitBreaker.Saved, isPaused: Bool, isPausedAtOnce: Bool, lifts: Int, number: Int
     ) {
         self.name = name
         self.settings = settings
@@ -48,9 +46,6 @@ public struct Destination: Hashable, Sendable {
         self.saved = saved
         self.isPaused = isPaused
         self.isPausedAtOnce = isPausedAtOnce
-        self.digests = digests
-        self.isRetired = isRetired
-        self.formerNames = formerNames
         self.lifts = lifts
         self.number = number
     }
@@ -63,10 +58,7 @@ package struct DigestTraits: Hashable, Sendable {
     /// Whether an ETag that looks like an MD5 counts. It does not once the right bytes had another one.
     package var hasMD5ETags = true
 
-    package init(refusesWrong: Bool? = nil, hasMD5ETags: Bool = true) {
-        self.refusesWrong = refusesWrong
-        self.hasMD5ETags = hasMD5ETags
-    }
+    package init() {}
 }
 
 /// Counts of the tries to send to one destination (Spec/queue.md section 3).
@@ -98,9 +90,7 @@ public struct Traffic: Hashable, Sendable {
     /// Upper bounds, ascending, each with the number of tries that took at most that long.
     public let latencies: [Latency]
 
-    package init(
-        destination: String, counts: [Count], latencies: [Latency]
-    ) {
+    package init(destination: String, counts: [Count], latencies: [Latency]) {
         self.destination = destination
         self.counts = counts
         self.latencies = latencies

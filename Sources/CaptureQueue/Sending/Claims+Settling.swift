@@ -213,7 +213,7 @@ extension Database {
     private func isParked(
         _ outcome: SendOutcome, of delivery: DeliveryRecord, at destination: Destination, _ settling: AttemptContext
     ) throws -> Bool {
-        guard outcome.isRefusal else { return settling.verdict.isParked }
+        guard case .rejected = outcome else { return settling.verdict.isParked }
         guard settling.verdict.isParked || settling.isTakenBack else { return false }
         // If few captures wait, the refusals may be their own fault.
         let others = try integer(

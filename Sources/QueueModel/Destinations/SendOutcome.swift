@@ -56,9 +56,6 @@ extension SendOutcome {
     /// The problem in words for people; nil if there is none.
     public var trouble: String? { words.message }
 
-    /// Whether the server refused the capture for good.
-    package var isRefusal: Bool { if case .rejected = self { true } else { false } }
-
     public var code: String? { words.code }
 
     /// The first word of the code for an answer that did not come from the server itself.

@@ -33,7 +33,7 @@ extension UploadQueue.Upkeep {
             try sweep.finish()
             Reserve(folder: queue.folder).createIfMissing()
             result.failures = sweep.failures
-            try HistoryCondensing(queue: queue).run()
+            try condenseHistory()
         }
         result.refused = sweep.refused
         try queue.store.read { db in
@@ -54,9 +54,7 @@ extension UploadQueue.Upkeep {
 }
 
 /// Shortens the history of captures that were released long ago (Spec/queue.md section 8).
-struct HistoryCondensing {
-    let queue: UploadQueue
-
+extension UploadQueue.Upkeep {
     /// How long the whole history is kept, in milliseconds.
     private static let detailed = 30 * 86_400_000
 
@@ -65,7 +63,7 @@ struct HistoryCondensing {
 
     /// Shortens the history of captures whose bytes were released more than 30 days ago. Each delivery keeps the first
     /// and the last change of its state but no attempts. Receipts, ids of servers and `was_tried` stay.
-    func run() throws {
+    private func condenseHistory() throws {
         for _ in 0..<Self.steps where try !queue.store.read({ try condensable(limit: 1, $0).isEmpty }) {
             try queue.store.turn { turn in
                 try turn.write { db in

@@ -88,10 +88,6 @@ public final class QueueRun: Sendable {
         }
         defer { writer.end() }
         try RunSupervisor(self, bell: bell, inbox: inbox, writer: writer).supervise()
-        return try finish()
-    }
-
-    private func finish() throws -> RunResult {
         let (result, fault) = owner.with { ($0.result, $0.fault) }
         owner.report(.ended) { ($0.completedCount, $0.failedCount) = (result.completed, result.failed) }
         if let fault { throw fault }

@@ -56,20 +56,7 @@ extension Claims {
             return count
         }
     }
-}
 
-extension Database {
-    /// The number of tries in a row that were interrupted by the end of their run.
-    fileprivate func lossesInARow(of delivery: DeliveryRecord) throws -> Int {
-        let sql = """
-            SELECT count(*) FROM attempts WHERE delivery = ?1 AND outcome = 'lost' AND id > coalesce(
-                (SELECT max(id) FROM attempts WHERE delivery = ?1 AND outcome IS NOT NULL AND outcome <> 'lost'), 0)
-            """
-        return try integer(sql, [delivery.number]) ?? 0
-    }
-}
-
-extension Claims {
     /// Decides whether the server refuses a capture or everything (Spec/queue.md section 6.1).
     ///
     /// - Parameter due: Unix milliseconds; what is due later is not tried in its place.
@@ -95,6 +82,15 @@ extension Claims {
 }
 
 extension Database {
+    /// The number of tries in a row that were interrupted by the end of their run.
+    fileprivate func lossesInARow(of delivery: DeliveryRecord) throws -> Int {
+        let sql = """
+            SELECT count(*) FROM attempts WHERE delivery = ?1 AND outcome = 'lost' AND id > coalesce(
+                (SELECT max(id) FROM attempts WHERE delivery = ?1 AND outcome IS NOT NULL AND outcome <> 'lost'), 0)
+            """
+        return try integer(sql, [delivery.number]) ?? 0
+    }
+
     private static let isRefusal = """
         coalesce(outcome GLOB '*blocked' AND (code IN ('credentials', 'endpoint', 'local') OR code GLOB '*.*'), 0)
         """

@@ -17,33 +17,22 @@ package enum Terminal {
         while true {
             let held = HeldSignals()
             defer { held.unblock() }
-            let answer: Answer
-            do {
-                let hidden = try HiddenInput(terminal)
-                defer { hidden.end() }
-                try terminal.write(Array(prompt.utf8))
-                answer = try read(terminal, held)
-            }
-            switch answer {
-            case .line(let line): return line
-            case .signal: continue
-            }
+            let hidden = try HiddenInput(terminal)
+            defer { hidden.end() }
+            try terminal.write(Array(prompt.utf8))
+            if let answer = try read(terminal, held) { return answer }
         }
     }
 
-    private enum Answer {
-        case line([UInt8]?)
-        case signal
-    }
-
-    private static func read(_ terminal: FileHandle, _ held: HeldSignals) throws(NativeError) -> Answer {
+    /// - Returns: nil if a signal came first; a nil inside if the input ends without a line.
+    private static func read(_ terminal: FileHandle, _ held: HeldSignals) throws(NativeError) -> [UInt8]?? {
         var line: [UInt8] = []
         var byte: [UInt8] = [0]
         while true {
-            if held.isPending { return .signal }
+            if held.isPending { return nil }
             guard FileHandle.wait(for: [terminal], milliseconds: 100)[0] else { continue }
-            guard try terminal.readSome(into: &byte) == 1 else { return .line(line.isEmpty ? nil : line) }
-            if byte[0] == UInt8(ascii: "\n") { return .line(line) }
+            guard try terminal.readSome(into: &byte) == 1 else { return .some(line.isEmpty ? nil : line) }
+            if byte[0] == UInt8(ascii: "\n") { return line }
             line.append(byte[0])
             // A terminal keeps at most this many bytes of a line (termios(3), canonical mode) and does not report what
             // it drops.

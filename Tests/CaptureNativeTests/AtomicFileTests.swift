@@ -9,7 +9,9 @@ struct AtomicFileTests {
     func appearsOnlyWhenCommittedAndReplacesOnlyWhenTold(allowsUnnamed: Bool) throws {
         let folder = try TemporaryFolder()
         func file(_ bytes: [UInt8]) throws -> AtomicFile {
-            let file = try AtomicFile(path: folder.path("a"), mode: 0o644, allowsUnnamed: allowsUnnamed)
+            let file = try AtomicFile(
+                "a", hiddenName: ".a.tmp", in: FolderHandle(FilePath(folder.path)), mode: 0o644,
+                allowsUnnamed: allowsUnnamed)
             try file.handle.write(bytes)
             return file
         }

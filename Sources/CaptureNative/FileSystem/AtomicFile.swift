@@ -33,8 +33,6 @@ package final class AtomicFile: Sendable {
             (self.file, self.name, self.folder, self.existing) = (file, name, folder, existing)
         }
 
-        /// Gives the file its name without any sync.
-        func give() throws(NativeError) { try file.give(name, in: folder, existing) }
     }
 
     package let handle: FileHandle
@@ -52,41 +50,32 @@ package final class AtomicFile: Sendable {
     /// - Throws: `NativeError` if the folder is missing or not accessible, or if the path does not end with a name
     ///   (`EISDIR`).
     package convenience init(
-        path: FilePath, mode: mode_t, temporaryName: TemporaryName = .random, allowsUnnamed: Bool = true
+        path: FilePath, mode: mode_t, temporaryName: TemporaryName = .random
     ) throws(NativeError) {
         guard let name = path.name else { throw .system("open", EISDIR) }
-        try self.init(
-            name, in: FolderHandle(path.folder), mode: mode,
-            temporaryName: temporaryName, allowsUnnamed: allowsUnnamed)
+        try self.init(name, in: FolderHandle(path.folder), mode: mode, temporaryName: temporaryName)
     }
 
     /// - Parameter folder: The folder in which the file appears, even if that folder is moved meanwhile.
     package convenience init(
-        _ name: FilePath.Component, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random,
-        allowsUnnamed: Bool = true
+        _ name: FilePath.Component, in folder: FolderHandle, mode: mode_t, temporaryName: TemporaryName = .random
     ) throws(NativeError) {
         var hidden = Self.hiddenName(for: name, temporaryName)
         if temporaryName == .fixed, !folder.removeLeftover(hidden, of: name) {
             hidden = Self.hiddenName(for: name, .random)
         }
-        try self.init(name, hidden, in: folder, mode: mode, allowsUnnamed: allowsUnnamed)
+        try self.init(name, hiddenName: hidden, in: folder, mode: mode)
     }
 
-    /// Makes a file whose name and folder are known only later: they are given to `Naming`.
-    ///
     /// - Parameters:
+    ///   - name: nil for a file whose name and folder are known only later: they are given to `Naming`.
     ///   - hiddenName: The name that the file has in `folder` until then, if the file system needs one.
-    package convenience init(
-        hiddenName: FilePath.Component, in folder: FolderHandle, mode: mode_t
+    ///   - allowsUnnamed: False for tests, to which the file system then looks like one without `O_TMPFILE`.
+    package init(
+        _ name: FilePath.Component? = nil, hiddenName: FilePath.Component, in folder: FolderHandle, mode: mode_t,
+        allowsUnnamed: Bool = true
     ) throws(NativeError) {
-        try self.init(hiddenName, hiddenName, in: folder, mode: mode, allowsUnnamed: true)
-    }
-
-    private init(
-        _ name: FilePath.Component, _ hiddenName: FilePath.Component, in folder: FolderHandle, mode: mode_t,
-        allowsUnnamed: Bool
-    ) throws(NativeError) {
-        (self.name, self.hiddenName, self.folder) = (name, hiddenName, folder)
+        (self.name, self.hiddenName, self.folder) = (name ?? hiddenName, hiddenName, folder)
         if allowsUnnamed, let unnamed = try folder.openUnnamed(mode: mode) {
             handle = unnamed
             temporaryName = Mutex(nil)
@@ -130,7 +119,7 @@ package final class AtomicFile: Sendable {
         let moved = namings.filter { $0.file.hasHiddenName && $0.folder !== $0.file.folder }
         for (index, naming) in namings.enumerated() {
             if errors[index] == nil {
-                errors[index] = NativeError.of { () throws(NativeError) in try naming.give() }
+                errors[index] = NativeError.of { () throws(NativeError) in try naming.file.give(naming) }
             }
             if errors[index] != nil && stopsAtFailure {
                 errors.removeSubrange((index + 1)...)
@@ -148,20 +137,14 @@ package final class AtomicFile: Sendable {
 
     private var hasHiddenName: Bool { temporaryName.withLock { $0 != nil } }
 
-    private func give(
-        _ name: FilePath.Component, in target: FolderHandle, _ existing: Existing
-    ) throws(NativeError) {
-        let known = temporaryName.withLock(\.self)
-        switch existing {
-        case .refuse:
-            if let known {
-                try folder.move(known, to: target, as: name)
-            } else {
-                try target.link(handle, as: name)
-            }
-        case .replace:
-            if known == nil { try publishHidden() }
-            try folder.rename(known ?? hiddenName, to: target, as: name)
+    /// Gives the file its name without any sync.
+    private func give(_ naming: Naming) throws(NativeError) {
+        switch (naming.existing, temporaryName.withLock(\.self)) {
+        case (.refuse, let known?): try folder.move(known, to: naming.folder, as: naming.name)
+        case (.refuse, nil): try naming.folder.link(handle, as: naming.name)
+        case (.replace, _):
+            try publishHidden()
+            try folder.rename(hiddenName, to: naming.folder, as: naming.name)
         }
         temporaryName.withLock { $0 = nil }
     }
@@ -242,7 +225,7 @@ package final class AtomicFile: Sendable {
     package static func writeUnsynced(_ bytes: [UInt8], to path: FilePath, mode: mode_t) throws(NativeError) {
         let file = try AtomicFile(path: path, mode: mode, temporaryName: .fixed)
         try file.handle.write(bytes)
-        try file.naming(.replace).give()
+        try file.give(file.naming(.replace))
     }
 
     /// Shortens the name, because file systems allow 255 bytes for the whole hidden name.

@@ -46,15 +46,12 @@ package struct ECDSASignature: Hashable, Sendable {
     }
 
     /// The signature as a DER SEQUENCE of two INTEGERs, 8 to 72 bytes.
-    package var der: [UInt8] {
-        let body = Self.integer(r) + Self.integer(s)
-        return [0x30, UInt8(body.count)] + body
-    }
+    package var der: [UInt8] { DER.sequence(Self.integer(r) + Self.integer(s)) }
 
     private static func integer(_ value: [UInt8]) -> [UInt8] {
         var digits = Array(value.drop { $0 == 0 })
         if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
-        return [0x02, UInt8(digits.count)] + digits
+        return DER.element(DER.integer, digits)
     }
 
     private static func bytes(_ number: OpaquePointer?) -> [UInt8]? {

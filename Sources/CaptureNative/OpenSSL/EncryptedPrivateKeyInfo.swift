@@ -24,7 +24,7 @@ enum EncryptedPrivateKeyInfo {
         guard let cipher = try crypt(plain, key: key, iv: iv, encrypts: true) else {
             throw OpenSSLErrorQueue.drain("EVP_CipherFinal_ex")
         }
-        return DER.sequence(algorithm(salt: salt, iv: iv) + DER.element(0x04, cipher))
+        return DER.sequence(algorithm(salt: salt, iv: iv) + DER.element(DER.octetString, cipher))
     }
 
     /// Decrypts a key; nil if the passphrase is wrong.
@@ -38,27 +38,20 @@ enum EncryptedPrivateKeyInfo {
         let none = [UInt8](repeating: 0, count: saltLength)
         let model = algorithm(salt: none, iv: none)
         // The model contains two runs of 16 zero bytes; all other bytes are the same in every sealed key.
-        guard let saltStart = model.firstRange(of: [0x04, 0x10] + none)?.lowerBound.advanced(by: 2) else { return nil }
-        let ivStart = model.count - ivLength
-        for headLength in 2...4 where sealed.count > headLength + model.count + 2 {
-            let body = Array(sealed[headLength..<(headLength + model.count)])
-            let salt = Array(body[saltStart..<(saltStart + saltLength)])
-            let iv = Array(body[ivStart...])
-            let cipher = sealed[(headLength + model.count)...]
-            let skip = cipher.dropFirst().first.map { $0 < 0x80 ? 2 : 2 + Int($0 & 0x7f) } ?? 2
-            let text = Array(cipher.dropFirst(skip))
-            if sealed == DER.sequence(algorithm(salt: salt, iv: iv) + DER.element(0x04, text)) {
-                return (salt, iv, text)
-            }
-        }
-        return nil
+        guard let saltStart = model.firstRange(of: [0x04, 0x10] + none)?.lowerBound.advanced(by: 2),
+            let parts = DER.sequence(sealed[...]), parts.count == 2, parts[0].whole.count == model.count
+        else { return nil }
+        let salt = Array(parts[0].whole.dropFirst(saltStart).prefix(saltLength))
+        let (iv, cipher) = (Array(parts[0].whole.suffix(ivLength)), Array(parts[1].contents))
+        let isOwn = sealed == DER.sequence(algorithm(salt: salt, iv: iv) + DER.element(DER.octetString, cipher))
+        return isOwn ? (salt, iv, cipher) : nil
     }
 
     private static func algorithm(salt: [UInt8], iv: [UInt8]) -> [UInt8] {
         // The parameters are N 131072, r 8, p 1 and the key length 32.
         let numbers: [UInt8] = [0x02, 0x03, 0x02, 0x00, 0x00, 0x02, 0x01, 0x08, 0x02, 0x01, 0x01, 0x02, 0x01, 0x20]
-        let derivation = DER.sequence(scrypt + DER.sequence(DER.element(0x04, salt) + numbers))
-        let encryption = DER.sequence(aes256CBC + DER.element(0x04, iv))
+        let derivation = DER.sequence(scrypt + DER.sequence(DER.element(DER.octetString, salt) + numbers))
+        let encryption = DER.sequence(aes256CBC + DER.element(DER.octetString, iv))
         return DER.sequence(pbes2 + DER.sequence(derivation + encryption))
     }
 

@@ -87,9 +87,7 @@ package final class FileHandle: Sendable {
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
     package func status() throws(NativeError) -> FileStatus {
-        var raw = stat()
-        guard unsafe fstat(descriptor, &raw) == 0 else { throw .system("fstat") }
-        return FileStatus(raw)
+        try FileStatus.read("fstat") { unsafe fstat(descriptor, &$0) }
     }
 
     /// Fills `buffer` from its start and returns the number of bytes read, which is short only at the end of the file.

@@ -59,15 +59,17 @@ package struct FileStatus: Sendable, Hashable {
 
     /// The status of the file to which the path leads, following links; throws `ENOENT` if it does not exist.
     package static func of(_ path: FilePath) throws(NativeError) -> FileStatus {
-        var raw = stat()
-        guard (unsafe path.native { unsafe stat($0, &raw) }) == 0 else { throw .system("stat") }
-        return FileStatus(raw)
+        try read("stat") { raw in unsafe path.native { unsafe stat($0, &raw) } }
     }
 
     /// The status of the path itself, even if it is a link; throws `ENOENT` if it does not exist.
     package static func ofName(_ path: FilePath) throws(NativeError) -> FileStatus {
+        try read("lstat") { raw in unsafe path.native { unsafe lstat($0, &raw) } }
+    }
+
+    static func read(_ call: String, _ fill: (inout stat) -> Int32) throws(NativeError) -> FileStatus {
         var raw = stat()
-        guard (unsafe path.native { unsafe lstat($0, &raw) }) == 0 else { throw .system("lstat") }
+        guard fill(&raw) == 0 else { throw .system(call) }
         return FileStatus(raw)
     }
 

@@ -6,16 +6,12 @@ package enum StopSignals {
     /// The signal of ^C.
     package static let interrupt = SIGINT
 
-    private static let isWatching = Mutex(false)
+    private static let isWatching = Atomic(false)
 
     /// Blocks these signals and passes the number of each one to `body`, on a separate thread. Signals that the process
     /// ignored from its start (`nohup`, `&` in a script) stay ignored. Call it before any other thread is started.
     package static func watch(_ body: @escaping @Sendable (Int32) -> Void) {
-        let isFirst = isWatching.withLock { value in
-            defer { value = true }
-            return !value
-        }
-        guard isFirst else { return }
+        guard !isWatching.exchange(true, ordering: .relaxed) else { return }
         let watched = sigset_t([SIGINT, SIGTERM, SIGHUP].filter { !isIgnored($0) })
         var set = watched
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -43,11 +43,12 @@ public final class CounterState: Sendable {
         }
     }
 
-    /// Calls `body` with the records of these keys, under the lock of the folder. If it returns, its changes are on the
-    /// disk; if it throws, they are undone.
-    func change(
-        _ keys: some Sequence<Digest>, _ body: (inout CounterRecords) throws -> Void
-    ) throws {
+    /// The counter of a key that a bundle used, and the SHA-256 of its manifest.
+    typealias Use = (key: Digest, counter: UInt32, manifest: Digest)
+
+    /// Returns the manifest that is recorded for each counter, and records that of the use if there is none, under the
+    /// lock of the folder. If it returns, the records are on the disk; if it throws, they are undone.
+    func exchange(_ uses: [Use]) throws -> [Digest?] {
         let lock = path.appending(Self.lockName)
         // Another user who can open this file could hold the lock for ever.
         let known = try native({ Self.failure($0, lock) }) { try folder.status(of: Self.lockName) }
@@ -55,17 +56,40 @@ public final class CounterState: Sendable {
             guard status.kind == .file else { throw Self.notAFile(lock) }
             if let fault = FileAccess.exposure(ofState: lock, status) { throw fault }
         }
-        try native({ Self.failure($0, lock) }) {
-            try FileLock.withLock(in: folder, Self.lockName) {
-                var records = try CounterRecords(keys, in: folder, path)
-                do {
-                    try body(&records)
-                    try records.synchronize()
-                } catch {
-                    records.undo()
-                    throw error
+        return try native({ Self.failure($0, lock) }) {
+            try FileLock.withLock(in: folder, Self.lockName) { try exchangeLocked(uses) }
+        }
+    }
+
+    private func exchangeLocked(_ uses: [Use]) throws -> [Digest?] {
+        var files: [Digest: CounterFile] = [:]
+        let opened = try uses.map { use in
+            let file = try files[use.key] ?? CounterFile(use.key, in: folder, path)
+            files[use.key] = file
+            return (use: use, file: file)
+        }
+        // New names are on the disk before anything is written into their files.
+        if files.values.contains(where: \.isEmpty) {
+            try native({ Self.failure($0, path) }) { try folder.synchronize() }
+        }
+        var written: [(file: CounterFile, counter: UInt32)] = []
+        do {
+            let known = try opened.map { use, file in
+                let known = try file.manifest(at: use.counter)
+                if known == nil {
+                    written.append((file, use.counter))
+                    try file.record(use.manifest.bytes, at: use.counter)
                 }
+                return known
             }
+            // Also those in which nothing was written: the process that wrote a record may have ended before it synced
+            // the file.
+            for file in files.values { try file.synchronize() }
+            return known
+        } catch {
+            // Overwrites the new records with zeros, as far as the disk allows it.
+            for (file, counter) in written { file.forget(counter) }
+            throw error
         }
     }
 
@@ -82,42 +106,7 @@ public final class CounterState: Sendable {
     }
 }
 
-/// The records of some keys while the state's lock is held: for each counter the SHA-256 of its manifest.
-struct CounterRecords {
-    private var files: [Digest: CounterFile] = [:]
-    private var written: [(file: CounterFile, counter: UInt32)] = []
-
-    /// Opens the files of the keys, and creates those that are missing. New names are on the disk before anything is
-    /// written into their files.
-    init(_ keys: some Sequence<Digest>, in folder: FolderHandle, _ path: FilePath) throws(BundleError) {
-        for key in keys where files[key] == nil { files[key] = try CounterFile(key, in: folder, path) }
-        if files.values.contains(where: \.isEmpty) {
-            try native({ CounterState.failure($0, path) }) { try folder.synchronize() }
-        }
-    }
-
-    /// Returns the manifest that is recorded for a counter, and records `manifest` if there is none.
-    mutating func exchange(of key: Digest, at counter: UInt32, for manifest: Digest) throws(BundleError) -> Digest? {
-        guard let file = files[key] else { throw BundleError(.internalFailure, "the file of key \(key) is not open") }
-        if let known = try file.manifest(at: counter) { return known }
-        written.append((file, counter))
-        try file.record(manifest.bytes, at: counter)
-        return nil
-    }
-
-    /// Syncs all files, also those in which nothing was written: the process that wrote a record may have ended before
-    /// it synced the file.
-    func synchronize() throws(BundleError) {
-        for file in files.values { try file.synchronize() }
-    }
-
-    /// Overwrites the new records with zeros, as far as the disk allows it.
-    func undo() {
-        for (file, counter) in written { file.forget(counter) }
-    }
-}
-
-/// The file of one key: 32 bytes for each counter.
+/// The file of one key: 32 bytes for each counter, the SHA-256 of the manifest that used it.
 private struct CounterFile {
     static let unseen = [UInt8](repeating: 0, count: 32)
 

@@ -9,29 +9,24 @@ struct CounterCheck {
     let state: CounterState
     let requiresFresh: Bool
 
-    /// What the state records of a bundle, and the index of its report.
-    private typealias CounterUse = (index: Int, key: Digest, counter: UInt32, manifest: Digest)
-
     /// Judges bundles in this order and records those that were not seen. Bundles with faults are not compared.
     ///
     /// - Throws: An error if the state cannot be used. Then it is as it was before.
     func run(on reports: inout [VerificationReport]) throws {
-        var uses: [CounterUse] = []
+        var uses: [(index: Int, use: CounterState.Use)] = []
         for (index, report) in reports.enumerated() {
             if report.verdict != .verified {
                 reports[index].checks.append(.init(name: "counter", outcome: .notReached))
             } else if let key = report.manifest?.device.keyID, let counter = report.authenticatorData?.counter,
                 let manifest = report.manifestSHA256
             {
-                uses.append((index, key, counter, manifest))
+                uses.append((index, (key, counter, manifest)))
             }
         }
         guard !uses.isEmpty else { return }
-        var known: [Digest?] = []
-        try state.change(uses.map(\.key)) { records in
-            known = try uses.map { try records.exchange(of: $0.key, at: $0.counter, for: $0.manifest) }
+        for (place, known) in zip(uses, try state.exchange(uses.map(\.use))) {
+            check(&reports[place.index], place.use, known: known)
         }
-        for (use, known) in zip(uses, known) { check(&reports[use.index], use, known: known) }
     }
 
     /// Judges those outcomes that are reports.
@@ -44,7 +39,7 @@ struct CounterCheck {
         }
     }
 
-    private func check(_ report: inout VerificationReport, _ use: CounterUse, known: Digest?) {
+    private func check(_ report: inout VerificationReport, _ use: CounterState.Use, known: Digest?) {
         if let known, known != use.manifest {
             report.faults.append(
                 BundleError(

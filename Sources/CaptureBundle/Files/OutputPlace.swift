@@ -20,12 +20,7 @@ public enum OutputPlace: Hashable, Sendable {
         return replaces ? .replacing(FilePath(text)) : .file(FilePath(text))
     }
 
-    public var name: String {
-        switch self {
-        case .file(let path), .replacing(let path): path.string
-        case .standardOutput: "standard output"
-        }
-    }
+    public var name: String { path?.string ?? "standard output" }
 
     /// Refuses a place where the file cannot be written, before anything is created.
     ///

@@ -15,8 +15,8 @@ public struct BundleReceiver: Sendable {
         public let report: VerificationReport
         /// Whether the bundle was sound and is now in its place. The verdict says whether its device is trusted.
         public let isKept: Bool
-        /// The number of the body's boundary among the candidates, if the bundle was sound.
-        package var candidate = 0
+        /// The number of the body's boundary among the candidates; it means something only if the bundle was kept.
+        package let candidate: Int
     }
 
     private let verifier: Verifier
@@ -73,28 +73,13 @@ public struct BundleReceiver: Sendable {
         let reader = BodyReader(body)
         let bundle = BundleSource(stream: reader, name: body.name, onPiece: take)
         var report = try verifier.verify(BundleReader(bundle), observer: nil)
-        if [.malformed, .altered].contains(report.verdict) {
-            let isBroken = report.faults.contains { $0.code.rawValue.hasPrefix("body.") }
-            // The number of bytes rebuilt until then depends on the pieces in which the body arrived, so it is not
-            // reported.
-            if isBroken { report.bytes = 0 }
-            report.noteBody(isSound: !isBroken)
-            return Received(report: report, isKept: false)
-        }
-        let faults = try reader.check(report)
-        guard faults.isEmpty else {
-            report.faults += faults
-            report.noteBody(isSound: false)
-            return Received(report: report, isKept: false)
-        }
-        report.noteBody(isSound: true)
-        return Received(report: report, isKept: true, candidate: reader.candidate)
-    }
-}
-
-extension VerificationReport {
-    fileprivate mutating func noteBody(isSound: Bool) {
-        checks.insert(Check(name: "body", outcome: isSound ? .passed : .failed), at: 0)
+        let isSound = report.isSound
+        if isSound { report.faults += try reader.check(report) }
+        let isBroken = report.faults.contains { $0.code.part == "body" }
+        // The number of bytes rebuilt until then depends on the pieces in which the body arrived, so it is not reported.
+        if isBroken && !isSound { report.bytes = 0 }
+        report.checks.insert(.init(name: "body", outcome: isBroken ? .failed : .passed), at: 0)
+        return Received(report: report, isKept: isSound && !isBroken, candidate: reader.candidate)
     }
 }
 

@@ -15,18 +15,10 @@ package final class BundleWriter {
     private(set) var byteCount = 0
 
     /// - Parameters:
-    ///   - sink: The file to write to. It stays open, and the caller syncs it.
     ///   - name: The name of the output in messages.
-    package init(sink: FileHandle, name: String) {
-        self.name = name
-        put = { bytes in try native({ .writing(name, $0) }) { try sink.write(bytes) } }
-        buffer.reserveCapacity(Self.bufferLimit)
-    }
-
-    /// - Parameter target: The file to write to. The caller commits it.
-    init(_ target: OutputTarget) {
-        name = target.name
-        put = { try target.write($0) }
+    ///   - put: Writes the next bytes. The caller syncs or commits the file.
+    package init(name: String, to put: @escaping (Span<UInt8>) throws -> Void) {
+        (self.name, self.put) = (name, put)
         buffer.reserveCapacity(Self.bufferLimit)
     }
 

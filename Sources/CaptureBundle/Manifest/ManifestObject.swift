@@ -29,18 +29,21 @@ struct ManifestObject {
         return member
     }
 
-    func text(_ name: String, where accepts: (String) -> Bool = { _ in true }) throws(BundleError) -> String {
+    private func read<Value>(
+        _ name: String, _ expected: String, _ value: (JSONValue) -> Value?
+    ) throws(BundleError) -> Value {
         let member = try require(name)
-        guard let text = member.text else { throw wrong(name, "is \(member.kind), expected a string") }
+        guard let value = value(member) else { throw wrong(name, "is \(member.kind), expected \(expected)") }
+        return value
+    }
+
+    func text(_ name: String, where accepts: (String) -> Bool = { _ in true }) throws(BundleError) -> String {
+        let text = try read(name, "a string", \.text)
         guard accepts(text) else { throw wrong(name, "\"\(text)\" is not an allowed value") }
         return text
     }
 
-    func integer(_ name: String) throws(BundleError) -> Int {
-        let member = try require(name)
-        guard let integer = member.integer else { throw wrong(name, "is \(member.kind), expected an integer") }
-        return integer
-    }
+    func integer(_ name: String) throws(BundleError) -> Int { try read(name, "an integer", \.integer) }
 
     func digest(_ name: String) throws(BundleError) -> Digest {
         let text = try text(name)
@@ -57,11 +60,7 @@ struct ManifestObject {
         return true
     }
 
-    func array(_ name: String) throws(BundleError) -> [JSONValue] {
-        let member = try require(name)
-        guard let elements = member.elements else { throw wrong(name, "is \(member.kind), expected an array") }
-        return elements
-    }
+    func array(_ name: String) throws(BundleError) -> [JSONValue] { try read(name, "an array", \.elements) }
 
     func object(_ name: String) throws(BundleError) -> ManifestObject {
         try ManifestObject(require(name), at: "\(place): \(name)")

@@ -65,7 +65,8 @@ public struct Redactor: Sendable {
     public func redact(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> PartialCopy {
         try OutputPlace.examine([place], reading: source.status)
         let target = try OutputTarget(place, holdsBack: true)
-        let observer = RedactionObserver(selection, BundleWriter(target), hidesPosition: hidesPosition)
+        let writer = BundleWriter(name: target.name) { try target.write($0) }
+        let observer = RedactionObserver(selection, writer, hidesPosition: hidesPosition)
         let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
         try report.requireSound(source.name)
         guard let manifest = report.manifest, let manifestSHA256 = report.manifestSHA256 else {

@@ -30,7 +30,8 @@ public struct Restorer: Sendable {
         let reader = BundleReader(source)
         var merge: Merge
         do {
-            merge = try Merge(from: reader, to: BundleWriter(target), kept: kept)
+            let writer = BundleWriter(name: target.name) { try target.write($0) }
+            merge = try Merge(from: reader, to: writer, kept: kept)
             try merge.run()
         } catch {
             guard error.verdict != nil, error.file == nil else { throw error }

@@ -152,7 +152,9 @@ struct BundlePlan: Sendable {
     ///
     /// - Parameter assertion: nil leaves zero bytes in its place.
     func write(assertion: [UInt8]?, to sink: FileHandle, name: String) throws(BundleError) {
-        let writer = BundleWriter(sink: sink, name: name)
+        let writer = BundleWriter(name: name) { bytes in
+            try native({ .writing(name, $0) }) { try sink.write(bytes) }
+        }
         try writer.write(manifest: manifestBytes, assertion: assertion)
         for (entry, content) in zip(manifest.entries, contents) { try writer.write(entry, content) }
         try writer.finish()

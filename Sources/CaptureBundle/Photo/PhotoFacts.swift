@@ -75,22 +75,19 @@ package struct PhotoFacts: Equatable, Sendable {
 }
 
 /// The tags of the GPS directory.
-private enum GPSTag {
-    static let latitudeReference = 1
-    static let latitude = 2
-    static let longitudeReference = 3
-    static let longitude = 4
-    static let altitudeReference = 5
-    static let altitude = 6
-    static let timeStamp = 7
-    static let dateStamp = 29
-    static let horizontalError = 31
+private enum GPSTag: Int {
+    case latitudeReference = 1, latitude, longitudeReference, longitude, altitudeReference, altitude, timeStamp
+    case dateStamp = 29, horizontalError = 31
+}
+
+extension TIFFDirectory {
+    fileprivate subscript(tag: GPSTag) -> Entry? { self[tag.rawValue] }
 }
 
 extension PhotoFacts.Position {
     /// Reads a GPS directory; nil if the latitude, the longitude or one of their hemispheres is missing.
     fileprivate init?(_ tiff: TIFFStructure, _ gps: TIFFDirectory) {
-        func angle(_ tag: Int, _ referenceTag: Int, signs: (String, String), limit: Double) -> Double? {
+        func angle(_ tag: GPSTag, _ referenceTag: GPSTag, signs: (String, String), limit: Double) -> Double? {
             guard let entry = gps[tag], let reference = gps[referenceTag].flatMap(tiff.text),
                 reference == signs.0 || reference == signs.1, let degrees = tiff.rational(entry)
             else { return nil }
@@ -101,8 +98,8 @@ extension PhotoFacts.Position {
             guard value >= 0, value <= limit else { return nil }
             return reference == signs.1 ? -value : value
         }
-        guard let latitude = angle(GPSTag.latitude, GPSTag.latitudeReference, signs: ("N", "S"), limit: 90),
-            let longitude = angle(GPSTag.longitude, GPSTag.longitudeReference, signs: ("E", "W"), limit: 180)
+        guard let latitude = angle(.latitude, .latitudeReference, signs: ("N", "S"), limit: 90),
+            let longitude = angle(.longitude, .longitudeReference, signs: ("E", "W"), limit: 180)
         else { return nil }
         self.latitude = latitude
         self.longitude = longitude

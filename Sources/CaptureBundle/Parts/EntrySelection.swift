@@ -8,24 +8,13 @@ import SystemPackage
 /// selection.add("location.json")
 /// ```
 public struct EntrySelection: Hashable, Sendable {
-    package enum Item: Hashable, Sendable, CustomStringConvertible {
-        case entry(EntryPath)
-        /// All entries below `source/`.
-        case sources
+    package struct Item: Hashable, Sendable, CustomStringConvertible {
+        /// nil for all entries below `source/`.
+        let entry: EntryPath?
 
-        package func contains(_ path: EntryPath) -> Bool {
-            switch self {
-            case .entry(let own): own == path
-            case .sources: path.role == .source
-            }
-        }
+        package func contains(_ path: EntryPath) -> Bool { entry.map { $0 == path } ?? (path.role == .source) }
 
-        package var description: String {
-            switch self {
-            case .entry(let path): path.description
-            case .sources: Role.source.rawValue
-            }
-        }
+        package var description: String { entry?.description ?? Role.source.rawValue }
     }
 
     package private(set) var items: [Item] = []
@@ -37,21 +26,21 @@ public struct EntrySelection: Hashable, Sendable {
     /// - Returns: false for a word that names no entry.
     public mutating func add(_ word: String) -> Bool {
         if word == Role.source.rawValue {
-            items.append(.sources)
+            items.append(Item(entry: nil))
         } else if let path = EntryPath.withRole(word) ?? EntryPath(asTyped: word) {
-            items.append(.entry(path))
+            add(path)
         } else {
             return false
         }
         return true
     }
 
-    public mutating func add(_ path: EntryPath) { items.append(.entry(path)) }
+    public mutating func add(_ path: EntryPath) { items.append(Item(entry: path)) }
 
     public func contains(_ path: EntryPath) -> Bool { items.contains { $0.contains(path) } }
 
     /// Whether an entry other than `location.json` is named.
-    public var hasMoreThanThePosition: Bool { items.contains { $0 != .entry(.location) } }
+    public var hasMoreThanThePosition: Bool { items.contains { $0.entry != .location } }
 }
 
 extension EntryPath {

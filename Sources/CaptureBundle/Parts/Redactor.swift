@@ -104,7 +104,7 @@ public struct Redactor: Sendable {
         let withholdable = manifest.entries.filter(\.isWithholdable).map(\.path.description)
         for item in selection.items {
             let named = manifest.entries.filter { item.contains($0.path) }
-            if named.isEmpty, isPositionOptional, item == .entry(.location) { continue }
+            if named.isEmpty, isPositionOptional, item.entry == .location { continue }
             if named.isEmpty {
                 let all = manifest.entries.map(\.path.description).joined(separator: ", ")
                 faults.append(

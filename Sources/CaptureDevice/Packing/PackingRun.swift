@@ -108,19 +108,22 @@ public struct PackingRun: Sendable {
                             results: captures.map { packer.rehearse($0, at: $1, targets, after: &end) })
                     }, deliver: deliver)
             }
-            let made = try MadeFolder(folder)
-            defer { Folders.removeEmpty(made.folders) }
+            let (made, handle) = try native({
+                $0.isNoFolder
+                    ? BundleError(.outputUnusable, "is not a folder", file: folder) : .writing(folder, $0)
+            }) { (try Folders.create(folder, mode: 0o777), try FolderHandle(folder)) }
+            defer { Folders.removeEmpty(made) }
             if packer.isChained {
                 let packing = ChainPacking(key: key, device: device, places: items.map(\.output))
                 return try groups.run(
                     prepare: { ChainPacking.Capture(plan: $0, place: items[$1].output) }, memory: \.plan.memory,
-                    pack: { try packing.pack($0, in: made.handle, stopsAtFailure: stopsAtFailure, onRemark: onRemark) },
+                    pack: { try packing.pack($0, in: handle, stopsAtFailure: stopsAtFailure, onRemark: onRemark) },
                     deliver: deliver)
             }
             let first = try key.reserveCounters(items.count, for: device)
             try groups.run(
                 prepare: { plan, index in
-                    let file = try FinishedFile(items[index].output, in: made.handle)
+                    let file = try FinishedFile(items[index].output, in: handle)
                     let counter = first + UInt32(index)
                     let assertion = try plan.write(device, counter: counter, to: file.file.handle, name: file.name)
                     return (try plan.packed(counter: counter, assertion: assertion.count, body: nil), file)
@@ -136,19 +139,3 @@ public struct PackingRun: Sendable {
     }
 }
 
-/// The folder for the bundles, which is created if it is missing.
-struct MadeFolder {
-    let handle: FolderHandle
-    /// The folders that were created.
-    let folders: [FilePath]
-
-    init(_ path: FilePath) throws(BundleError) {
-        do {
-            folders = try Folders.create(path, mode: 0o777)
-            handle = try FolderHandle(path)
-        } catch {
-            if error.isNoFolder { throw BundleError(.outputUnusable, "is not a folder", file: path) }
-            throw .writing(path, error)
-        }
-    }
-}

@@ -18,12 +18,6 @@ package struct DeviceKeyState: Equatable, Sendable {
 
     private static let realityCam = "realitycam"
 
-    package init(keyID: Digest, counter: UInt32, salt: [UInt8]) {
-        self.keyID = keyID
-        self.counter = counter
-        self.salt = salt
-    }
-
     package func encode() throws(BundleError) -> [UInt8] {
         let lines =
             [

@@ -19,3 +19,8 @@ package struct NativeError: Error, Hashable, CustomStringConvertible {
 
     package var description: String { "\(call): \(text)" }
 }
+
+/// The value of `body`; nil if it fails with an error that is allowed.
+package func allowing<Value>(_ isAllowed: (NativeError) -> Bool, _ body: () throws -> Value?) throws -> Value? {
+    do { return try body() } catch let error as NativeError where isAllowed(error) { return nil }
+}

@@ -32,11 +32,10 @@ extension DeviceKeyFile {
     /// The bytes of a regular file; nil if the file is missing, too large or of another kind. Other read errors are
     /// thrown.
     private func plainFile(_ path: FilePath) throws(BundleError) -> [UInt8]? {
-        do {
-            return try FileHandle.readingPlainFile(path)?.readAll(limit: Self.sizeLimit)
-        } catch {
-            if error.isMissing || error.isTooLarge { return nil }
-            throw .reading(path, error)
+        try native({ .reading(path, $0) }) {
+            try allowing({ $0.isMissing || $0.isTooLarge }) {
+                try FileHandle.readingPlainFile(path)?.readAll(limit: Self.sizeLimit)
+            }
         }
     }
 

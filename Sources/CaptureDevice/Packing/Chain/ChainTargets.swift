@@ -78,7 +78,10 @@ struct ChainTargets {
     }
 
     private func find(at path: FilePath) throws(BundleError) -> Found {
-        guard let keyID, let handle = try Self.open(path) else { return .noBundle }
+        guard let keyID,
+            let handle = try native(
+                { .reading(path, $0) }, { try allowing(\.isMissing) { try FileHandle.readingPlainFile(path) } })
+        else { return .noBundle }
         do throws(BundleError) {
             let head = try BundleReader(BundleSource(handle: handle, name: path.string)).readHead()
             let manifest = try Manifest.decode(head.manifest)
@@ -103,15 +106,6 @@ struct ChainTargets {
         let bytes = start[..<count]
         return bytes.starts(with: "mimetype\0".utf8) || FileKind(Array(bytes))?.family == .bundle
             || bytes.dropFirst(FileKind.length).starts(with: "manifest.json\0".utf8)
-    }
-
-    private static func open(_ path: FilePath) throws(BundleError) -> FileHandle? {
-        do {
-            return try FileHandle.readingPlainFile(path)
-        } catch {
-            if error.isMissing { return nil }
-            throw .reading(path, error)
-        }
     }
 
     private static func refusal(

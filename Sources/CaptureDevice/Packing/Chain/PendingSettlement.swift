@@ -142,29 +142,22 @@ struct PendingBundle {
         guard try Digest.of(bytes) == pending.manifest, let manifest = try? Manifest.decode(bytes) else { return nil }
         (self.handle, self.path, self.manifest) = (handle, path, bytes)
         isWhole = status.size == BundleWriter.byteCount(manifest, manifestSize: bytes.count, assertion: 1)
-        if let head, let read = try? Assertion(decoding: head.assertion), try read.isValid(for: bytes, of: device) {
-            assertion = head.assertion
-        } else {
-            assertion = nil
-        }
+        let read = head.flatMap { try? Assertion(decoding: $0.assertion) }
+        assertion = try read?.isValid(for: bytes, of: device) == true ? head?.assertion : nil
     }
 
     private static func open(_ path: FilePath, canChange: Bool) throws -> FileHandle? {
-        do {
-            return try canChange
-                ? FileHandle.open(path, FileHandle.existingFileToChange) : FileHandle.readingPlainFile(path)
-        } catch {
-            if error.isMissing || error.isLoop || error.isFolder { return nil }
-            throw BundleError.reading(path, error)
+        try native({ .reading(path, $0) }) {
+            try allowing({ $0.isMissing || $0.isLoop || $0.isFolder }) {
+                try canChange
+                    ? FileHandle.open(path, FileHandle.existingFileToChange) : FileHandle.readingPlainFile(path)
+            }
         }
     }
 
     /// Makes the signature if it is missing, and syncs the file.
     func sign(_ device: DeviceKey, counter: UInt32) throws {
-        let made =
-            if let assertion { assertion } else {
-                try Assertion(signing: manifest, key: device.key, counter: counter).encode()
-            }
+        let made = try assertion ?? Assertion(signing: manifest, key: device.key, counter: counter).encode()
         try AssertionPlace.write(made, manifestSize: manifest.count, to: handle, name: path.string)
         try native({ .writing(path, $0) }) { try handle.synchronize() }
     }

@@ -167,15 +167,6 @@ struct FinishedFile: Sendable {
         if case .replacing = place { naming = file.naming(.replace) } else { naming = file.naming(.refuse) }
     }
 
-    /// Gives the files their names so that a power cut takes neither away.
-    ///
-    /// - Parameter stopsAtFailure: Whether files after a failed one get no name.
-    /// - Returns: For each file up to the one at which it stopped, the error, or nil if it is on the disk under its name.
-    static func commit(_ files: [FinishedFile], stopsAtFailure: Bool = false) -> [BundleError?] {
-        zip(files, AtomicFile.commit(files.map(\.naming), stopsAtFailure: stopsAtFailure)).map { file, error in
-            error.map { .writing(file.name, $0) }
-        }
-    }
 }
 
 /// A capture whose bundle exists already, because an earlier run of the same command made it.

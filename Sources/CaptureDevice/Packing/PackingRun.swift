@@ -129,10 +129,10 @@ public struct PackingRun: Sendable {
                     return (try plan.packed(counter: counter, assertion: assertion.count, body: nil), file)
                 },
                 pack: { written in
-                    let failures = FinishedFile.commit(written.map(\.1), stopsAtFailure: stopsAtFailure)
+                    let failures = AtomicFile.commit(written.map(\.1.naming), stopsAtFailure: stopsAtFailure)
                     return CaptureGroups.Outcome(
                         results: zip(written, failures).map { written, failure in
-                            failure.map { .failure($0) } ?? .success(written.0)
+                            failure.map { .failure(.writing(written.1.name, $0)) } ?? .success(written.0)
                         })
                 }, deliver: deliver)
         }

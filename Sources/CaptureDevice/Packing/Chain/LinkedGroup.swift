@@ -95,20 +95,21 @@ struct LinkedGroup {
             assertions.append(assertion)
         }
         for (entry, assertion) in zip(files, assertions) {
-            entry.file.keep()
+            // If the file never gets its own name, it stays under its hidden one: from now on the key's state names it.
+            entry.file.finished.file.keep()
             let packed = try entry.file.plan.packed(
                 counter: entry.file.pending.counter, assertion: assertion.count, body: nil)
             outcomes[entry.index] = .success(packed)
             attempt(entry) { file in try file.write(assertion: assertion) }
             entry.file.startWriting()
         }
-        for entry in files { attempt(entry) { file in try file.synchronize() } }
+        for entry in files { attempt(entry) { file in try file.writing { try $0.handle.synchronize() } } }
     }
 
     /// Gives the bundles their names.
     mutating func publish() {
         let sound = files.filter { (try? outcomes[$0.index]?.get()) != nil }
-        for (entry, error) in zip(sound, AtomicFile.commit(sound.map(\.file.naming), areSynced: true)) {
+        for (entry, error) in zip(sound, AtomicFile.commit(sound.map(\.file.finished.naming), areSynced: true)) {
             guard let error else { continue }
             attempt(entry) { file in throw file.publishingFailure(error) }
         }
@@ -143,7 +144,7 @@ struct LinkedGroup {
 struct LinkedFile {
     let plan: BundlePlan
     let pending: PendingLink
-    private let finished: FinishedFile
+    let finished: FinishedFile
     /// The longest path that Linux accepts in one call, in bytes.
     private static let pathLimit = 4095
 
@@ -172,7 +173,6 @@ struct LinkedFile {
     }
 
     var handle: FileHandle { finished.file.handle }
-    var naming: AtomicFile.Naming { finished.naming }
 
     func startWriting() { handle.startWriting(from: 0, count: 0) }
 
@@ -184,17 +184,10 @@ struct LinkedFile {
         }
     }
 
-    /// Leaves the file under its hidden name if it never gets its own: from now on the key's state names it.
-    func keep() { finished.file.keep() }
-
     /// Writes the assertion into its place.
     func write(assertion: [UInt8]) throws(BundleError) {
         try AssertionPlace.write(
             assertion, manifestSize: plan.manifestBytes.count, to: finished.file.handle, name: name)
-    }
-
-    func synchronize() throws(BundleError) {
-        try writing { file in try file.handle.synchronize() }
     }
 
     /// The error for a file that did not get its name.
@@ -206,7 +199,7 @@ struct LinkedFile {
             file: name, cause: .linkNameTaken)
     }
 
-    private func writing(_ body: (AtomicFile) throws -> Void) throws(BundleError) {
+    func writing(_ body: (AtomicFile) throws -> Void) throws(BundleError) {
         try native({ .writing(name, $0) }) { try body(finished.file) }
     }
 }

@@ -59,20 +59,7 @@ package enum Hex {
 
 /// Encodes and decodes Base64 of RFC 4648 section 4, with padding and with unused bits set to zero.
 package enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) } << (8 * UInt32(3 - group.count))
-            for place in 0..<4 {
-                let used = place <= group.count
-                text.append(used ? alphabet[Int(bits >> (18 - 6 * UInt32(place)) & 63)] : UInt8(ascii: "="))
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package static func encode(_ bytes: [UInt8]) -> String { String(decoding: Base64Block.encode(bytes), as: UTF8.self) }
 
     /// Encodes for URLs, without padding (RFC 4648 section 5).
     static func encodeURL(_ bytes: [UInt8]) -> String {
@@ -93,22 +80,7 @@ package enum Base64 {
 
     /// Decodes a text; nil unless `encode` gives the same text.
     package static func decode(_ text: String) -> [UInt8]? {
-        let characters = Array(text.utf8)
-        guard characters.count % 4 == 0 else { return nil }
-        let padding = characters.reversed().prefix { $0 == UInt8(ascii: "=") }.count
-        guard padding <= 2 else { return nil }
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        for (index, character) in characters.dropLast(padding).enumerated() {
-            guard let value = alphabet.firstIndex(of: character) else { return nil }
-            bits = bits << 6 | UInt32(value)
-            if index % 4 == 3 { bytes += [UInt8(bits >> 16 & 255), UInt8(bits >> 8 & 255), UInt8(bits & 255)] }
-        }
-        switch padding {
-        case 1: bytes += [UInt8(bits >> 10 & 255), UInt8(bits >> 2 & 255)]
-        case 2: bytes += [UInt8(bits >> 4 & 255)]
-        default: break
-        }
+        let bytes = Base64Block.decode(Array(text.utf8))
         return encode(bytes) == text ? bytes : nil
     }
 }

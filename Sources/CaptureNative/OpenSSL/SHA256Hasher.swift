@@ -79,3 +79,22 @@ package enum MD5 {
         return digest
     }
 }
+
+/// OpenSSL's Base64, which is lenient when it decodes: the caller encodes the result again and compares.
+package enum Base64Block {
+    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+        // OpenSSL adds a NUL.
+        var text = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        let count = unsafe EVP_EncodeBlock(&text, bytes, Int32(bytes.count))
+        return Array(text.prefix(Int(count)))
+    }
+
+    /// - Returns: Empty for a text that is not Base64.
+    package static func decode(_ text: [UInt8]) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: text.count / 4 * 3 + 3)
+        let count = Int(unsafe EVP_DecodeBlock(&bytes, text, Int32(text.count)))
+        // It counts the bytes that the padding stands for.
+        let padding = text.suffix(2).count { $0 == UInt8(ascii: "=") }
+        return Array(bytes.prefix(max(0, count - padding)))
+    }
+}

@@ -113,14 +113,10 @@ public enum OutputPlace: Hashable, Sendable {
                 .outputUnusable, "the name has \(length) bytes, at most \(FilePath.nameLimit) are allowed", file: path)
         }
         let folder = path.folder
-        do {
-            try ProcessEnvironment.canWrite(folder: folder)
-        } catch {
-            if error.isMissing && !error.isNoFolder {
-                throw BundleError(
-                    .outputUnusable, "the folder \(folder) does not exist", file: path, cause: .folderMissing)
-            }
-            throw BundleError(.outputUnusable, "the folder \(folder) cannot be written to: \(error.text)", file: path)
-        }
+        try native({ error in
+            error.isMissing && !error.isNoFolder
+                ? BundleError(.outputUnusable, "the folder \(folder) does not exist", file: path, cause: .folderMissing)
+                : BundleError(.outputUnusable, "the folder \(folder) cannot be written to: \(error.text)", file: path)
+        }) { try ProcessEnvironment.canWrite(folder: folder) }
     }
 }

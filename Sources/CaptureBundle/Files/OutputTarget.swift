@@ -55,19 +55,17 @@ package final class OutputTarget {
     }
 
     package static func temporary() throws(BundleError) -> FileHandle {
-        do {
-            return try TemporaryFile.open()
-        } catch {
-            throw BundleError(
-                .outputUnusable, "a temporary file cannot be made in this folder: \(error.text)",
-                file: TemporaryFile.folder, cause: .temporaryFolder)
+        try native({ failure(.outputUnusable, "a temporary file cannot be made in this folder: \($0.text)") }) {
+            try TemporaryFile.open()
         }
     }
 
     package static func temporaryFailure(_ error: NativeError) -> BundleError {
-        BundleError(
-            .inputOutput, "a temporary file in this folder cannot be written: \(error.text)",
-            file: TemporaryFile.folder, cause: .temporaryFolder)
+        failure(.inputOutput, "a temporary file in this folder cannot be written: \(error.text)")
+    }
+
+    private static func failure(_ code: BundleError.Code, _ message: String) -> BundleError {
+        BundleError(code, message, file: TemporaryFile.folder, cause: .temporaryFolder)
     }
 
     package func write(_ bytes: Span<UInt8>) throws(BundleError) {

@@ -22,10 +22,7 @@ package enum Unlisted {
 
     package static func photo(_ jpeg: [UInt8]) -> String? {
         guard jpeg.count <= sizeLimit else { return "has more than \(sizeLimit) bytes" }
-        let fields: PhotoFields
-        do throws(PhotoFields.Failure) { fields = try PhotoFields(jpeg) } catch {
-            return "is broken, or does not say how many lines it has"
-        }
+        guard let fields = try? PhotoFields(jpeg) else { return "is broken, or does not say how many lines it has" }
         var names: [String] = []
         for name in fields.others where !names.contains(name) && names.count < 100 { names.append(name) }
         guard !names.isEmpty else { return nil }

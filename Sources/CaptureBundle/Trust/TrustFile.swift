@@ -29,15 +29,10 @@ public struct TrustFile: Sendable {
     ///
     /// - Throws: `input.unreadable` if the file cannot be read, `trust.file` if it is too large or a line is wrong.
     public init(path: FilePath) throws(BundleError) {
-        let bytes: [UInt8]
-        do {
-            bytes = try FileHandle.reading(path).readAll(limit: BundleLimits.trustFileBytes)
-        } catch {
-            guard !error.isTooLarge else {
-                throw BundleError(.trustFile, "has more than \(BundleLimits.trustFileBytes) bytes", file: path.string)
-            }
-            throw .reading(path, error)
-        }
+        let limit = BundleLimits.trustFileBytes
+        let bytes = try native({
+            $0.isTooLarge ? BundleError(.trustFile, "has more than \(limit) bytes", file: path) : .reading(path, $0)
+        }) { try FileHandle.reading(path).readAll(limit: limit) }
         try self.init(bytes: bytes, name: path.string)
     }
 

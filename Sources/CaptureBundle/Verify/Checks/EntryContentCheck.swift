@@ -15,12 +15,9 @@ final class EntryContentCheck {
         self.manifest = manifest
         photo = JPEGWalk(size: entry.size, readsHeaderOnly: true)
         // A manifest that lists a depth map also describes it: rule M7.
-        if entry.path == .depth, let described = manifest.depth {
-            depth = try DepthMapReader(size: described.size)
-            survey = surveysDepth ? DepthSurvey() : nil
-        } else {
-            depth = nil
-        }
+        let size = entry.path == .depth ? manifest.depth?.size : nil
+        depth = try size.map(DepthMapReader.init(size:))
+        survey = size != nil && surveysDepth ? DepthSurvey() : nil
     }
 
     func consume(_ piece: Span<UInt8>) throws(BundleError) {

@@ -98,14 +98,12 @@ struct PendingSettlement {
 
     /// Opens the folder of a link's files. A missing folder does not give the link up, since its disk may not be mounted.
     private func open(_ folder: FilePath, of pending: PendingLink) throws -> FolderHandle {
-        do {
-            return try FolderHandle(folder)
-        } catch {
-            guard error.isMissing else { throw BundleError.writing(folder, error) }
-            throw BundleError(
+        try native({ error in
+            guard error.isMissing else { return .writing(folder, error) }
+            return BundleError(
                 .keyState, "the folder of link \(pending.link.seq) is missing", file: folder,
                 cause: .pendingFolderMissing)
-        }
+        }) { try FolderHandle(folder) }
     }
 }
 

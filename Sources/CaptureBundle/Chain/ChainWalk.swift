@@ -202,8 +202,6 @@ package final class ChainCollection {
     ///
     /// - Throws: `io.failed`.
     package func files(_ fault: ChainFault) throws(BundleError) -> [String] {
-        var files: [String] = []
-        for name in fault.names { files.append(try file(name)) }
-        return files
+        try fault.names.map(file)
     }
 }

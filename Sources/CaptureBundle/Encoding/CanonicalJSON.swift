@@ -70,19 +70,15 @@ package enum CanonicalJSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    private static let escapes: [UInt8: String] = [
+        UInt8(ascii: "\""): "\\\"", UInt8(ascii: "\\"): "\\\\", 0x08: "\\b", 0x09: "\\t", 0x0a: "\\n", 0x0c: "\\f",
+        0x0d: "\\r",
+    ]
+
     private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): bytes += "\\\"".utf8
-            case UInt8(ascii: "\\"): bytes += "\\\\".utf8
-            case 0x08: bytes += "\\b".utf8
-            case 0x09: bytes += "\\t".utf8
-            case 0x0a: bytes += "\\n".utf8
-            case 0x0c: bytes += "\\f".utf8
-            case 0x0d: bytes += "\\r".utf8
-            case 0..<0x20: bytes += "\\u00\(Hex.encode([byte]))".utf8
-            default: bytes.append(byte)
-            }
+            let escape = escapes[byte] ?? (byte < 0x20 ? "\\u00\(Hex.encode([byte]))" : nil)
+            if let escape { bytes += escape.utf8 } else { bytes.append(byte) }
         }
     }
 }

@@ -37,14 +37,8 @@ public struct EntryPath: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// The role of the entry in a capture (section 4.3).
     public var role: Role {
-        switch self {
-        case .photo: .photo
-        case .depth: .depth
-        case .metadata: .metadata
-        case .location: .location
-        case .confidence: .confidence
-        default: .source
-        }
+        // The name of an entry that is alone in its role is that of the role, up to the first dot.
+        Role(rawValue: description.pieces(by: ".", limit: 2)[0]) ?? .source
     }
 
     /// Compares bytewise, which is the order of entries in a bundle.

@@ -85,17 +85,14 @@ public struct Redactor: Sendable {
     /// Refuses entries that a bundle without a position must not contain. The last fault has a value: all entries to
     /// withhold, or nothing if one of them is not withholdable.
     private func refuse(_ unlisted: [(entry: ManifestEntry, words: String)], _ file: String) throws(BundleError) {
-        var faults: [BundleError] = []
         let all = (selection.items.map(\.description) + unlisted.map(\.entry.path.description)).joined(separator: ",")
-        for (entry, words) in unlisted {
+        try unlisted.map { entry, words in
             let isLast = entry.path == unlisted.last?.entry.path
-            faults.append(
-                BundleError(
-                    .redactPosition, "\(words), which a bundle without a position must not have", file: file,
-                    entry: entry.path.description, cause: entry.isWithholdable ? nil : .notWithholdable,
-                    values: isLast ? [unlisted.allSatisfy(\.entry.isWithholdable) ? all : ""] : []))
-        }
-        try faults.throwAny()
+            return BundleError(
+                .redactPosition, "\(words), which a bundle without a position must not have", file: file,
+                entry: entry.path.description, cause: entry.isWithholdable ? nil : .notWithholdable,
+                values: isLast ? [unlisted.allSatisfy(\.entry.isWithholdable) ? all : ""] : [])
+        }.throwAny()
     }
 
     /// Refuses names of entries that this bundle cannot withhold.

@@ -101,12 +101,9 @@ private struct Merge {
         let absent = reader.withheld.map {
             "\($0.path) is withheld; it has \($0.size) bytes and the SHA-256 \($0.sha256)"
         }
-        var faults: [BundleError] = []
-        for (file, reason) in files.unknown {
-            let isLast = file == files.unknown.last?.file
-            faults.append(
-                BundleError(.restoreUnknown, reason, file: file, cause: isLast ? .withheld : nil, values: absent))
-        }
-        try faults.throwAny()
+        let last = files.unknown.last?.file
+        try files.unknown.map { file, reason in
+            BundleError(.restoreUnknown, reason, file: file, cause: file == last ? .withheld : nil, values: absent)
+        }.throwAny()
     }
 }

@@ -123,15 +123,8 @@ public enum Verdict: Int, Sendable, CaseIterable {
     case unacceptable = 4
 
     /// The name of the verdict in reports.
-    public var word: String {
-        switch self {
-        case .verified: "verified"
-        case .altered: "altered"
-        case .malformed: "malformed"
-        case .unknownDevice: "unknown-device"
-        case .unacceptable: "unacceptable"
-        }
-    }
+    public var word: String { Self.words[rawValue] }
+    private static let words = ["verified", "altered", "malformed", "unknown-device", "unacceptable"]
 
     /// The verdicts with the worst first: 2, 1, 3, 4, 0 (Spec/capture-bundle.md section 11).
     public static let bySeverity: [Verdict] = [.malformed, .altered, .unknownDevice, .unacceptable, .verified]

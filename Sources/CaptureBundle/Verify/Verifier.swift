@@ -164,12 +164,7 @@ extension BundleSource {
         case file(FilePath)
         case standardInput
 
-        public var name: String {
-            switch self {
-            case .file(let path): path.string
-            case .standardInput: "-"
-            }
-        }
+        public var name: String { if case .file(let path) = self { path.string } else { "-" } }
 
         /// - Throws: `input.unreadable`.
         public func open() throws(BundleError) -> BundleSource {

@@ -14,13 +14,9 @@ struct ReportedBundle: Sendable {
         case verified
 
         static func of(_ report: VerificationReport) -> Kind {
-            switch report.verdict {
-            case .verified: report.withheld.isEmpty ? .verified : .incomplete
-            case .altered: .altered
-            case .malformed: .malformed
-            case .unknownDevice: .unknownDevice
-            case .unacceptable: .unacceptable
-            }
+            if report.verdict == .verified && !report.withheld.isEmpty { return .incomplete }
+            // The other cases have the words of the verdicts.
+            return Kind(rawValue: report.verdict.word) ?? .malformed
         }
 
         var words: String { look.words }

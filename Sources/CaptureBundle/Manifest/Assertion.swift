@@ -52,8 +52,7 @@ package struct Assertion: Sendable {
         else {
             throw BundleError(.assertionEncoding, "is not the CBOR map with signature and authenticatorData")
         }
-        let signature = try native { try ECDSASignature(der: der) }
-        guard let signature else {
+        guard let signature = try (native { try ECDSASignature(der: der) }) else {
             throw BundleError(.assertionDER, "the signature is not DER with two integers in the allowed range")
         }
         self.signature = signature
@@ -82,8 +81,7 @@ package struct Assertion: Sendable {
 
     /// Whether the device signed the manifest with this assertion: rules A3 to A7.
     package func isValid(for manifest: [UInt8], of device: DevicePoint) throws(BundleError) -> Bool {
-        let key = try native { try P256PublicKey(point: device.bytes) }
-        guard let key, faults.isEmpty else { return false }
+        guard let key = try (native { try P256PublicKey(point: device.bytes) }), faults.isEmpty else { return false }
         return try verifies(clientData: SigningInput.clientData(manifest: manifest), key: key)
     }
 

@@ -51,8 +51,7 @@ public final class CounterState: Sendable {
     func exchange(_ uses: [Use]) throws -> [Digest?] {
         let lock = path.appending(Self.lockName)
         // Another user who can open this file could hold the lock for ever.
-        let known = try native({ Self.failure($0, lock) }) { try folder.status(of: Self.lockName) }
-        if let status = known {
+        if let status = try (native({ Self.failure($0, lock) }) { try folder.status(of: Self.lockName) }) {
             guard status.kind == .file else { throw Self.notAFile(lock) }
             if let fault = FileAccess.exposure(ofState: lock, status) { throw fault }
         }

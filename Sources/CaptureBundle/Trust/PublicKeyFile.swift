@@ -27,8 +27,7 @@ public enum PublicKeyFile {
     package static func point(pem: [UInt8], name: String) throws(BundleError) -> DevicePoint {
         let count = PEMText.count("PUBLIC KEY", in: pem)
         guard count < 2 else { throw BundleError(.keyDamaged, "has \(count) public keys, expected one", file: name) }
-        let key = try native { try P256PublicKey(pem: pem) }
-        guard let key else {
+        guard let key = try (native { try P256PublicKey(pem: pem) }) else {
             let other = KeyFileKind(insteadOfAPublicKey: pem)
             throw BundleError(
                 .keyDamaged,

@@ -84,8 +84,7 @@ public struct TrustedAuthorityLine: Hashable, Sendable {
     ///
     /// - Throws: `trust.file` if the DER is not that of a certificate.
     func parsed() throws(BundleError) -> Certificate {
-        let parsed = try native { try Certificate(der: certificate) }
-        guard let parsed else {
+        guard let parsed = try (native { try Certificate(der: certificate) }) else {
             throw BundleError(.trustFile, "the tsa line \(name) does not hold an X.509 certificate", file: file)
         }
         return parsed

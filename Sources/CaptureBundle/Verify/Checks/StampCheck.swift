@@ -88,8 +88,7 @@ struct StampCheck {
             throw BundleError(
                 .stampStatus, "the authority answered with status \(response.status)\(without)\(said)")
         }
-        let token = try native { try TimeStampToken(der: der) }
-        guard let token else {
+        guard let token = try (native { try TimeStampToken(der: der) }) else {
             throw BundleError(.stampEncoding, "the token of the time stamp is not the DER of a CMS message")
         }
         return token
@@ -98,8 +97,7 @@ struct StampCheck {
     /// S5 to S8: the name of the line that accepts the stamp.
     private func authority(_ token: TimeStampToken, _ moment: Moment) throws(BundleError) -> String {
         let lines = try native { try authorities.map { (line: $0, certificate: try $0.parsed()) } }
-        let fault = try native { try token.signatureFault(knowing: lines.map(\.certificate)) }
-        if let fault {
+        if let fault = try (native { try token.signatureFault(knowing: lines.map(\.certificate)) }) {
             let code: BundleError.Code = fault.isUnsupported ? .stampUnsupported : .stampSignature
             let verdict = fault.isUnsupported ? "cannot be judged" : "is wrong"
             throw BundleError(code, "the time stamp \(verdict): \(fault.reason)")

@@ -4,17 +4,17 @@ import Synchronization
 ///
 /// Only a few pieces are in flight at a time, so memory does not grow with the file.
 package final class WriteBehind {
-    private static let pieceLength = 1 << 18
-    private static let pieces = 8
+    fileprivate static let pieceLength = 1 << 18
+    fileprivate static let pieces = 8
 
     private let channel: Channel
     private var filling: [UInt8]
 
     /// nil if the system cannot start a thread.
     package init?(_ handle: FileHandle, from offset: Int) {
-        let channel = Channel(limit: Self.pieces)
+        let channel = Channel()
         self.channel = channel
-        filling = channel.emptyPiece(Self.pieceLength)
+        filling = channel.emptyPiece()
         let isStarted = Thread.start {
             var offset = offset
             while let piece = channel.take() {
@@ -52,7 +52,7 @@ package final class WriteBehind {
 
     private func send() throws(NativeError) {
         try channel.put(filling)
-        filling = channel.emptyPiece(Self.pieceLength)
+        filling = channel.emptyPiece()
     }
 }
 
@@ -69,14 +69,11 @@ private final class Channel: Sendable {
 
     private let state = Mutex(State())
     private let changed = Signal()
-    private let limit: Int
 
-    init(limit: Int) { self.limit = limit }
-
-    func emptyPiece(_ capacity: Int) -> [UInt8] {
+    func emptyPiece() -> [UInt8] {
         if let piece = state.withLock({ $0.empty.popLast() }) { return piece }
         var piece: [UInt8] = []
-        piece.reserveCapacity(capacity)
+        piece.reserveCapacity(WriteBehind.pieceLength)
         return piece
     }
 
@@ -84,7 +81,7 @@ private final class Channel: Sendable {
         let failure = changed.wait {
             state.withLock { state -> NativeError?? in
                 if let failure = state.failure { return .some(failure) }
-                guard state.underWay < limit else { return nil }
+                guard state.underWay < WriteBehind.pieces else { return nil }
                 state.full.append(piece)
                 state.underWay += 1
                 return .some(nil)

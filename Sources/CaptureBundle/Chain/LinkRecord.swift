@@ -104,10 +104,6 @@ final class RecordSort {
     /// - Throws: `io.failed`, and the errors that `body` throws.
     func forEach(_ body: (LinkRecord) throws -> Void) throws {
         waiting.sort()
-        if runs.isEmpty {
-            for record in waiting { try body(record) }
-            return
-        }
         // The last run stays in memory.
         runs.append(Run(temporary: temporary, offset: 0, left: 0, piece: waiting))
         for index in runs.indices.reversed() where try !runs[index].hasHead() { runs.remove(at: index) }

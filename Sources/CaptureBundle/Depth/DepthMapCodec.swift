@@ -28,7 +28,10 @@ package enum DepthMapCodec {
         let made: (content: PayloadContent, size: Int, sha256: Digest)
         switch floats {
         case .bytes(let bytes):
-            let member = try compress(bytes)
+            let member = try native { try GzipCompressor.compress(bytes.span, level: level) }
+            guard member.starts(with: fixedHeader) else {
+                throw BundleError(.internalFailure, "libdeflate wrote a gzip header that differs from the format")
+            }
             made = (.bytes(member), member.count, try Digest.of(member))
         case .file:
             let temporary = try DepthMapFile()
@@ -39,14 +42,6 @@ package enum DepthMapCodec {
             throw BundleError(.internalFailure, "the depth map of \(size) samples has \(made.size) bytes compressed")
         }
         return made
-    }
-
-    private static func compress(_ floats: [UInt8]) throws(BundleError) -> [UInt8] {
-        let member = try native { try GzipCompressor.compress(floats.span, level: level) }
-        guard member.starts(with: fixedHeader) else {
-            throw BundleError(.internalFailure, "libdeflate wrote a gzip header that differs from the format")
-        }
-        return member
     }
 }
 

@@ -45,11 +45,11 @@ struct ExifFields {
         if main.next != nil { others.append("a thumbnail") }
         guard !fields.isEmpty || !inner.isEmpty else { return }
         let header = Array(tiff.bytes.prefix(4)) + number(TIFFStructure.headerLength, 4, like: tiff)
-        if !inner.isEmpty { fields.append(Field(tag: TIFFTag.exif, type: 4, count: 1, value: [0, 0, 0, 0])) }
-        let length = directory(fields, at: header.count, like: tiff).count
         if !inner.isEmpty {
+            // The pointer to the inner directory is itself an entry of the first.
+            let length = directory(fields, at: header.count, like: tiff).count + TIFFDirectory.entryLength
             let place = number(header.count + length, 4, like: tiff)
-            fields[fields.count - 1] = Field(tag: TIFFTag.exif, type: 4, count: 1, value: place)
+            fields.append(Field(tag: TIFFTag.exif, type: 4, count: 1, value: place))
         }
         bytes = header + directory(fields, at: header.count, like: tiff)
         if !inner.isEmpty { bytes += directory(inner, at: bytes.count, like: tiff) }

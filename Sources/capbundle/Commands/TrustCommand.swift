@@ -117,8 +117,7 @@ struct TrustCommand: ParsableCommand {
             }
             if let keyfile { return try PublicKeyFile.point(path: FilePath(file: keyfile)) }
             let path = bundle ?? "-"
-            let verifier = Verifier(trust: TrustFile(), policy: VerificationPolicy(allowsWithheld: true))
-            let report = try verifier.verify(BundleSource(path: FilePath(file: path)))
+            let report = try Verifier.soundness.verify(BundleSource(path: FilePath(file: path)))
             // Trust is not expected here, because this command is about to add it. Any verdict other than "unknown" is
             // a fault of the bundle.
             guard report.verdict == .unknownDevice, let manifest = report.manifest, let data = report.authenticatorData

@@ -28,12 +28,12 @@ struct TrustCheck {
     private func check(_ report: inout VerificationReport) -> [BundleError]? {
         guard let manifest = report.manifest, let data = report.authenticatorData else { return nil }
         let lines = trust.devices.filter { $0.point == manifest.device }
-        guard let first = lines.first else {
+        guard !lines.isEmpty else {
             return [BundleError(.trustUnknown, "the device key \(manifest.device.keyID) is not in the trust file")]
         }
         if let fault = revocation(lines, &report) { return [fault] }
         let checked = lines.map { ($0, Self.faults(of: $0, manifest, data)) }
-        let decisive = checked.first { $0.1.isEmpty } ?? (first, Self.faults(of: first, manifest, data))
+        let decisive = checked.first { $0.1.isEmpty } ?? checked[0]
         report.trustedDevice = .init(name: decisive.0.name, level: decisive.0.level)
         return decisive.1
     }
@@ -42,15 +42,10 @@ struct TrustCheck {
     private func revocation(_ lines: [TrustedDeviceLine], _ report: inout VerificationReport) -> BundleError? {
         guard let revoked = lines.first(where: \.isRevoked) else { return nil }
         report.trustedDevice = .init(name: revoked.name, level: revoked.level)
-        var earliest = CaptureTime?.none
-        for line in lines {
-            switch line.revocation {
-            case nil: continue
-            case .always: return BundleError(.trustRevoked, "the key of \(line.name) is revoked")
-            case .since(let time): earliest = min(earliest ?? time, time)
-            }
+        if let line = lines.first(where: { $0.revocation == .always }) {
+            return BundleError(.trustRevoked, "the key of \(line.name) is revoked")
         }
-        guard let earliest else { return nil }
+        guard let earliest = lines.compactMap({ $0.revocation?.time }).min() else { return nil }
         if let stamp = report.stamp, stamp.latest < earliest.milliseconds {
             report.warnings.append(
                 BundleError(

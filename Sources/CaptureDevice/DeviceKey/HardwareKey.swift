@@ -6,7 +6,8 @@ import SystemPackage
 /// A key in hardware, which a process opens once: its PIN is asked for once, however many captures are signed.
 final class HardwareKey: Sendable {
     let uri: HardwareKeyURI
-    private let known = Mutex<(point: DevicePoint?, device: DeviceKey?)>((nil, nil))
+    /// The public half and the key, once they were found.
+    fileprivate let known = Mutex<(point: DevicePoint?, device: DeviceKey?)>((nil, nil))
 
     init(_ uri: HardwareKeyURI) { self.uri = uri }
 
@@ -17,20 +18,6 @@ final class HardwareKey: Sendable {
         return DeviceKeyFile.usualPath.folder.appending(point.keyID.description)
     }
 
-    /// The key, and its public half, once they were found by `open` and `find`.
-    func device(_ open: () throws -> DeviceKey) throws -> DeviceKey {
-        if let device = known.withLock({ $0.device }) { return device }
-        let device = try open()
-        known.withLock { $0 = (device.point, device) }
-        return device
-    }
-
-    func point(_ find: () throws -> DevicePoint) throws -> DevicePoint {
-        if let point = known.withLock({ $0.point }) { return point }
-        let point = try find()
-        known.withLock { $0.point = point }
-        return point
-    }
 }
 
 /// Keys in hardware (Spec/capture-bundle.md section 9.4).
@@ -42,36 +29,36 @@ extension DeviceKeyFile {
 
     /// Opens the key, unless it is open.
     func open(_ hardware: HardwareKey, _ passphrase: Passphrase) throws(BundleError) -> DeviceKey {
-        try native {
-            try hardware.device {
-                var trouble: BundleError?
-                do {
-                    let key = try P256PrivateKey.open(hardware.uri) {
-                        do throws(BundleError) { return try passphrase.bytes(for: path) } catch {
-                            trouble = error
-                            return nil
-                        }
+        if let device = hardware.known.withLock({ $0.device }) { return device }
+        return try native {
+            var trouble: BundleError?
+            do {
+                let key = try P256PrivateKey.open(hardware.uri) {
+                    do throws(BundleError) { return try passphrase.bytes(for: path) } catch {
+                        trouble = error
+                        return nil
                     }
-                    return try DeviceKey(key)
-                } catch let error as HardwareKeyFailure {
-                    throw trouble ?? unusable(hardware.uri, error)
                 }
+                let device = try DeviceKey(key)
+                hardware.known.withLock { $0 = (device.point, device) }
+                return device
+            } catch let error as HardwareKeyFailure {
+                throw trouble ?? unusable(hardware.uri, error)
             }
         }
     }
 
     /// The public half, which most hardware shows without a PIN.
     func publicHalf(_ hardware: HardwareKey) throws(BundleError) -> DevicePoint {
-        try native {
-            try hardware.point {
-                do {
-                    guard let found = try P256PublicKey.find(hardware.uri) else {
-                        return try open(hardware, .none).point
-                    }
-                    return try DevicePoint(bytes: found.point)
-                } catch let error as HardwareKeyFailure {
-                    throw unusable(hardware.uri, error)
-                }
+        if let point = hardware.known.withLock({ $0.point }) { return point }
+        return try native {
+            do {
+                guard let found = try P256PublicKey.find(hardware.uri) else { return try open(hardware, .none).point }
+                let point = try DevicePoint(bytes: found.point)
+                hardware.known.withLock { $0.point = point }
+                return point
+            } catch let error as HardwareKeyFailure {
+                throw unusable(hardware.uri, error)
             }
         }
     }

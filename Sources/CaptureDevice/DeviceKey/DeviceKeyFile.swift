@@ -74,27 +74,27 @@ public struct DeviceKeyFile: Sendable {
     public func load(passphrase: [UInt8]?) throws(BundleError) -> DeviceKey {
         if let hardware { return try open(hardware, passphrase.map { .known($0) } ?? .none) }
         let pem = try readPrivate(path)
-        let key: P256PrivateKey
-        do throws(P256PrivateKey.LoadFailure) {
-            key = try P256PrivateKey.load(pem: pem, passphrase: passphrase)
-        } catch {
-            switch error {
-            case .passphraseNeeded:
-                throw fault(.keyPassphrase, "the key is encrypted and no passphrase was given", .passphraseNeeded)
-            case .wrongPassphrase:
-                throw fault(.keyPassphrase, "the passphrase is wrong")
-            case .tooManyIterations(let count):
-                let most = P256PrivateKey.mostIterations
-                throw fault(.keyDamaged, "its encryption has \(count) iterations, expected at most \(most)")
-            case .severalKeys(let count):
-                throw fault(.keyDamaged, "has \(count) private keys, expected one")
-            case .damaged:
-                throw anotherKind(pem) ?? fault(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key")
-            case .native(let native):
-                throw .unexpected(native)
+        return try native {
+            do {
+                return try DeviceKey(P256PrivateKey.load(pem: pem, passphrase: passphrase))
+            } catch let failure as P256PrivateKey.LoadFailure {
+                throw unusable(failure, pem)
             }
         }
-        return try DeviceKey(key)
+    }
+
+    private func unusable(_ failure: P256PrivateKey.LoadFailure, _ pem: [UInt8]) -> BundleError {
+        switch failure {
+        case .passphraseNeeded:
+            fault(.keyPassphrase, "the key is encrypted and no passphrase was given", .passphraseNeeded)
+        case .wrongPassphrase: fault(.keyPassphrase, "the passphrase is wrong")
+        case .tooManyIterations(let count):
+            fault(
+                .keyDamaged,
+                "its encryption has \(count) iterations, expected at most \(P256PrivateKey.mostIterations)")
+        case .severalKeys(let count): fault(.keyDamaged, "has \(count) private keys, expected one")
+        case .damaged: anotherKind(pem) ?? fault(.keyDamaged, "is not a PKCS#8 PEM file with a P-256 key")
+        }
     }
 
     /// The public half, which needs no passphrase. It comes from the key itself if that is not encrypted, else from

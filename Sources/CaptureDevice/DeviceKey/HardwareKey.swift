@@ -17,7 +17,6 @@ final class HardwareKey: Sendable {
         guard let point = known.withLock({ $0.point }) else { preconditionFailure("the key was not found before") }
         return DeviceKeyFile.usualPath.folder.appending(point.keyID.description)
     }
-
 }
 
 /// Keys in hardware (Spec/capture-bundle.md section 9.4).

@@ -18,7 +18,6 @@ package final class P256PrivateKey: @unchecked Sendable {
         case severalKeys(Int)
         /// The bytes are not a PKCS#8 PEM, or the key is not a P-256 key.
         case damaged
-        case native(NativeError)
     }
 
     /// The largest accepted number of iterations, which takes seconds. A hostile key file could ask for days of work.
@@ -124,9 +123,11 @@ package final class P256PrivateKey: @unchecked Sendable {
     }
 
     /// Loads a key from a PKCS#8 PEM.
-    package static func load(pem: [UInt8], passphrase: [UInt8]?) throws(LoadFailure) -> P256PrivateKey {
+    ///
+    /// - Throws: `LoadFailure`, `NativeError`.
+    package static func load(pem: [UInt8], passphrase: [UInt8]?) throws -> P256PrivateKey {
         let count = PEMText.count("PRIVATE KEY", in: pem)
-        guard count < 2 else { throw .severalKeys(count) }
+        guard count < 2 else { throw LoadFailure.severalKeys(count) }
         let (label, contents) = try block(pem)
         let plain: [UInt8]
         switch label {
@@ -134,17 +135,15 @@ package final class P256PrivateKey: @unchecked Sendable {
             plain = contents
         case EncryptedPrivateKeyInfo.label:
             if let count = EncryptedPrivateKeyInfo.iterations(contents), count > mostIterations {
-                throw .tooManyIterations(count)
+                throw LoadFailure.tooManyIterations(count)
             }
-            guard let passphrase else { throw .passphraseNeeded }
-            let opened: [UInt8]?
-            do { opened = try EncryptedPrivateKeyInfo.open(contents, passphrase: passphrase) } catch {
-                throw .native(error)
+            guard let passphrase else { throw LoadFailure.passphraseNeeded }
+            guard let opened = try EncryptedPrivateKeyInfo.open(contents, passphrase: passphrase) else {
+                throw LoadFailure.wrongPassphrase
             }
-            guard let opened else { throw .wrongPassphrase }
             plain = opened
         default:
-            throw .damaged
+            throw LoadFailure.damaged
         }
         guard let key = unsafe decodeDER(plain, { unsafe d2i_AutoPrivateKey(nil, $0, $1) }),
             let loaded = unsafe P256PrivateKey(owning: key)
@@ -152,17 +151,16 @@ package final class P256PrivateKey: @unchecked Sendable {
             _ = OpenSSLErrorQueue.drain("d2i_AutoPrivateKey")
             // A wrong passphrase still gives valid padding once in 256 times, but the decrypted bytes are then not a
             // key.
-            throw label == EncryptedPrivateKeyInfo.label ? .wrongPassphrase : .damaged
+            throw label == EncryptedPrivateKeyInfo.label ? LoadFailure.wrongPassphrase : .damaged
         }
         // A file can hold a private key with the public half of another key. Signatures by such a key would never
         // verify.
-        guard loaded.isPair else { throw .damaged }
+        guard loaded.isPair else { throw LoadFailure.damaged }
         return loaded
     }
 
-    private static func block(_ pem: [UInt8]) throws(LoadFailure) -> (label: String, contents: [UInt8]) {
-        let bio: MemoryBIO
-        do { bio = try MemoryBIO(pem) } catch { throw .native(error) }
+    private static func block(_ pem: [UInt8]) throws -> (label: String, contents: [UInt8]) {
+        let bio = try MemoryBIO(pem)
         var name: UnsafeMutablePointer<CChar>?
         var header: UnsafeMutablePointer<CChar>?
         var data: UnsafeMutablePointer<UInt8>?
@@ -172,7 +170,7 @@ package final class P256PrivateKey: @unchecked Sendable {
             let bytes = unsafe data
         else {
             _ = OpenSSLErrorQueue.drain("PEM_read_bio")
-            throw .damaged
+            throw LoadFailure.damaged
         }
         defer {
             unsafe CRYPTO_free(name, nil, 0)

@@ -48,17 +48,15 @@ extension StampQuery {
         var shell = ShellCommand(command)
         (shell.input, shell.outputLimit, shell.showsErrors) = (bytes, TimeStamp.sizeLimit + 1, true)
         shell.seconds = Self.seconds
+        let (ending, output) = try native({ BundleError(.inputOutput, "the command cannot be run: \($0.text)") }) {
+            try shell.run(isStopped: isStopped)
+        }
         let ended: String
-        do throws(NativeError) {
-            let (ending, output) = try shell.run(isStopped: isStopped)
-            switch ending {
-            case .code(0): return TimeStamp(output, to: self)
-            case .code(let code): ended = "ended with exit status \(code)"
-            case .signal(let signal): ended = "was ended by signal \(signal)"
-            case .late: ended = "had not ended after \(Int(Self.seconds)) seconds"
-            }
-        } catch {
-            throw BundleError(.inputOutput, "the command cannot be run: \(error.text)")
+        switch ending {
+        case .code(0): return TimeStamp(output, to: self)
+        case .code(let code): ended = "ended with exit status \(code)"
+        case .signal(let signal): ended = "was ended by signal \(signal)"
+        case .late: ended = "had not ended after \(Int(Self.seconds)) seconds"
         }
         throw BundleError(.inputOutput, "the command \(ended)")
     }

@@ -68,12 +68,7 @@ public struct RealityCamSigner: Sendable {
                 .requestSignature, "the assertion of the body is for another app than the one of --rpid",
                 file: body.name)
         }
-        let isOurs = try native {
-            try P256PublicKey.of(point: point.bytes).map {
-                try assertion.verifies(realityCam: body.clientData, key: $0)
-            }
-        }
-        guard isOurs == true else {
+        guard try assertion.verifies(realityCam: body.clientData, key: device.key.publicKey) else {
             throw BundleError(
                 .requestSignature, "the assertion of the body was not made with the key \(file.path)",
                 file: body.name)

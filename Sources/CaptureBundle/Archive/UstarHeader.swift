@@ -23,6 +23,12 @@ struct UstarHeader {
     let name: String
     let size: Int
 
+    /// The fields that are the same in every header, each at its offset. The checksum is computed over spaces.
+    private static let fields = [
+        (100, "000644 "), (108, "000000 "), (116, "000000 "), (135, " 00000000000 "), (148, "        "), (156, "0"),
+        (257, "ustar"), (263, "00"), (329, "000000 "), (337, "000000 "),
+    ]
+
     /// The header block for this path and size.
     ///
     /// - Parameters:
@@ -34,17 +40,8 @@ struct UstarHeader {
             for (index, byte) in bytes.enumerated() { block[offset + index] = byte }
         }
         put(name, at: 0)
-        put("000644 ".utf8, at: 100)
-        put("000000 ".utf8, at: 108)
-        put("000000 ".utf8, at: 116)
+        for (offset, text) in fields { put(text.utf8, at: offset) }
         put("\(size, 11, radix: 8)".utf8, at: 124)
-        put(" 00000000000 ".utf8, at: 135)
-        put("        ".utf8, at: 148)
-        put("0".utf8, at: 156)
-        put("ustar".utf8, at: 257)
-        put("00".utf8, at: 263)
-        put("000000 ".utf8, at: 329)
-        put("000000 ".utf8, at: 337)
         let sum = block.reduce(0) { $0 + Int($1) }
         put("\(sum, 6, radix: 8)".utf8, at: 148)
         block[154] = 0

@@ -183,21 +183,14 @@ struct CBORReader {
     /// form.
     mutating func head(_ major: Major) -> Int? {
         guard position < bytes.count, bytes[position] >> 5 == major.rawValue else { return nil }
+        // 24 means one more byte, 25 two. No value here is longer than 65,535 bytes, so a longer head is never the shortest
+        // form.
         let short = Int(bytes[position] & 31)
-        let extra: Int
-        let smallest: Int
-        switch short {
-        case 0..<24:
-            position += 1
-            return short
-        case 24: (extra, smallest) = (1, 24)
-        case 25: (extra, smallest) = (2, 256)
-        // No value here is longer than 65,535 bytes, so a longer head is never the shortest form.
-        default: return nil
-        }
-        guard position + 1 + extra <= bytes.count else { return nil }
-        let value = bytes[(position + 1)..<(position + 1 + extra)].reduce(0) { $0 << 8 | Int($1) }
-        guard value >= smallest else { return nil }
+        let extra = max(0, short - 23)
+        guard extra <= 2, position + 1 + extra <= bytes.count else { return nil }
+        let more = bytes[(position + 1)..<(position + 1 + extra)].reduce(0) { $0 << 8 | Int($1) }
+        let value = extra == 0 ? short : more
+        guard value >= [0, 24, 256][extra] else { return nil }
         position += 1 + extra
         return value
     }

@@ -81,11 +81,11 @@ struct StampCommand: ManyNamesCommand {
         }
         try trust.requireCertificates()
         // A command of ours must not outlive us, and has a process group of its own.
-        let stop = StopRequest()
-        if command != nil { StopSignals.watch { stop.signal = $0 } }
+        let stop = Mutex<Int32?>(nil)
+        if command != nil { StopSignals.watch { number in stop.withLock { $0 = number } } }
         let stamper = Stamper(
             verifier: Verifier(trust: trust, policy: VerificationPolicy(required: [.time], allowsWithheld: true)),
-            replaces: force.force, answer: try answer(stop))
+            replaces: force.force, answer: try answer { stop.withLock { $0 != nil } })
         var statuses: Set<ExitStatus> = []
         try OrderedWork.run(
             threads: list.jobs ?? Thread.processors,
@@ -96,11 +96,11 @@ struct StampCommand: ManyNamesCommand {
                 }
             },
             deliver: { result in
-                guard stop.signal == nil else { return false }
+                guard stop.withLock({ $0 }) == nil else { return false }
                 statuses.insert(try Self.report(result))
                 return true
             })
-        if let signal = stop.signal { StopSignals.end(by: signal) }
+        if let signal = stop.withLock({ $0 }) { StopSignals.end(by: signal) }
         if statuses.isEmpty { throw NameOptions.noNames }
         try ExitStatus.worst(statuses).require()
     }
@@ -114,11 +114,11 @@ struct StampCommand: ManyNamesCommand {
         diagnostic.note("wrote \(query); send it as application/timestamp-query")
     }
 
-    private func answer(_ stop: StopRequest) throws -> Stamper.Answer {
+    private func answer(_ isStopped: @escaping @Sendable () -> Bool) throws -> Stamper.Answer {
         if let command {
             return { path, imprint in
                 let query = try StampQuery(imprint: imprint)
-                do { return try query.send(command) { stop.signal != nil } } catch let error as BundleError {
+                do { return try query.send(command, isStopped: isStopped) } catch let error as BundleError {
                     throw error.about(file: path.string)
                 }
             }
@@ -144,16 +144,6 @@ struct StampCommand: ManyNamesCommand {
             diagnostic.error(error)
             return ExitStatus(error)
         }
-    }
-}
-
-/// The signal that asked this process to end.
-private final class StopRequest: Sendable {
-    private let number = Mutex<Int32?>(nil)
-
-    var signal: Int32? {
-        get { number.withLock { $0 } }
-        set { number.withLock { $0 = newValue } }
     }
 }
 

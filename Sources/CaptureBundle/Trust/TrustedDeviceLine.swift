@@ -111,7 +111,13 @@ public struct TrustedDeviceLine: Hashable, Sendable {
     }
 
     /// Whether a text can be the name of a device: a letter or digit, then up to 63 letters, digits or `._@+-`.
-    public static func isName(_ text: String) -> Bool { TrustLineFields.isName(text) }
+    public static func isName(_ text: String) -> Bool {
+        func isLetterOrDigit(_ byte: UInt8) -> Bool {
+            EntryPath.isAlphanumeric(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+        }
+        guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 64 else { return false }
+        return text.utf8.allSatisfy { isLetterOrDigit($0) || "._@+-".utf8.contains($0) }
+    }
 }
 
 /// When a key is revoked.
@@ -121,12 +127,7 @@ public enum Revocation: Hashable, Sendable {
     /// It does not count, except for signatures that a good time stamp shows to be from before this time.
     case since(CaptureTime)
 
-    var text: String {
-        switch self {
-        case .always: "revoked"
-        case .since(let time): "revoked=\(time)"
-        }
-    }
+    var text: String { time.map { "revoked=\($0)" } ?? "revoked" }
 
     /// The time of `since`.
     public var time: CaptureTime? { if case .since(let time) = self { time } else { nil } }
@@ -160,7 +161,7 @@ struct TrustLineFields {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64, or NAME [OPTIONS] tsa BASE64")
         }
         (name, type, base64) = (fields[0], fields[fields.count - 2], fields[fields.count - 1])
-        guard Self.isName(name) else { throw BundleError(.trustFile, "\(name) cannot be the name of a line") }
+        guard TrustedDeviceLine.isName(name) else { throw BundleError(.trustFile, "\(name) cannot be the name of a line") }
         guard fields.count == 4 else { return }
         for option in Self.split(fields[1]) {
             let parts = option.pieces(by: "=", limit: 2, keepsEmpty: true)
@@ -187,17 +188,9 @@ struct TrustLineFields {
         return parts.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    static func isName(_ text: String) -> Bool {
-        func isLetterOrDigit(_ byte: UInt8) -> Bool {
-            EntryPath.isAlphanumeric(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-        }
-        guard let first = text.utf8.first, isLetterOrDigit(first), text.utf8.count <= 64 else { return false }
-        return text.utf8.allSatisfy { isLetterOrDigit($0) || "._@+-".utf8.contains($0) }
-    }
-
     /// - Throws: `trust.name`.
     static func require(name: String) throws(BundleError) {
-        guard isName(name) else {
+        guard TrustedDeviceLine.isName(name) else {
             throw BundleError(
                 .trustName,
                 "\"\(name)\" is not a device name, expected a letter or digit, then up to 63 letters, digits or ._@+-")

@@ -45,13 +45,10 @@ package struct HardwareKeyURI: Hashable, Sendable {
         kind == .token ? without(Self.pinNames + ["type"]) : text.rest(before: "?pass") ?? text
     }
 
-    /// The attributes of the path, such as `token=rig`.
-    private var attributes: [String] {
-        text.without(first: 7).pieces(by: "?", limit: 2, keepsEmpty: true)[0].pieces(by: ";")
-    }
-
+    /// The attributes of the path that have one of these names, such as `token=rig`.
     private func attributes(_ names: [String]) -> [String] {
-        attributes.filter { attribute in names.contains { attribute.hasPrefix("\($0)=") } }
+        let path = text.without(first: 7).pieces(by: "?", limit: 2, keepsEmpty: true)[0]
+        return path.pieces(by: ";").filter { attribute in names.contains { attribute.hasPrefix("\($0)=") } }
     }
 
     /// The attributes that say which token it is.

@@ -59,7 +59,9 @@ package enum Hex {
 
 /// Encodes and decodes Base64 of RFC 4648 section 4, with padding and with unused bits set to zero.
 package enum Base64 {
-    package static func encode(_ bytes: [UInt8]) -> String { String(decoding: Base64Block.encode(bytes), as: UTF8.self) }
+    package static func encode(_ bytes: [UInt8]) -> String {
+        String(decoding: Base64Block.encode(bytes), as: UTF8.self)
+    }
 
     /// Encodes for URLs, without padding (RFC 4648 section 5).
     static func encodeURL(_ bytes: [UInt8]) -> String {

@@ -183,8 +183,8 @@ struct CBORReader {
     /// form.
     mutating func head(_ major: Major) -> Int? {
         guard position < bytes.count, bytes[position] >> 5 == major.rawValue else { return nil }
-        // 24 means one more byte, 25 two. No value here is longer than 65,535 bytes, so a longer head is never the shortest
-        // form.
+        // 24 means one more byte, 25 two. No value here is longer than 65,535 bytes, so a longer head is never the
+        // shortest form.
         let short = Int(bytes[position] & 31)
         let extra = max(0, short - 23)
         guard extra <= 2, position + 1 + extra <= bytes.count else { return nil }

@@ -161,7 +161,9 @@ struct TrustLineFields {
             throw BundleError(.trustFile, "expected NAME [OPTIONS] p256 BASE64, or NAME [OPTIONS] tsa BASE64")
         }
         (name, type, base64) = (fields[0], fields[fields.count - 2], fields[fields.count - 1])
-        guard TrustedDeviceLine.isName(name) else { throw BundleError(.trustFile, "\(name) cannot be the name of a line") }
+        guard TrustedDeviceLine.isName(name) else {
+            throw BundleError(.trustFile, "\(name) cannot be the name of a line")
+        }
         guard fields.count == 4 else { return }
         for option in Self.split(fields[1]) {
             let parts = option.pieces(by: "=", limit: 2, keepsEmpty: true)

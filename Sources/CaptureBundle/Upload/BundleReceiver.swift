@@ -76,7 +76,8 @@ public struct BundleReceiver: Sendable {
         let isSound = report.isSound
         if isSound { report.faults += try reader.check(report) }
         let isBroken = report.faults.contains { $0.code.part == "body" }
-        // The number of bytes rebuilt until then depends on the pieces in which the body arrived, so it is not reported.
+        // The number of bytes rebuilt until then depends on the pieces in which the body arrived, so it is not
+        // reported.
         if isBroken && !isSound { report.bytes = 0 }
         report.checks.insert(.init(name: "body", outcome: isBroken ? .failed : .passed), at: 0)
         return Received(report: report, isKept: isSound && !isBroken, candidate: reader.candidate)

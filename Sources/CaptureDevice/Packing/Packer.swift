@@ -166,7 +166,6 @@ struct FinishedFile: Sendable {
         do { file = try AtomicFile(name, in: folder, mode: 0o666) } catch { throw .writing(place.name, error) }
         if case .replacing = place { naming = file.naming(.replace) } else { naming = file.naming(.refuse) }
     }
-
 }
 
 /// A capture whose bundle exists already, because an earlier run of the same command made it.

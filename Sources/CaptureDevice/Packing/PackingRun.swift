@@ -138,4 +138,3 @@ public struct PackingRun: Sendable {
         }
     }
 }
-

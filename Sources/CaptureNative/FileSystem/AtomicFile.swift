@@ -32,7 +32,6 @@ package final class AtomicFile: Sendable {
         package init(_ file: AtomicFile, as name: FilePath.Component, in folder: FolderHandle, _ existing: Existing) {
             (self.file, self.name, self.folder, self.existing) = (file, name, folder, existing)
         }
-
     }
 
     package let handle: FileHandle

@@ -28,15 +28,12 @@ package struct KeyFileKind {
     /// For a file where the private device key was expected.
     package init?(insteadOfADeviceKey bytes: [UInt8]) {
         let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
-        if start.contains("-----BEGIN PUBLIC KEY-----") {
-            self.init("a public key", .isPublicKey)
-        } else if start.contains("-----BEGIN CERTIFICATE-----") {
-            self.init("a certificate", .otherKind)
-        } else if start.contains("-----BEGIN OPENSSH PRIVATE KEY-----") {
-            self.init("an SSH private key", .isSSHPrivateKey)
-        } else {
-            return nil
-        }
+        let kinds: [(label: String, words: String, cause: BundleError.Cause)] = [
+            ("PUBLIC KEY", "a public key", .isPublicKey), ("CERTIFICATE", "a certificate", .otherKind),
+            ("OPENSSH PRIVATE KEY", "an SSH private key", .isSSHPrivateKey),
+        ]
+        guard let kind = kinds.first(where: { start.contains("-----BEGIN \($0.label)-----") }) else { return nil }
+        self.init(kind.words, kind.cause)
     }
 
     /// For a file where a trust file was expected.

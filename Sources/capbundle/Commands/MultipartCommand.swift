@@ -51,25 +51,21 @@ struct MultipartCommand: ParsableCommand {
     }
 
     func run() throws {
-        let body = try written()
+        let (path, place) = (FilePath(file: file), try force.place(output))
+        let headerPlace = try headers.path.map(force.place)
+        let body =
+            switch profile.profile {
+            case .capture: try MultipartBody.write(bundle: path, to: place, headers: headerPlace)
+            case .realitycam:
+                try MultipartBody.write(
+                    bundle: path, realityCam: withoutAssertion ? nil : profile.signer(passphrase), to: place,
+                    headers: headerPlace)
+            }
         BodyRendering.remarks(output, body)
         if format.json {
             try Output.json(BodyRendering.json(output, body, headers: headers.path), beside: [output, headers.path])
         } else {
             diagnostic.note("wrote \(output): \(body.manifest.id), \(Quantity.bytes(body.byteCount, on: .messages))")
-        }
-    }
-}
-
-extension MultipartCommand {
-    private func written() throws -> MultipartBody {
-        let (path, place) = (FilePath(file: file), try force.place(output))
-        let headerPlace = try headers.path.map(force.place)
-        switch profile.profile {
-        case .capture: return try MultipartBody.write(bundle: path, to: place, headers: headerPlace)
-        case .realitycam:
-            let signer = withoutAssertion ? nil : try profile.signer(passphrase)
-            return try MultipartBody.write(bundle: path, realityCam: signer, to: place, headers: headerPlace)
         }
     }
 }

@@ -217,11 +217,8 @@ extension TrustedDeviceLine {
         case .since(let time): return "revoked since \(time)\(place)"
         case nil: break
         }
-        var parts = [level.rawValue]
-        if let rpID { parts.append(rpID.text) }
-        if let validAfter { parts.append("from \(validAfter)") }
-        if let validBefore { parts.append("before \(validBefore)") }
-        return parts.joined(separator: ", ")
+        let limits = [validAfter.map { "from \($0)" }, validBefore.map { "before \($0)" }]
+        return ([level.rawValue, rpID?.text] + limits).compactMap(\.self).joined(separator: ", ")
     }
 
     func json(_ decisive: TrustedDeviceLine? = nil) -> JSONValue {

@@ -37,7 +37,6 @@ struct VerificationPass {
         try checkAssertion(head, manifest)
         try observer?.read(head, manifest)
         while let entry = try reader.nextEntry(of: manifest) { try check(entry, manifest) }
-        for entry in reader.withheld { mark(entry, .withheld) }
         outcomes["container"] = .passed
         outcomes["entries"] = outcomes["entries"] ?? .passed
     }
@@ -54,10 +53,10 @@ struct VerificationPass {
         let part = fault.code.part
         outcomes[part] = .failed
         if part == "manifest" { outcomes["container"] = .notReached }
-        for entry in reader.withheld { mark(entry, .withheld) }
     }
 
     mutating func finishChecks() {
+        for entry in reader.withheld { mark(entry, .withheld) }
         report.checks = Self.checkNames.map { name in
             VerificationReport.Check(name: name, outcome: outcomes[name] ?? restingOutcome(of: name))
         }

@@ -80,9 +80,7 @@ public struct VerificationReport: Sendable {
         guard let manifest else { return [] }
         guard isManifestGenuine else { return ["trust"] }
         let isCounterJudged = checks.contains { $0.name == "counter" && $0.outcome != .notReached }
-        var list = (isCounterJudged ? [] : ["counter"]) + ["time", "scene"]
-        if manifest.chain != nil { list.append("chain") }
-        return list
+        return (isCounterJudged ? [] : ["counter"]) + ["time", "scene"] + (manifest.chain == nil ? [] : ["chain"])
     }
 }
 

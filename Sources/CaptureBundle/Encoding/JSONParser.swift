@@ -112,15 +112,14 @@ package struct JSONParser {
     private mutating func array() throws(Failure) -> JSONValue {
         skipSpace()
         if consume(UInt8(ascii: "]")) { return .array([]) }
-        let first = try value()
-        var elements = nesting <= keptNesting ? [first] : []
+        var elements: [JSONValue] = []
         while true {
+            skipSpace()
+            let element = try value()
+            if nesting <= keptNesting { elements.append(element) }
             skipSpace()
             if consume(UInt8(ascii: "]")) { return .array(elements) }
             guard consume(UInt8(ascii: ",")) else { throw failure("',' or ']' was expected") }
-            skipSpace()
-            let next = try value()
-            if nesting <= keptNesting { elements.append(next) }
         }
     }
 

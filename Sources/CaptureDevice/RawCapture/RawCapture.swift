@@ -83,9 +83,8 @@ extension RawCapture {
     ///
     /// - Throws: `raw.capture` for an entry that the capture does not have.
     package func marking(_ selection: EntrySelection, in raw: FilePath) throws(BundleError) -> RawCapture {
-        var paths = [EntryPath.photo] + carried.map(\.entry.path)
-        if depth != nil { paths.append(.depth) }
-        if position != nil { paths.append(.location) }
+        let more: [EntryPath] = (depth == nil ? [] : [.depth]) + (position == nil ? [] : [.location])
+        let paths = [.photo] + carried.map(\.entry.path) + more
         if let absent = selection.items.first(where: { item in !paths.contains(where: item.contains) }) {
             let has = paths.sorted().map(\.description).joined(separator: ", ")
             throw BundleError(

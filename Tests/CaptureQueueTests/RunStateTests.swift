@@ -191,6 +191,9 @@ struct RunStateTests {
         func check(_ state: RunState, _ free: [Claim]) {
             let all = (state.waiting + sending.values.compactMap(\.self) + free).map(\.token)
             #expect(all.count == claims.count && Set(all).count == all.count)
+            // The writer waits only for a lane that does not send.
+            let waits = open == nil && state.writer.isAsked && state.writerGoesOn == nil
+            #expect(!waits || sending.values.contains { $0 == nil })
         }
         for step in 0..<200 {
             if step == 150 {

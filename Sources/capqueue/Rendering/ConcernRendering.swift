@@ -83,7 +83,7 @@ extension QueueConcern {
             )
         case .fat, .noJournal:
             let journal = code == .fat ? "" : "add a journal (tune2fs -O has_journal), or "
-            let advice = "\(journal)move it: restore a backup elsewhere"
+            let advice = "\(journal)make a backup, and restore it on another disk"
             return (status.disk.queueWords ?? "", advice, "\(capqueue("backup")) FOLDER")
         case .apart:
             let folder = status.folderApart ?? ""

@@ -61,7 +61,6 @@ package enum CanonicalJSON {
     /// Writes a string with the escapes of RFC 8785 section 3.2.2.2.
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        let isPlain = { (byte: UInt8) in byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") }
         if text.utf8.allSatisfy(isPlain) {
             bytes += text.utf8
         } else {
@@ -75,10 +74,17 @@ package enum CanonicalJSON {
         0x0d: "\\r",
     ]
 
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+
     private static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
         for byte in text.utf8 {
-            let escape = escapes[byte] ?? (byte < 0x20 ? "\\u00\(Hex.encode([byte]))" : nil)
-            if let escape { bytes += escape.utf8 } else { bytes.append(byte) }
+            if isPlain(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += (escapes[byte] ?? "\\u00\(Hex.encode([byte]))").utf8
+            }
         }
     }
 }

@@ -48,7 +48,7 @@ extension PictureDecoder {
             try file.seekToStart()
             return size
         }
-        try native {
+        try native({ .reading(path, $0) }) {
             do {
                 let process = try DecoderProcess(try program(), .archive, input: file)
                 var check = ArchiveCheck(limits: limits, byteLimit: limits.bytes(ofArchive: size))

@@ -90,10 +90,12 @@ struct RunStateTests {
         state.storingEnded(batch, .success([lanes[0]: plain[3]]))
         state.sendingEnded(ended(plain[1]), lanes[1])
         // Its own result is not stored yet.
-        let early = state.nextAsked(lanes[1])
+        let early = state.nextAsked(lanes[1], begins: true)
         #expect(early == nil)
         state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
-        let (taken, nothing) = (try state.nextAsked(lanes[1])?.get(), try state.nextAsked(lanes[1])?.get())
+        let (taken, nothing) = (
+            try state.nextAsked(lanes[1], begins: true)?.get(), try state.nextAsked(lanes[1], begins: true)?.get()
+        )
         #expect(taken?.claim == plain[3] && nothing == nil)
     }
 
@@ -118,7 +120,7 @@ struct RunStateTests {
         var pausing = state
         pausing.lanePauses(lanes[0])
         #expect(early == nil && pausing.writerGoesOn == true)
-        let next = state.nextAsked(lanes[0])
+        let next = state.nextAsked(lanes[0], begins: true)
         let stillEarly = state.writerGoesOn
         #expect(next != nil && stillEarly == nil)
         _ = state.sendingBegins(plain[3], lanes[0])
@@ -133,10 +135,10 @@ struct RunStateTests {
         let batch = state.storingBegins(hasRoom: true, at: 0)
         state.sendingEnded(ended(plain[0]), lanes[0])
         state.sendingEnded(ended(plain[1]), lanes[1])
-        let waits = state.nextAsked(lanes[0])
+        let waits = state.nextAsked(lanes[0], begins: true)
         state.storingEnded(batch, .success([lanes[0]: plain[3]]))
         #expect(waits == nil && state.writerGoesOn == nil)
-        _ = state.nextAsked(lanes[0])
+        _ = state.nextAsked(lanes[0], begins: true)
         _ = state.sendingBegins(plain[3], lanes[0])
         #expect(state.writerGoesOn == true)
         #expect(state.storingBegins(hasRoom: true, at: 0).ended.count == 2)
@@ -149,11 +151,25 @@ struct RunStateTests {
         let damaged = RunState.Ended(
             claim: plain[0], outcome: .damaged(message: "x"), context: AttemptContext(), at: 0, seconds: 0)
         state.sendingEnded(damaged, lanes[0])
-        let waits = state.nextAsked(lanes[0])
+        let waits = state.nextAsked(lanes[0], begins: true)
         state.storingEnded(batch, .success([lanes[0]: plain[3]]))
         #expect(waits == nil && state.writerGoesOn == true)
         let next = state.storingBegins(hasRoom: true, at: 0)
         #expect(next.returned == [plain[3]])
+    }
+
+    /// Neither the lane that gives its claim back nor one that met an error keeps the others from being stored.
+    @Test func doesNotWaitForALaneThatWillNotBegin() {
+        var (state, _, lanes) = busy()
+        state.storingEnded(
+            state.storingBegins(hasRoom: true, at: 0), .success([lanes[0]: plain[3], lanes[1]: plain[4]]))
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        state.sendingEnded(ended(plain[0]), lanes[0])
+        state.sendingEnded(ended(plain[1]), lanes[1])
+        let given = state.nextAsked(lanes[0], begins: false)
+        state.storingEnded(batch, .failure(QueueError(.busy, "busy", of: "a")))
+        let failed = state.nextAsked(lanes[1], begins: true)
+        #expect(given != nil && failed != nil && state.writerGoesOn == true)
     }
 
     @Test func stopsAtOnceWhenAskedTwiceAndKeepsTheFirstFault() {
@@ -209,7 +225,7 @@ struct RunStateTests {
                 state.storingEnded(batch, .success(claimed))
                 free += batch.ended.map(\.claim) + batch.returned
                 open = nil
-            } else if open == nil, state.writerGoesOn == true || chance(4) {
+            } else if open == nil, state.writerGoesOn == true {
                 let batch = state.storingBegins(hasRoom: !chance(6), at: 0)
                 #expect(!isOver || batch.claiming.isEmpty)
                 open = batch
@@ -217,10 +233,11 @@ struct RunStateTests {
                 if chance(2) { continue }
                 state.sendingEnded(ended(claim), lane)
                 sending[lane] = .some(nil)
-            } else if let next = state.nextAsked(lane) {
+            } else if let next = state.nextAsked(lane, begins: true) {
                 let ahead = try next.get()?.claim
                 guard let claim = ahead ?? (free.isEmpty || isOver ? nil : free.removeFirst()) else { continue }
                 if state.begins(destination, at: 0) == nil {
+                    state.lanePauses(lane)
                     free.append(claim)
                 } else {
                     #expect(!isOver)
@@ -229,6 +246,7 @@ struct RunStateTests {
                 }
             }
             if chance(20), !isOver { _ = state.pauseIs(chance(2)) }
+            if chance(4) { state.writerIsWoken() }
             check(state, free)
         }
         if let open {

@@ -101,6 +101,7 @@ final class DestinationWorker {
             {
                 return ahead
             }
+            writer.pauses(lane)
             try claims.giveBack(ahead.claim)
         }
         return nil
@@ -108,7 +109,8 @@ final class DestinationWorker {
 
     /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: RunState.Step) -> RunState.Step {
-        while let ahead = next ?? (try? writer.takeNext(lane)) {
+        writer.pauses(lane)
+        while let ahead = next ?? (try? writer.takeNext(lane, begins: false)) {
             next = nil
             // If this cannot be stored, the next run recovers the claim.
             try? claims.giveBack(ahead.claim)

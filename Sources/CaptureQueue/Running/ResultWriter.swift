@@ -26,12 +26,13 @@ final class ResultWriter: Sendable {
     /// Takes what was claimed for the lane. If nothing was, it waits until the lane's results are stored, and may then take
     /// what was claimed for a lane that still sends.
     ///
+    /// - Parameter begins: whether the lane begins that in a moment, and does not give it back.
     /// - Throws: the error for which the writer could not store a result.
-    func takeNext(_ lane: Int) throws -> RunState.Ahead? {
-        if case .success(.some(let next)) = owner.with({ $0.nextAsked(lane) }) { return next }
+    func takeNext(_ lane: Int, begins: Bool = true) throws -> RunState.Ahead? {
+        if case .success(.some(let next)) = owner.with({ $0.nextAsked(lane, begins: begins) }) { return next }
         // The writer may have waited for this lane to begin a delivery.
         raise()
-        return try signal.wait { owner.with { $0.nextAsked(lane) } }.get()
+        return try signal.wait { owner.with { $0.nextAsked(lane, begins: begins) } }.get()
     }
 
     /// Records that a claim begins, and has the next delivery claimed.

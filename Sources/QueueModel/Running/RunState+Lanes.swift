@@ -188,12 +188,14 @@ extension RunState {
 
     /// A lane wants what was claimed for it. If nothing was, it may take what was claimed for a lane that still sends.
     ///
+    /// - Parameter begins: whether it begins that in a moment, and does not give it back.
     /// - Returns: nil if the lane has to wait until its results are stored; the error for which they could not be.
-    package mutating func nextAsked(_ lane: Int) -> Result<Ahead?, any Error>? {
+    package mutating func nextAsked(_ lane: Int, begins: Bool) -> Result<Ahead?, any Error>? {
         guard let known = lanes[lane] else { return .success(nil) }
+        lanes[lane]?.turn = .other
         if let fault = known.fault { return .failure(fault) }
         guard known.next != nil && !known.lacksBytes || known.served == known.asked else {
-            lanes[lane]?.turn = .waits
+            if begins { lanes[lane]?.turn = .waits }
             return nil
         }
         let giver =
@@ -202,7 +204,7 @@ extension RunState {
             : lanes.first { $1.isSending && !$1.lacksBytes && $1.pool == known.pool && $1.next != nil }?.key ?? lane
         let ahead = lanes[giver]?.next
         lanes[giver]?.next = nil
-        lanes[lane]?.turn = ahead == nil ? .other : .begins
+        if begins, ahead != nil { lanes[lane]?.turn = .begins }
         lanes[lane]?.session = ahead?.claim.capture.session
         return .success(ahead)
     }

@@ -11,13 +11,13 @@ INNER = re.compile(r"\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|PRAGMA|SQL
                    r"|database is locked|database disk image|Fatal error|Swift/|at 0x)")
 
 
-def words_for_people(result, lines=4, about="a message"):
+def words_for_people(result, lines=4, about="a message", tool="capqueue"):
     """Checks that standard error has few lines, each with the tool's name, and shows no internals."""
     text = result.text
     expect(not INNER.search(text), f"{about}: shows the inside: {text[:300]!r}")
     expect(len(text.splitlines()) <= lines, f"{about}: a storm of messages: {text[:300]!r}")
     for line in text.splitlines():
-        expect(line.startswith(("capqueue: ", "Error: ", "Usage: ")), f"{about}: a line without a name: {line!r}")
+        expect(line.startswith((f"{tool}: ", "Error: ", "Usage: ")), f"{about}: a line without a name: {line!r}")
     return result
 
 

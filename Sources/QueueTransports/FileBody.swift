@@ -177,7 +177,7 @@ final class FileBody: RequestBody {
     /// The boundary occurs in the bytes to be sent, which is not a fault.
     private struct Spoilt: Error {}
 
-    /// Whether `body` does not throw. What it throws is the fault.
+    /// Runs `body`; false if it throws. `fault` then says why, except after `Spoilt`.
     private func succeeds(_ body: () throws -> Void) -> Bool {
         do {
             try body()

@@ -1,4 +1,4 @@
-"""Each system call of every command of both tools fails in turn.
+"""Calls that touch files fail, in every command of both tools: each that changes something, and a part of the others.
 
 The command then ends by itself, with a code of Spec/command-line.md or Spec/capqueue.md that is not 70, and what it
 says is for people. What else must hold after an error is in call_errors and Faults/crash_commands.

@@ -46,8 +46,8 @@ public final class CounterState: Sendable {
     /// The counter of a key that a bundle used, and the SHA-256 of its manifest.
     typealias Use = (key: Digest, counter: UInt32, manifest: Digest)
 
-    /// Returns the manifest that is recorded for each counter, and records that of the use if there is none, under the
-    /// lock of the folder. If it returns, the records are on the disk; if it throws, they are undone.
+    /// Returns for each use the manifest that is recorded for its counter, and records that of the use if there is none, all
+    /// under the lock of the folder. If it returns, the records are on the disk; if it throws, they are undone.
     func exchange(_ uses: [Use]) throws -> [Digest?] {
         let lock = path.appending(Self.lockName)
         // Another user who can open this file could hold the lock for ever.

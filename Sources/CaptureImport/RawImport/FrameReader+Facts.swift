@@ -71,7 +71,7 @@ extension FrameReader {
             .rawCapture, "the model of the device is unknown", file: metadataFile, cause: .noModel, values: [layout])
     }
 
-    /// Whether one model contains the other, since some sources put the maker in front.
+    /// Whether two models are the same: one may contain the other, since some sources put the maker in front.
     private static func areSameModels(_ one: String, _ other: String) -> Bool {
         let (one, other) = (one.lowercased(), other.lowercased())
         return one == other || other.isEmpty || one.isEmpty || one.contains(other) || other.contains(one)
@@ -122,7 +122,7 @@ extension FrameReader {
         guard let photo, let camera = layoutFacts.intrinsics ?? portrait?.intrinsics else { return nil }
         let across = Double(photo.width) / Double(camera.width ?? photo.width)
         let down = Double(photo.height) / Double(camera.height ?? photo.height)
-        // Apple gives the intrinsics for a reference size with the photo's shape.
+        // The numbers of a layout are for the photo's own size; Apple's, inside of a photo, for a reference size of its shape.
         guard layoutFacts.intrinsics == nil ? abs(across - down) <= 0.01 * across : across == 1 && down == 1 else {
             return nil
         }

@@ -68,8 +68,8 @@ package final class AtomicFile: Sendable {
 
     /// - Parameters:
     ///   - name: nil for a file whose name and folder are known only later: they are given to `Naming`.
-    ///   - hiddenName: The name that the file has in `folder` until then, if the file system needs one.
-    ///   - allowsUnnamed: False for tests, to which the file system then looks like one without `O_TMPFILE`.
+    ///   - hiddenName: The name that the file has in `folder` before it gets its own, if the file system needs one.
+    ///   - allowsUnnamed: False for tests, to behave as on a file system without `O_TMPFILE`.
     package init(
         _ name: FilePath.Component? = nil, hiddenName: FilePath.Component, in folder: FolderHandle, mode: mode_t,
         allowsUnnamed: Bool = true

@@ -51,7 +51,7 @@ extension UploadQueue.Destinations {
                 """, [number, after])
             for delivery in deliveries {
                 after = delivery.number
-                // Only what the destination certainly has none of the bytes of.
+                // Only if the destination certainly has none of the bytes.
                 let isMovable = [.pending, .failed, .held].contains(delivery.state) && !delivery.isInDoubt
                 if let target, isMovable, delivery.remoteID == nil {
                     if try move(delivery, to: target, named: name, at: now, db) { result.moved += 1 }

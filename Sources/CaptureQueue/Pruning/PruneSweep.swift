@@ -206,7 +206,7 @@ struct PruneSweep {
 
     /// Syncs the folders, so that no deleted file comes back, and then records the captures as removed.
     func finish() throws {
-        // This includes captures of another prune: it unlinks their files in the turn in which it decides.
+        // The rows include those of another prune, whose files are gone: it unlinks them in the turn in which it decides.
         try queue.store.eachRemoving(limit: 20_000) { rows, turn in
             for shard in Set(try rows.map { QueueFolder.shard(try $0.digest("sha256")) }) {
                 try queue.spool.synchronize(shard: shard)
@@ -228,7 +228,8 @@ struct PruneSweep {
 }
 
 extension QueueStore {
-    /// Hands over the captures whose deletion was decided, and is not recorded as done: a turn for each step.
+    /// Calls `body` with the captures whose deletion was decided and not recorded as done: `limit` at a time, each group in one
+    /// turn.
     fileprivate func eachRemoving(limit: Int, _ body: ([Row], WriterTurn) throws -> Void) throws {
         let sql = """
             SELECT seq, sha256, holding, reference FROM captures INDEXED BY captures_removing

@@ -53,18 +53,18 @@ extension UploadQueue.Upkeep {
     }
 }
 
-/// Shortens the history of captures that were released long ago (Spec/queue.md section 8).
+/// The history of captures that were deleted long ago (Spec/queue.md section 8).
 extension UploadQueue.Upkeep {
     /// How long the whole history is kept, in milliseconds.
-    private static let detailed = 30 * 86_400_000
+    private static let historyKept = 30 * 86_400_000
 
-    /// The most steps of one call, each with 500 captures. The first prune of a large queue must not take long.
-    private static let steps = 20
+    /// The most steps of one prune, each with 500 captures. The first prune of a large queue must not take long.
+    private static let condensingSteps = 20
 
     /// Shortens the history of captures whose bytes were released more than 30 days ago. Each delivery keeps the first
     /// and the last change of its state but no attempts. Receipts, ids of servers and `was_tried` stay.
     private func condenseHistory() throws {
-        for _ in 0..<Self.steps where try !queue.store.read({ try condensable(limit: 1, $0).isEmpty }) {
+        for _ in 0..<Self.condensingSteps where try !queue.store.read({ try condensable(limit: 1, $0).isEmpty }) {
             try queue.store.turn { turn in
                 try turn.write { db in
                     for sequence in try condensable(limit: 500, db) { try Self.condense(sequence, db) }
@@ -79,7 +79,7 @@ extension UploadQueue.Upkeep {
             """
             SELECT seq FROM captures INDEXED BY captures_detailed
             WHERE holding = 'removed' AND is_condensed = 0 AND removed_at <= ? ORDER BY removed_at LIMIT ?
-            """, [queue.clock.read(db).believed - Self.detailed, limit]
+            """, [queue.clock.read(db).believed - Self.historyKept, limit]
         ).map { try $0.needInteger("seq") }
     }
 

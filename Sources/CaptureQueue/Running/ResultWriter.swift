@@ -26,11 +26,11 @@ final class ResultWriter: Sendable {
     /// Takes what was claimed for the lane. If nothing was, it waits until the lane's results are stored, and may then take
     /// what was claimed for a lane that still sends.
     ///
-    /// - Parameter begins: whether the lane begins that in a moment, and does not give it back.
+    /// - Parameter begins: false if the lane takes the claim only to give it back; then the writer does not wait for it.
     /// - Throws: the error for which the writer could not store a result.
     func takeNext(_ lane: Int, begins: Bool = true) throws -> RunState.Ahead? {
         if case .success(.some(let next)) = owner.with({ $0.nextAsked(lane, begins: begins) }) { return next }
-        // The writer may have waited for this lane to begin a delivery.
+        // The writer no longer waits for this lane.
         raise()
         return try signal.wait { owner.with { $0.nextAsked(lane, begins: begins) } }.get()
     }
@@ -49,7 +49,7 @@ final class ResultWriter: Sendable {
         raise()
     }
 
-    /// A lane does something else before its next delivery.
+    /// Lets the writer store without waiting for this lane.
     func pauses(_ lane: Int) {
         owner.with { $0.lanePauses(lane) }
         raise()

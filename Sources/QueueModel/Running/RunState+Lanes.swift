@@ -24,14 +24,14 @@ extension RunState {
         case blocked(until: Int?)
     }
 
-    /// What a lane does with what is claimed for it.
+    /// Whether the writer waits for a lane to begin its next claim.
     fileprivate enum Turn {
-        /// It sends, or does something else.
+        /// The writer does not wait: the lane sends, polls, connects or gives a claim back.
         case other
-        /// It waits for it.
+        /// The lane waits until a claim is made for it.
         case waits
-        /// It begins it in a moment. The writer waits for that, and then one transaction stores its last result and makes its next
-        /// claim.
+        /// The lane begins its claim in a moment. The writer waits for that, so that one transaction stores the lane's last result
+        /// and makes its next claim.
         case begins
     }
 
@@ -109,7 +109,7 @@ extension RunState {
         package var isOver = false
     }
 
-    /// Whether the writer has something to do; false if it ends, nil if it waits.
+    /// Whether the writer stores now; false if it ends, nil if it waits.
     package var writerGoesOn: Bool? {
         if lanes.values.contains(where: { $0.turn == .begins }) { return nil }
         return writer.isAsked ? true : writer.isEnding ? false : nil
@@ -188,7 +188,7 @@ extension RunState {
 
     /// A lane wants what was claimed for it. If nothing was, it may take what was claimed for a lane that still sends.
     ///
-    /// - Parameter begins: whether it begins that in a moment, and does not give it back.
+    /// - Parameter begins: false if the lane takes the claim only to give it back; then the writer does not wait for it.
     /// - Returns: nil if the lane has to wait until its results are stored; the error for which they could not be.
     package mutating func nextAsked(_ lane: Int, begins: Bool) -> Result<Ahead?, any Error>? {
         guard let known = lanes[lane] else { return .success(nil) }
@@ -234,7 +234,7 @@ extension RunState {
         asks(lane)
     }
 
-    /// A lane does something else before its next delivery.
+    /// Lets the writer store without waiting for this lane.
     package mutating func lanePauses(_ lane: Int) { lanes[lane]?.turn = .other }
 
     private mutating func asks(_ lane: Int) {

@@ -113,7 +113,7 @@ enum NextSteps {
         if destinations.contains(where: \.isDefault) { return nil }
         return (
             "captures pushed without --dest wait until a destination is the default; choose it with",
-            "capqueue dest default NAME"
+            "\(capqueue("dest default")) NAME"
         )
     }
 }

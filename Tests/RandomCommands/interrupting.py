@@ -1,6 +1,8 @@
 """A run that has sent a whole bundle to the server, and commands that come before the answer."""
 import contextlib
+import fcntl
 import os
+import pathlib
 import signal
 import sqlite3
 import subprocess
@@ -63,9 +65,20 @@ class Sending:
         self._until(lambda: len(self.web.waiting) > count or time.monotonic() > end)
 
     def freeze(self):
-        """Freezes the run, so that it dies without having settled anything."""
+        """Freezes the run, so that it dies without having settled anything, but not in the middle of a transaction: the commands
+        that follow would wait for a minute for its lock."""
         self.world.note("the run gets SIGSTOP")
-        os.kill(self.process.pid, signal.SIGSTOP)
+        with open(self.world.queue / "queue.lock", "rb") as lock:
+            while True:
+                os.kill(self.process.pid, signal.SIGSTOP)
+                self._until(self._is_frozen)
+                with contextlib.suppress(BlockingIOError):
+                    return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.kill(self.process.pid, signal.SIGCONT)
+                time.sleep(0.01)
+
+    def _is_frozen(self):
+        return pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
     def stop(self, how):
         """Ends the run: by a signal, or by the answers of the server."""

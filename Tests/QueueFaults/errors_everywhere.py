@@ -115,7 +115,7 @@ class Command(kills.Scene):
         """Returns the calls that touch files. Sockets, an eventfd and an unlock do not meet `ERRORS`."""
         rig = self.rig()
         run = functools.partial(self.run, rig)
-        calls = trace(rig, run=run, extra=("-y", *ALONE), names=NAMES, codes=(0, 4, 15))  # `cat` is no authority: 4
+        calls = trace(rig, run=run, extra=("-y", *ALONE), names=NAMES, codes=(0, 4, 15))  # `cat` is not an authority: 4
         inner = {(call.name, call.number) for call in calls if re.search("<socket:|<anon_inode:|F_UNLCK", call.text)}
         return [call for call in since(calls, f'"{rig.folder}', '"../') if (call.name, call.number) not in inner]
 

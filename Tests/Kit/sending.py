@@ -4,6 +4,7 @@ Tests read the result of a run from the rows with Python's sqlite3; where the wo
 output as well.
 """
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -38,6 +39,23 @@ def wait_until(condition, what, seconds=PATIENCE):
         expect(time.monotonic() < end, f"waited {seconds} s in vain: {what}")
         time.sleep(0.02)
     return found
+
+
+def freeze(queue, tell):
+    """Stops the process of a run, as on a closed laptop, while it does not hold the lock for which other commands wait.
+
+    `tell` sends it a signal.
+    """
+    with open(queue / "queue.lock", "rb") as lock:
+        def is_frozen():
+            tell(signal.SIGSTOP)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                tell(signal.SIGCONT)
+                return False
+            return True
+        wait_until(is_frozen, "the run to be between two transactions")
 
 
 class SendingBench(QueueBench):

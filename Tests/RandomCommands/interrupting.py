@@ -1,14 +1,13 @@
 """A run that has sent a whole bundle to the server, and commands that come before the answer."""
 import contextlib
-import fcntl
 import os
-import pathlib
 import signal
 import sqlite3
 import subprocess
 import time
 
 from Kit.outcomes import PATIENCE, expect
+from Kit.sending import freeze
 from RandomCommands import taking
 from RandomCommands.harm import find_damage, flip
 from RandomCommands.seen import listing, of_capture, of_record
@@ -65,20 +64,9 @@ class Sending:
         self._until(lambda: len(self.web.waiting) > count or time.monotonic() > end)
 
     def freeze(self):
-        """Freezes the run, so that it dies without having settled anything, but not in the middle of a transaction: the commands
-        that follow would wait for a minute for its lock."""
+        """Freezes the run, so that it dies without having settled anything."""
         self.world.note("the run gets SIGSTOP")
-        with open(self.world.queue / "queue.lock", "rb") as lock:
-            while True:
-                os.kill(self.process.pid, signal.SIGSTOP)
-                self._until(self._is_frozen)
-                with contextlib.suppress(BlockingIOError):
-                    return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.kill(self.process.pid, signal.SIGCONT)
-                time.sleep(0.01)
-
-    def _is_frozen(self):
-        return pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
+        freeze(self.world.queue, self.process.send_signal)
 
     def stop(self, how):
         """Ends the run: by a signal, or by the answers of the server."""

@@ -1,6 +1,5 @@
 """A run that is in the middle of an upload, so that a test can act meanwhile; and many cases that share one run."""
 import contextlib
-import fcntl
 import signal
 import threading
 
@@ -20,20 +19,6 @@ def sending(bench, bundles, *options, push=(), **how):
         rig.http(api.url, *options, **how)
         rig.push(*bundles, options=push)
         yield rig, api
-
-
-def freeze(rig, running):
-    """Stops the process of a run, as on a closed laptop, while it does not hold the lock for which other commands wait."""
-    with open(rig.queue / "queue.lock", "rb") as lock:
-        def is_frozen():
-            running.tell(signal.SIGSTOP)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                running.tell(signal.SIGCONT)
-                return False
-            return True
-        wait_until(is_frozen, "the run to be between two transactions")
 
 
 class Scene:

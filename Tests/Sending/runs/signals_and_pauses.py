@@ -4,9 +4,9 @@ import signal
 import time
 
 from Kit.outcomes import expect
-from Kit.sending import wait_until
+from Kit.sending import freeze, wait_until
 from Kit.servers.capture_api import CaptureAPI
-from Sending.scenes import ENDED, Scene, freeze
+from Sending.scenes import ENDED, Scene
 
 
 def asked_to_end(number, bench):
@@ -148,7 +148,7 @@ def stopped_and_woken(bench):
     """During SIGSTOP, as on a closed laptop, no other run takes over, and the user's command wins over the answer."""
     with Scene(bench) as scene:
         first = scene.bundles[0]
-        freeze(scene.rig, scene.running)
+        freeze(scene.rig.queue, scene.running.tell)
         scene.rig.send("--once", code=10, about="run beside a run that is stopped")
         scene.rig.run("cancel", first.id).must(0, about="cancel")
         scene.gate.set()

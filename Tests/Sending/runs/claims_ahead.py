@@ -5,7 +5,8 @@ from Kit.outcomes import expect, long
 from Kit.queues import BEGUN
 from Kit.sending import wait_until
 from Kit.servers.capture_api import Answer
-from Sending.scenes import Scene
+from Kit.tracing import calls_in, require_strace, strace
+from Sending.scenes import Scene, sending
 
 
 class Ahead(Scene):
@@ -145,6 +146,19 @@ def released(bench):
         expect(scene.sent() == [first, earlier, second], f"the order is {scene.sent()}")
 
 
+def one_transaction(bench):
+    """The result of a delivery and the claim of a later one are committed together, so a delivery costs one sync of the log."""
+    require_strace()
+    bundles = bench.bundles(24)
+    with sending(bench, bundles) as (rig, _):
+        log = rig.folder / "trace"
+        # Syncs take longer than transfers, as on an SD card.
+        watched = strace("--seccomp-bpf", "-y", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=50000", log=log)
+        rig.run("run", "--until-empty", prefix=watched).must(0, about="run")
+        syncs = sum("queue.sqlite-wal" in text for _, _, text in calls_in(log))
+        expect(len(bundles) <= syncs <= len(bundles) + 6, f"{syncs} syncs of the log for {len(bundles)} deliveries")
+
+
 def session(bench):
     """The members of a session are sent one after the other, and nothing of another one comes between them."""
     bundles = bench.stock[:4]
@@ -236,6 +250,7 @@ TESTS = [
     ("a delivery that was claimed ahead is held", functools.partial(changed, "hold")),
     ("a delivery that was claimed ahead is cancelled", functools.partial(changed, "cancel")),
     ("a higher priority overtakes a claim ahead", overtaken),
+    ("a delivery costs one transaction", long(one_transaction)),
     ("members of a session are not claimed ahead", session),
     ("a member that was claimed ahead is taken while a result is stored", long(member_taken)),
     ("killed with a claim ahead: it is not in doubt", functools.partial(killed, True)),

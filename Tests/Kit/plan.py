@@ -1,5 +1,7 @@
 """The stages of `make test` and of `make test-all`: the command of each stage, and the stages that it needs."""
+import ast
 import os
+import re
 
 from Kit import outputs
 from Kit.outcomes import ROOT
@@ -135,14 +137,15 @@ def swift_tests(name, only=None, needs=("build",), **environment):
 
 # What `make test` plays a part of, and `make test-all` the whole.
 BRIEF = ("Alarms", "Faults", "Stamps", "Judges", "Hardware", "ReportPages", "VerifyPage", "Installed", "Python", "Released")
-# Suites that need no capqueue.
-WITHOUT_QUEUE = ("Faults", "Stamps", "Judges", "VerifyPage", "Spark", "C2PA", "Writers", "Phone", "Python",
-                 "StampJudges")
+# The programs under test, by the names of the suites' options.
+BUILT = {"capbundle": CAPBUNDLE, "capqueue": CAPQUEUE, "receiver": RECEIVER, "phone": ".build-phone/release/phone-pack"}
 
 
 def suite(title, name, *words, needs=RELEASED, python=None):
-    """A stage that plays a suite of Tests."""
-    words = [*words, f"--capbundle={CAPBUNDLE}", *([] if name in WITHOUT_QUEUE else [f"--capqueue={CAPQUEUE}"])]
+    """A stage that plays a suite of Tests. The suite is not imported, since it may need the Python of its environment."""
+    text = (ROOT / "Tests" / name / "suite.py").read_text()
+    taken = ast.literal_eval(re.search(r"^PROGRAMS = (.*)$", text, re.MULTILINE)[1])
+    words = [*words, *(f"--{program}={BUILT[program]}" for program in taken)]
 
     def again(test, seed):
         chosen = [word for word in words if word not in ("--only", "verdicts", "choices")] if test else words

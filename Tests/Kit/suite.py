@@ -99,7 +99,7 @@ def _printable(text, limit=1000):
     return text if len(text) <= limit else f"{text[:limit]}…"
 
 
-def options_of(suite, module, words):
+def parser_of(suite, module):
     parser = argparse.ArgumentParser(prog=f"Tests/run.py {suite}", description=module.__doc__)
     parser.add_argument("--only", default="", metavar="WORD", help="tests whose family or title has this word")
     parser.add_argument("--first", action="store_true", help="stop at the first failure")
@@ -111,6 +111,11 @@ def options_of(suite, module, words):
         parser.add_argument(f"--{name}", action="store_true", help=text)
     for name, (number, text) in getattr(module, "NUMBERS", {}).items():
         parser.add_argument(f"--{name}", type=int, default=number, metavar="N", help=f"{text} ({number})")
+    return parser
+
+
+def options_of(suite, module, words):
+    parser = parser_of(suite, module)
     options = parser.parse_args(words)
     for name in module.PROGRAMS:
         program = getattr(options, name)

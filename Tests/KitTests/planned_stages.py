@@ -1,9 +1,10 @@
 """The plan: stages can begin, the commands for failed tests are whole, and the nightly run leaves nothing out."""
+import importlib
 import re
 import subprocess
 import tomllib
 
-from Kit import plan
+from Kit import plan, suite
 from Kit.outcomes import ROOT, expect
 
 # What a stage prints as its title and its seed, and what the command that repeats a failure must have.
@@ -41,6 +42,24 @@ def commands_are_whole(_):
     expect("CAPTURE_TESTS" not in plan.stages(False)[-1].repeat(""), "a command of make test plays long tests")
 
 
+def suites_know_their_options(_):
+    """Each stage of a suite begins, as far as the suite can be imported without the packages of its environment."""
+    known = 0
+    for stage in plan.stages(True):
+        name = stage.words[2] if plan.RUN in stage.words else ""
+        if not (ROOT / "Tests" / name / "suite.py").is_file():
+            continue
+        try:
+            module = importlib.import_module(f"{name}.suite")
+        except ModuleNotFoundError:
+            continue
+        parser = suite.parser_of(name, module)
+        _, unknown = parser.parse_known_args(stage.words[3:])
+        expect(not unknown, f"{stage.name}: the suite does not take {unknown}")
+        known += 1
+    expect(known > 15, f"only {known} suites were imported")
+
+
 def nightly_is_whole(_):
     text = (ROOT / ".github/workflows/nightly.yml").read_text()
     jobs = re.findall(r"\w+", re.search(r"stages: \[(.*?)\]", text, re.S)[1])
@@ -63,4 +82,5 @@ def faults_fit(_):
 
 
 TESTS = [("stages can begin", stages_can_begin), ("commands that repeat a failure", commands_are_whole),
+         ("suites know their options", suites_know_their_options),
          ("the nightly run has all stages", nightly_is_whole), ("the faults of Guard fit the code", faults_fit)]

@@ -58,6 +58,26 @@ def curl_of(rig, url, files, *options, asks=False):
     return ["curl", "--fail-early", "-K", "transfers"]
 
 
+def bodies_of(rig, bundles):
+    """Makes the upload body of each bundle, and its headers in a file beside it, which has `.headers` after its name."""
+    (rig.folder / "bodies").mkdir()
+    bodies = [rig.folder / f"bodies/{bundle.name}" for bundle in bundles]
+    for bundle, body in zip(bundles, bodies, strict=True):
+        rig.capbundle("multipart", bundle, "-o", body, "--headers", f"{body}.headers")
+    return bodies
+
+
+def curl_with_bodies(rig, api, bodies):
+    return curl_of(rig, lambda _: api, bodies, lambda _: 'request = "POST"', lambda body: f'header = "@{body}.headers"')
+
+
+def linked(rig, bundles):
+    """Makes the folder `bundles` of these bundles, for rclone."""
+    (rig.folder / "bundles").mkdir()
+    for bundle in bundles:
+        (rig.folder / "bundles" / bundle.name).hardlink_to(bundle)
+
+
 def bounds(bundles, cores=1):
     """What a run cannot do without: a synced row a delivery, and bytes that are hashed and sent."""
     return {"syncs": len(bundles), "sha": bench.size(bundles), "cores": cores, "wire": bench.size(bundles)}
@@ -92,10 +112,7 @@ def put(rig):
 def http(rig):
     """capqueue makes the body of each bundle while it sends, and signs it or not; curl sends finished bodies, unsigned."""
     bundles = rig.bundles(rig.scaled(300, 4))
-    (rig.folder / "bodies").mkdir()
-    bodies = [rig.folder / f"bodies/{bundle.name}" for bundle in bundles]
-    for bundle, body in zip(bundles, bodies, strict=True):
-        rig.capbundle("multipart", bundle, "-o", body, "--headers", f"{body}.headers")
+    bodies = bodies_of(rig, bundles)
     with servers.nginx(rig) as (url, _):
         api = f"{url}/api/v1/captures"
 
@@ -106,8 +123,7 @@ def http(rig):
                 return seconds
             return run
 
-        one_curl = curl_of(rig, lambda _: api, bodies, lambda _: 'request = "POST"',
-                           lambda body: f'header = "@{body}.headers"')
+        one_curl = curl_with_bodies(rig, api, bodies)
         sides = {"capqueue": ours(), "capqueue, signed": ours(*signed(rig)), "curl": lambda _: rig.timed(*one_curl)}
         title = f"run, {len(bundles)} by http to nginx"
         return rig.compare(sides, 5, (f"{title} / one curl, premade bodies", 1.25, 1.15),
@@ -117,9 +133,7 @@ def http(rig):
 def s3(rig):
     """Each turn writes below its own name, since existing objects would not be sent again."""
     bundles = rig.bundles(rig.scaled(300, 4))
-    (rig.folder / "bundles").mkdir()
-    for bundle in bundles:
-        (rig.folder / "bundles" / bundle.name).hardlink_to(bundle)
+    linked(rig, bundles)
     with servers.seaweed(rig) as url:
         def ours(turn):
             return rig.timed(*filled(rig, bundles, "s3", "--url", f"{url}/ours{turn}", "--region", REGION,

@@ -10,8 +10,8 @@ on this disk, the same bytes over loopback, or the start of a process. Only the 
 
 The program prints the table, writes .build/bench.txt and .build/bench.json, and exits with 0 if everything was measured and
 no limit on memory was missed; a limit on time that this machine misses is a row that says so. A measure that fails is a row
-too, and the others go on. --short tries the scripts with few runs and small captures and checks no
-limits. requirements.txt lists what it needs; `make bench` installs that.
+too, and the others go on; one that only root can take is left out for others. --short tries the scripts with few runs and small
+captures and checks no limits. requirements.txt lists what it needs; `make bench` installs that.
 """
 import argparse
 import importlib
@@ -23,9 +23,10 @@ import time
 
 from Bench import results
 from Bench.bench import Bench
-from Kit.outcomes import ROOT, Failed
+from Kit.outcomes import ROOT, Failed, Skipped
 
-FAMILIES = ["measure_bundles", "measure_queue", "measure_send", "measure_receive", "measure_page", "measure_python"]
+FAMILIES = ["measure_bundles", "measure_queue", "measure_send", "measure_line", "measure_receive", "measure_page",
+            "measure_python"]
 CORES = 2  # the limits are for this many cores
 ROOM, BUSY = 16 << 30, 0.5
 
@@ -62,6 +63,8 @@ def main():
             try:
                 with rig.measure():
                     rows += measure(rig)
+            except Skipped as reason:
+                print(f", left out: {reason}", end="", file=sys.stderr)
             except Exception as reason:  # whatever it is, the other rows are not lost
                 rows.append(results.Row(name, None, detail=str(reason) if isinstance(reason, Failed) else repr(reason)))
             except KeyboardInterrupt:

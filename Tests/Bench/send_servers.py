@@ -1,6 +1,7 @@
 """The servers on loopback that receive bundles, as the measures need them: nginx and SeaweedFS of Tests/Kit."""
 import contextlib
 import pathlib
+import urllib.parse
 
 from Kit.outcomes import Failed
 from Kit.servers import nginx as web
@@ -42,19 +43,27 @@ def nginx(rig):
         yield f"http://127.0.0.1:{port}", folder
 
 
+def port_of(url):
+    return urllib.parse.urlsplit(url).port
+
+
 @contextlib.contextmanager
-def seaweed(rig):
-    """Yields the URL of a bucket in SeaweedFS, which is also the remote `seaweed:` of rclone."""
+def seaweed(rig, exposed="127.0.0.1:{}".format):
+    """Yields the URL of a bucket in SeaweedFS, which is also the remote `seaweed:` of rclone.
+
+    `exposed` returns the host and port by which both reach a port of loopback.
+    """
     store = Seaweed(rig.folder / "weed")
     secrets = store.keys.environment
-    settings = {"TYPE": "s3", "PROVIDER": "SeaweedFS", "ENDPOINT": store.url.removesuffix(f"/{BUCKET}"), "REGION": REGION,
+    endpoint = f"http://{exposed(port_of(store.url))}"
+    settings = {"TYPE": "s3", "PROVIDER": "SeaweedFS", "ENDPOINT": endpoint, "REGION": REGION,
                 "ACCESS_KEY_ID": secrets["AWS_ACCESS_KEY_ID"], "FORCE_PATH_STYLE": "true",
                 "SECRET_ACCESS_KEY": secrets["AWS_SECRET_ACCESS_KEY"]}
     before = dict(rig.env)
     rig.env |= secrets | {"RCLONE_CONFIG": "/dev/null"}
     rig.env |= {f"RCLONE_CONFIG_SEAWEED_{name}": value for name, value in settings.items()}
     try:
-        yield store.url
+        yield f"{endpoint}/{BUCKET}"
     finally:
         rig.env = before
         store.stop()

@@ -15,7 +15,7 @@ MUST, AIM = 0.9, 0.8
 
 def http(rig):
     """Both send over one connection: capqueue makes the bodies, curl has them."""
-    bundles = rig.bundles(rig.scaled(8, 2))
+    bundles = rig.bundles(rig.scaled(6, 2))
     bodies = send.bodies_of(rig, bundles)
     with line(**SLOW) as slow, servers.nginx(rig) as (url, _):
         api = f"http://{slow.exposed(servers.port_of(url))}/api/v1/captures"
@@ -27,12 +27,12 @@ def http(rig):
             return seconds
 
         one_curl = send.curl_with_bodies(rig, api, bodies)
-        return rig.compare({"capqueue": ours, "curl": lambda _: rig.timed(*slow.words, *one_curl)}, 4,
+        return rig.compare({"capqueue": ours, "curl": lambda _: rig.timed(*slow.words, *one_curl)}, 3,
                            (f"a bad line: {len(bundles)} by http / one curl, premade bodies", MUST, AIM), warmup=0)
 
 
 def s3(rig):
-    bundles = rig.bundles(rig.scaled(24, 4))
+    bundles = rig.bundles(rig.scaled(16, 4))
     send.linked(rig, bundles)
     with line(**SLOW) as slow, servers.seaweed(rig, slow.exposed) as url:
         def ours(turn):
@@ -44,7 +44,7 @@ def s3(rig):
                              f"seaweed:{BUCKET}/theirs{turn}")
 
         title = f"a bad line: {len(bundles)} by s3, {send.AT_A_TIME} at a time / rclone copy"
-        rows = rig.compare({"capqueue": ours, "rclone": theirs}, 4, (title, MUST, AIM), warmup=0)
+        rows = rig.compare({"capqueue": ours, "rclone": theirs}, 3, (title, MUST, AIM), warmup=0)
         send.expect_completed(rig, len(bundles))
     return rows
 

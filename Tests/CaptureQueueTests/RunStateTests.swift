@@ -32,10 +32,10 @@ struct RunStateTests {
         return (destination, claims)
     }
 
-    private func ended(_ claim: Claim) -> RunState.Ended {
-        RunState.Ended(
-            claim: claim, outcome: .failed(code: "http.500", message: "no"), context: AttemptContext(), at: 0,
-            seconds: 0)
+    private func ended(
+        _ claim: Claim, _ outcome: SendOutcome = .failed(code: "http.500", message: "no")
+    ) -> RunState.Ended {
+        RunState.Ended(claim: claim, outcome: outcome, context: AttemptContext(), at: 0, seconds: 0)
     }
 
     /// Three busy lanes, each with nothing claimed ahead yet.
@@ -99,16 +99,29 @@ struct RunStateTests {
         #expect(taken?.claim == plain[3] && nothing == nil)
     }
 
-    @Test func claimsNothingAheadForAMemberOfASession() throws {
+    /// The next member is for the lane that sends the one before, and begins only if that lands.
+    @Test func keepsTheNextMemberOfASessionForItsLane() throws {
         var (state, _, lanes) = busy()
-        state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
+        let members = claims.filter { $0.capture.session != nil }
         state.sendingEnded(ended(plain[2]), lanes[2])
         state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
-        let member = try #require(claims.first { $0.capture.session != nil })
-        _ = state.sendingBegins(member, lanes[2])
-        state.writerIsWoken()
-        let claiming = state.storingBegins(hasRoom: true, at: 0).claiming
-        #expect(!claiming.map(\.lane).contains(lanes[2]))
+        _ = state.sendingBegins(members[0], lanes[2])
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        #expect(batch.claiming.map(\.sent) == [plain[0], plain[1], members[0]])
+        state.storingEnded(batch, .success([lanes[2]: members[1]]))
+        state.sendingEnded(ended(plain[0]), lanes[0])
+        state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
+        let lent = try state.nextAsked(lanes[0], begins: true)?.get()
+        #expect(lent == nil)
+        var landed = state
+        landed.sendingEnded(
+            ended(members[0], .completed(receipt: "{}", remoteID: nil, remoteURL: nil)), lanes[2])
+        let next = try landed.nextAsked(lanes[2], begins: true)?.get()
+        #expect(next?.claim == members[1])
+        state.sendingEnded(ended(members[0]), lanes[2])
+        let early = state.nextAsked(lanes[2], begins: true)
+        let returned = state.storingBegins(hasRoom: true, at: 0).returned
+        #expect(early == nil && returned == [members[1]])
     }
 
     /// One transaction stores its last result and makes its next claim.
@@ -148,9 +161,7 @@ struct RunStateTests {
     @Test func doesNotWaitForALaneWithoutBytes() {
         var (state, _, lanes) = busy()
         let batch = state.storingBegins(hasRoom: true, at: 0)
-        let damaged = RunState.Ended(
-            claim: plain[0], outcome: .damaged(message: "x"), context: AttemptContext(), at: 0, seconds: 0)
-        state.sendingEnded(damaged, lanes[0])
+        state.sendingEnded(ended(plain[0], .damaged(message: "x")), lanes[0])
         let waits = state.nextAsked(lanes[0], begins: true)
         state.storingEnded(batch, .success([lanes[0]: plain[3]]))
         #expect(waits == nil && state.writerGoesOn == true)
@@ -221,7 +232,7 @@ struct RunStateTests {
             if let batch = open, chance(2) {
                 // The transaction ends: what was handed in or given back is free again, and lanes get what they asked for.
                 var claimed: [Int: Claim] = [:]
-                for (lane, _) in batch.claiming where !free.isEmpty && !chance(5) { claimed[lane] = free.removeFirst() }
+                for (lane, _, _) in batch.claiming where !free.isEmpty && !chance(5) { claimed[lane] = free.removeFirst() }
                 state.storingEnded(batch, .success(claimed))
                 free += batch.ended.map(\.claim) + batch.returned
                 open = nil

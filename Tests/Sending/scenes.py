@@ -24,18 +24,18 @@ def sending(bench, bundles, *options, push=(), **how):
 class Scene:
     """A server that does not answer the first upload yet, and a run that waits for it."""
 
-    def __init__(self, bench, count=3, is_half=False, words=("run", "--until-empty"), options=()):
+    def __init__(self, bench, count=3, is_half=False, words=("run", "--until-empty"), options=(), push=()):
         self.bench, self.rig, self.gate = bench, bench.rig(), threading.Event()
         self.api = CaptureAPI(bench.public, buffer=65536 if is_half else None)
         first = bench.big() if is_half else bench.stock[0]
         self.bundles = [first, *bench.stock[1:count]]
-        self.reads, self.words, self.options = 500_000 if is_half else None, words, options
+        self.reads, self.words, self.options, self.push = 500_000 if is_half else None, words, options, push
 
     def __enter__(self):
         self.api.__enter__()
         self.api.answer(Answer(gate=self.gate, reads=self.reads))
         self.rig.http(self.api.url, *self.options)
-        self.rig.push(*self.bundles)
+        self.rig.push(*self.bundles, options=self.push)
         self.prepare()
         self.running = self.rig.start(*self.words)
         wait_until(self.is_in_flight, "the first upload is under way")

@@ -18,6 +18,7 @@ final class DestinationWorker {
     /// The number of its lane (RunState).
     private let lane: Int
     private var next: RunState.Ahead?
+    private var sent: Claim?
     private var lookedAround = 0.0
     private var copies: CopyInspection
 
@@ -97,7 +98,7 @@ final class DestinationWorker {
     private func claimedAhead(_ now: Int) throws -> RunState.Ahead? {
         while let ahead = try writer.takeNext(lane) {
             if try ahead.news == owner.with(\.news)
-                || claims.isStillNext(ahead.claim, dueBefore: owner.dueBefore, at: now)
+                || claims.isStillNext(ahead.claim, after: sent, dueBefore: owner.dueBefore, at: now)
             {
                 return ahead
             }
@@ -145,6 +146,7 @@ final class DestinationWorker {
 
     private func deliver(_ ahead: RunState.Ahead, with ticket: CircuitBreaker.Ticket, at now: Int) throws {
         let claim = ahead.claim
+        sent = claim
         try owner.transferring(claim, to: destination) { control in
             try writer.begins(claim, lane)
             owner.report(.attempt, claim.capture, destination, at: now) { $0.attempt = claim.attempt }

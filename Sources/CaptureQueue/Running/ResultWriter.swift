@@ -146,9 +146,10 @@ final class ResultWriter: Sendable {
                 stored.settled.append(
                     try aside[number] ?? claims.settle(ended.claim, with: ended.outcome, contexts[number], in: db))
             }
-            for (lane, destination) in batch.claiming {
+            for (lane, destination, sent) in batch.claiming {
                 let time = try queue.clock.observe(db).time(in: owner.time)
-                stored.claimed[lane] = try claims.next(for: destination, dueBefore: owner.dueBefore, at: time, db)
+                stored.claimed[lane] = try claims.next(
+                    for: destination, after: sent, dueBefore: owner.dueBefore, at: time, db)
             }
             return stored
         }

@@ -53,11 +53,16 @@ package struct Claims {
     }
 
     /// Whether a claim may still begin: nobody has changed its delivery, it is not behind, and no other comes before it.
-    func isStillNext(_ claim: Claim, dueBefore before: Int?, at now: Int) throws -> Bool {
+    ///
+    /// - Parameter sent: what was sent before it, whose result may not be stored yet.
+    func isStillNext(_ claim: Claim, after sent: Claim?, dueBefore before: Int?, at now: Int) throws -> Bool {
         // -100 is below all priorities, because deliveries that were tried come after all others.
-        let ownPriority = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = 0 AND id = ?"
+        let ownPriority = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = ? AND id = ?"
         return try queue.store.read { db in
-            guard try claim.held(db) != nil, let own = try db.integer(ownPriority, [claim.delivery.number])
+            let number = claim.delivery.number
+            guard try claim.held(db) != nil,
+                let own = try db.integer(ownPriority, [false, number])
+                    ?? (Self.member(after: sent, db) == number ? db.integer(ownPriority, [true, number]) : nil)
             else { return false }
             return try Self.byPriority(claim.destination, db) { priority in
                 try priority > own
@@ -66,11 +71,33 @@ package struct Claims {
         }
     }
 
-    func next(for destination: Destination, dueBefore before: Int?, at now: RunTime, _ db: Database) throws -> Claim? {
-        while let number = try Self.first(for: destination, due: min(before ?? now.wall, now.wall), db) {
+    /// - Parameter sent: what is sent before it. The next member of its session counts as not behind.
+    func next(
+        for destination: Destination, after sent: Claim? = nil, dueBefore before: Int?, at now: RunTime, _ db: Database
+    ) throws -> Claim? {
+        let due = min(before ?? now.wall, now.wall)
+        // The order of `first`.
+        let earlier = """
+            SELECT id FROM deliveries WHERE id IN (?, ?) AND state IN ('pending', 'failed') AND due <= ?
+            ORDER BY tried_at IS NOT NULL, iif(tried_at IS NULL, -priority, 0), due, id LIMIT 1
+            """
+        while true {
+            var number = try Self.first(for: destination, due: due, db)
+            if let member = try Self.member(after: sent, db) { number = try db.integer(earlier, [number, member, due]) }
+            guard let number else { return nil }
             if let claim = try take(number, for: destination, at: now.recordTime, db) { return claim }
         }
-        return nil
+    }
+
+    /// The first open member of the session of `sent` at its destination, apart from `sent`; nil without a session.
+    private static func member(after sent: Claim?, _ db: Database) throws -> Int? {
+        guard let sent, sent.capture.session != nil else { return nil }
+        let sql = """
+            SELECT id FROM deliveries INDEXED BY deliveries_session
+            WHERE destination = ?1 AND session = (SELECT session FROM deliveries WHERE id = ?2)
+                AND state IN ('pending', 'failed', 'uploading') AND id <> ?2 ORDER BY \(SessionOrder.columns) LIMIT 1
+            """
+        return try db.integer(sql, [sent.destination.number, sent.delivery.number])
     }
 
     /// What waits for a destination and is not behind an earlier member of its session (SessionOrder).

@@ -42,12 +42,12 @@ extension RunState {
         package var step = Step.worked
         /// Whether it has to look again, since it began its last step.
         package var isWoken = false
-        /// The session of the delivery that is being sent, or was taken for that. The next member can be claimed when this one
-        /// is settled.
-        package var session: String?
+        /// The delivery that is being sent, or was taken for that.
+        package var sent: Claim?
         package var isSending = false
-        /// Whether the last delivery had no bytes. Then others may wait for the same folder, and so may what was claimed ahead.
-        package var lacksBytes = false
+        /// Whether what was claimed ahead is given back: the last delivery had no bytes, so others may wait for the same folder;
+        /// or it was a member of a session that has not landed, so the next member waits for it.
+        package var dropsNext = false
         package var next: Ahead?
         fileprivate var turn = Turn.other
         /// How often the lane asked for something, and how often it was served.
@@ -61,6 +61,13 @@ extension RunState {
 
         /// Whether it has nothing to send and was told so.
         package var isIdle: Bool { !isSending && next == nil && asked == served }
+
+        /// Whether a lane without work may take what was claimed ahead for this one. The next member of a session may not begin
+        /// while this lane sends the one before.
+        fileprivate var sharesNext: Bool {
+            guard isSending, !dropsNext, let next else { return false }
+            return next.claim.capture.session == nil || next.claim.capture.session != sent?.capture.session
+        }
     }
 
     /// A delivery that was claimed ahead.
@@ -93,8 +100,8 @@ extension RunState {
         package var ended: [Ended] = []
         /// Claims that are given back.
         package var returned: [Claim] = []
-        /// The lanes that get a claim.
-        package var claiming: [(lane: Int, destination: Destination)] = []
+        /// The lanes that get a claim, and what each sends before it.
+        package var claiming: [(lane: Int, destination: Destination, sent: Claim?)] = []
         /// The lanes, with how often each has asked.
         fileprivate var asked: [Int: Int] = [:]
         fileprivate var news = 0
@@ -194,29 +201,29 @@ extension RunState {
         guard let known = lanes[lane] else { return .success(nil) }
         lanes[lane]?.turn = .other
         if let fault = known.fault { return .failure(fault) }
-        guard known.next != nil && !known.lacksBytes || known.served == known.asked else {
+        guard known.next != nil && !known.dropsNext || known.served == known.asked else {
             if begins { lanes[lane]?.turn = .waits }
             return nil
         }
         let giver =
             known.next != nil
             ? lane
-            : lanes.first { $1.isSending && !$1.lacksBytes && $1.pool == known.pool && $1.next != nil }?.key ?? lane
+            : lanes.first { $1.sharesNext && $1.pool == known.pool }?.key ?? lane
         let ahead = lanes[giver]?.next
         lanes[giver]?.next = nil
         if begins, ahead != nil { lanes[lane]?.turn = .begins }
-        lanes[lane]?.session = ahead?.claim.capture.session
+        lanes[lane]?.sent = ahead?.claim
         return .success(ahead)
     }
 
-    /// A claim begins to be sent. A lane that sends no member of a session has its next delivery claimed meanwhile.
+    /// A claim begins to be sent. Meanwhile the lane has its next delivery claimed.
     ///
     /// - Returns: the slot of the claim in `BegunClaims`.
     package mutating func sendingBegins(_ claim: Claim, _ lane: Int) -> Int {
-        lanes[lane]?.session = claim.capture.session
+        lanes[lane]?.sent = claim
         lanes[lane]?.isSending = true
         lanes[lane]?.turn = .other
-        if claim.capture.session == nil { asks(lane) }
+        asks(lane)
         let slot = lanes[lane]?.slot ?? 0
         lanes[lane]?.slot = 1 - slot
         return 2 * lane + slot
@@ -224,12 +231,13 @@ extension RunState {
 
     package mutating func sendingEnded(_ result: Ended, _ lane: Int) {
         lanes[lane]?.isSending = false
-        lanes[lane]?.session = nil
-        if case .damaged = result.outcome {
-            lanes[lane]?.lacksBytes = true
-        } else if lanes[lane]?.next != nil {
-            lanes[lane]?.turn = .begins
+        lanes[lane]?.sent = nil
+        switch result.outcome {
+        case .completed: break
+        case .damaged: lanes[lane]?.dropsNext = true
+        default: lanes[lane]?.dropsNext = result.claim.capture.session != nil
         }
+        if let known = lanes[lane], known.next != nil, !known.dropsNext { lanes[lane]?.turn = .begins }
         ended.append(result)
         asks(lane)
     }
@@ -259,17 +267,17 @@ extension RunState {
         for (number, lane) in lanes.sorted(by: { $0.key < $1.key }) {
             guard let pool = pools[lane.pool] else { continue }
             let maySend = goesOn(number) && permission(pool.destination, at: now) == .go
-            lanes[number]?.lacksBytes = false
-            if let next = lane.next, !maySend || lane.lacksBytes {
+            lanes[number]?.dropsNext = false
+            if let next = lane.next, !maySend || lane.dropsNext {
                 batch.returned.append(next.claim)
                 lanes[number]?.next = nil
             }
             // A lane that has nothing to send claims for itself, so nothing is claimed ahead before all are busy.
             let busy = lanes.values.count { $0.pool == lane.pool && !$0.isIdle }
             guard maySend, hasRoom, busy >= pool.concurrency, lane.next == nil,
-                lane.asked > lane.served, lane.session == nil
+                lane.asked > lane.served
             else { continue }
-            batch.claiming.append((number, pool.destination))
+            batch.claiming.append((number, pool.destination, lane.sent))
         }
         underWay = batch.ended.map(\.claim) + batch.returned
         return batch
@@ -287,7 +295,7 @@ extension RunState {
             case .success(let claimed):
                 guard let claim = claimed[number] else { continue }
                 lanes[number]?.next = Ahead(claim: claim, news: batch.news)
-                if let lane = lanes[number], lane.turn == .waits, !lane.lacksBytes { lanes[number]?.turn = .begins }
+                if let lane = lanes[number], lane.turn == .waits, !lane.dropsNext { lanes[number]?.turn = .begins }
             }
         }
     }

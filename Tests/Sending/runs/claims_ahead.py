@@ -1,5 +1,6 @@
 """While a run sends, the next delivery is claimed already; it neither delays what users ask for nor counts as a try."""
 import functools
+import threading
 
 from Kit.outcomes import expect, long
 from Kit.queues import BEGUN
@@ -7,6 +8,8 @@ from Kit.sending import wait_until
 from Kit.servers.capture_api import Answer
 from Kit.tracing import calls_in, require_strace, strace
 from Sending.scenes import Scene, sending
+
+MONDAY = ("--session", "monday")
 
 
 class Ahead(Scene):
@@ -146,11 +149,11 @@ def released(bench):
         expect(scene.sent() == [first, earlier, second], f"the order is {scene.sent()}")
 
 
-def one_transaction(bench):
+def one_transaction(push, bench):
     """The result of a delivery and the claim of a later one are committed together, so a delivery costs one sync of the log."""
     require_strace()
     bundles = bench.bundles(24)
-    with sending(bench, bundles) as (rig, _):
+    with sending(bench, bundles, push=push) as (rig, _):
         log = rig.folder / "trace"
         # Syncs take longer than transfers, as on an SD card.
         watched = strace("--seccomp-bpf", "-y", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=50000", log=log)
@@ -170,6 +173,35 @@ def session(bench):
         scene.running.end().must(0, about="the run")
         order = [scene.api.stored[place].photo for place in range(4)]
         expect(order == [bench.photo(bundle) for bundle in bundles], "another order")
+
+
+def member(bench):
+    """The next member is claimed while one is sent, and begins when that one has landed, also after news of other captures."""
+    with Ahead(bench, words=("run", "--until-empty", "--json"), push=MONDAY) as scene:
+        expect(scene.states() == ["uploading", "uploading", "pending"], f"they are {scene.states()}")
+        scene.rig.push(bench.stock[9])
+        scene.wait_until_noticed()
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        expect(scene.sent()[:3] == [bundle.id for bundle in scene.bundles], "another order")
+        tries = [len(scene.rig.tries(bundle)) for bundle in scene.bundles]
+        expect(tries == [1, 1, 1], f"the members have {tries} tries")
+
+
+def member_waits(bench):
+    """A member that was claimed ahead waits again if the one before it does not land."""
+    gate = threading.Event()
+    with Ahead(bench, push=MONDAY) as scene:
+        scene.api.answer(Answer(500, gate=gate))
+        scene.gate.set()
+        wait_until(lambda: scene.states() == ["completed", "uploading", "uploading"], "the third is claimed ahead")
+        gate.set()
+        scene.running.end().must(0, about="the run")
+        first, second, third = (bundle.id for bundle in scene.bundles)
+        expect(scene.sent() == [first, second, third], f"the order is {scene.sent()}")
+        outcomes = [[one.outcome for one in scene.rig.tries(bundle)] for bundle in scene.bundles]
+        expect(outcomes == [["completed"], ["unclear", "completed"], ["parked", "completed"]], f"the tries are {outcomes}")
+        expect(scene.rig.delivery(scene.bundles[2]).attempts == 1, "the claim ahead counts as a try")
 
 
 def member_taken(bench):
@@ -250,8 +282,11 @@ TESTS = [
     ("a delivery that was claimed ahead is held", functools.partial(changed, "hold")),
     ("a delivery that was claimed ahead is cancelled", functools.partial(changed, "cancel")),
     ("a higher priority overtakes a claim ahead", overtaken),
-    ("a delivery costs one transaction", long(one_transaction)),
-    ("members of a session are not claimed ahead", session),
+    ("a delivery costs one transaction", long(functools.partial(one_transaction, ()))),
+    ("a member of a session costs one transaction", long(functools.partial(one_transaction, MONDAY))),
+    ("members of a session come one after the other", session),
+    ("the next member of a session is claimed ahead", member),
+    ("the next member waits if the one before does not land", member_waits),
     ("a member that was claimed ahead is taken while a result is stored", long(member_taken)),
     ("killed with a claim ahead: it is not in doubt", functools.partial(killed, True)),
     ("killed with a claim ahead, and run.begun is lost", functools.partial(killed, False)),

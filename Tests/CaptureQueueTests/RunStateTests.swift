@@ -232,7 +232,9 @@ struct RunStateTests {
             if let batch = open, chance(2) {
                 // The transaction ends: what was handed in or given back is free again, and lanes get what they asked for.
                 var claimed: [Int: Claim] = [:]
-                for (lane, _, _) in batch.claiming where !free.isEmpty && !chance(5) { claimed[lane] = free.removeFirst() }
+                for (lane, _, _) in batch.claiming where !free.isEmpty && !chance(5) {
+                    claimed[lane] = free.removeFirst()
+                }
                 state.storingEnded(batch, .success(claimed))
                 free += batch.ended.map(\.claim) + batch.returned
                 open = nil

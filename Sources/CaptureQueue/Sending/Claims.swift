@@ -83,7 +83,9 @@ package struct Claims {
             """
         while true {
             var number = try Self.first(for: destination, due: due, db)
-            if let member = try Self.member(after: sent, db) { number = try db.integer(earlier, [number, member, due]) }
+            if let member = try Self.member(after: sent, db) {
+                number = try db.integer(earlier, [number, member, due])
+            }
             guard let number else { return nil }
             if let claim = try take(number, for: destination, at: now.recordTime, db) { return claim }
         }

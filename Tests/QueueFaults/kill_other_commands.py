@@ -4,7 +4,7 @@ Afterwards the state is the old one or the new one, and repeating the command le
 """
 import json
 
-from Kit.outcomes import IS_LONG, expect
+from Kit.outcomes import IS_LONG, expect, long
 from Kit.invariants import check_says, clean, gives, holds, rows_have_bytes
 from Kit.injection import prefix
 from Kit.kills import Scene, killed_everywhere
@@ -206,6 +206,18 @@ class Run(Scene):
             return [outcome for outcome, in rows]
 
 
+class RunOfSession(Run):
+    """The four are a session: one that has landed has no earlier member that has not."""
+
+    def make(self, rig):
+        rig.push(*self.bench.stock[:self.count], options=("--session", "monday"))
+
+    def judge(self, rig, ended, number):
+        landed = [(rig.out / f"disk/{bundle.id}.bundle").exists() for bundle in self.bench.stock[:self.count]]
+        expect(landed == sorted(landed, reverse=True), f"of the members have landed: {landed}")
+        super().judge(rig, ended, number)
+
+
 class Salvage(Scene):
     """Three captures, and a database whose first page is overwritten."""
 
@@ -271,6 +283,7 @@ def test(kind):
 
 TESTS = [
     ("run: a kill at any system call strands no capture in uploading, and leaves no half copy", test(Run)),
+    ("run of a session: a kill at any system call keeps the order, too", long(test(RunOfSession))),
     ("salvage: a kill at any system call loses nothing, and the next one rebuilds all", test(Salvage)),
     ("salvage of an index: a kill at any system call forgets no state", test(Mended)),
 ]

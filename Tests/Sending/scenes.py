@@ -57,6 +57,11 @@ class Scene:
     def states(self):
         return [self.rig.delivery(bundle).state for bundle in self.bundles]
 
+    def sent(self):
+        """The order in which the server got the bundles."""
+        digests = {self.bench.photo(bundle): bundle.id for bundle in self.bundles}
+        return [digests.get(capture.photo) for capture in self.api.stored]
+
     def ends_well(self):
         """Checks that one more run delivers all other bundles, and that the server has each once."""
         self.gate.set()

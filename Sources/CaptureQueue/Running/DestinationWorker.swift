@@ -49,7 +49,7 @@ final class DestinationWorker {
             return try connect(now)
         case .go: break
         }
-        if next == nil { next = try claimedAhead(now) }
+        next = try claimedAhead(now)
         var isOtherAsking = false
         // Check for polls and notifications about once a second, also between consecutive transfers.
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
@@ -94,17 +94,19 @@ final class DestinationWorker {
     private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: owner.unstored + 1) }
 
     /// The delivery that the writer has claimed for this lane. If others have changed something since, it may no longer be the
-    /// next one; then it is given back.
+    /// next one; then it is given back. Of a session that is not left to news, which may be late.
     private func claimedAhead(_ now: Int) throws -> RunState.Ahead? {
-        while let ahead = try writer.takeNext(lane) {
-            if try ahead.news == owner.with(\.news)
-                || claims.isStillNext(ahead.claim, after: sent, dueBefore: owner.dueBefore, at: now)
-            {
+        while let ahead = try next ?? writer.takeNext(lane) {
+            let isKnown = ahead.claim.capture.session == nil && ahead.news == owner.with(\.news)
+            if try isKnown || claims.isStillNext(ahead.claim, after: sent, dueBefore: owner.dueBefore, at: now) {
                 return ahead
             }
+            next = nil
             writer.pauses(lane)
             try claims.giveBack(ahead.claim)
         }
+        // All results of this lane are stored.
+        sent = nil
         return nil
     }
 

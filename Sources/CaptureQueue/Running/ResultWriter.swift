@@ -87,7 +87,7 @@ final class ResultWriter: Sendable {
     private func storeAll() {
         let hasRoom = queue.store.hasRoom(forOutcomes: owner.unstored + 1)
         let batch = owner.withTime { $0.storingBegins(hasRoom: hasRoom, at: $1) }
-        let stored = Result { try queue.store.turn { try store(batch, $0) } }
+        let stored = batch.isEmpty ? .success(Stored()) : Result { try queue.store.turn { try store(batch, $0) } }
         if case .success(let stored) = stored {
             for (ended, settled) in zip(batch.ended, stored.settled) { report(ended, settled) }
         }
@@ -131,7 +131,6 @@ final class ResultWriter: Sendable {
     }
 
     private func store(_ batch: RunState.Batch, _ turn: QueueStore.WriterTurn) throws -> Stored {
-        guard !batch.isEmpty else { return Stored() }
         if !batch.returned.isEmpty {
             try turn.write { db in for claim in batch.returned { try claims.giveBack(claim, db) } }
         }

@@ -46,7 +46,7 @@ extension RunState {
         package var sent: Claim?
         package var isSending = false
         /// Whether what was claimed ahead is given back: the last delivery had no bytes, so others may wait for the same folder;
-        /// or it was a member of a session that has not landed, so the next member waits for it.
+        /// or the server did not take it and it was a member of a session, so the next member waits for it.
         package var dropsNext = false
         package var next: Ahead?
         fileprivate var turn = Turn.other
@@ -233,7 +233,7 @@ extension RunState {
         lanes[lane]?.isSending = false
         lanes[lane]?.sent = nil
         switch result.outcome {
-        case .completed: break
+        case .completed, .accepted: break
         case .damaged: lanes[lane]?.dropsNext = true
         default: lanes[lane]?.dropsNext = result.claim.capture.session != nil
         }
@@ -274,8 +274,10 @@ extension RunState {
             }
             // A lane that has nothing to send claims for itself, so nothing is claimed ahead before all are busy.
             let busy = lanes.values.count { $0.pool == lane.pool && !$0.isIdle }
+            // A member that was taken may be given back, so what follows it is claimed once it has begun.
+            let hasBegun = lane.isSending || lane.sent?.capture.session == nil
             guard maySend, hasRoom, busy >= pool.concurrency, lane.next == nil,
-                lane.asked > lane.served
+                lane.asked > lane.served, hasBegun
             else { continue }
             batch.claiming.append((number, pool.destination, lane.sent))
         }

@@ -32,11 +32,6 @@ class Ahead(Scene):
             self.rig.run(command, "--dest", "other").must(0, about=command)
             wait_until(lambda: self.running.saw(event, destination="other"), event)
 
-    def sent(self):
-        """The order in which the server got the bundles."""
-        digests = {self.bench.photo(bundle): bundle.id for bundle in self.bundles}
-        return [digests.get(capture.photo) for capture in self.api.stored]
-
 
 def only_one(bench):
     """The third delivery of a lane is not claimed."""
@@ -188,6 +183,36 @@ def member(bench):
         expect(tries == [1, 1, 1], f"the members have {tries} tries")
 
 
+def member_changed(words, bench):
+    """A member that was claimed ahead is changed twice: it is still sent before the one after it."""
+    with Ahead(bench, words=("run", "--until-empty", "--json"), push=MONDAY) as scene:
+        for word in words:
+            scene.rig.run(word, scene.bundles[1].id).must(0, about=word)
+        scene.wait_until_noticed()
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        expect(scene.sent() == [bundle.id for bundle in scene.bundles], f"the order is {scene.sent()}")
+
+
+class HeldMember(Scene):
+    """A session whose second member is held, so that the third is claimed ahead."""
+
+    def prepare(self):
+        self.rig.run("hold", self.bundles[1].id).must(0, about="hold")
+
+
+def member_before(bench):
+    """An earlier member that is released meanwhile comes first, also if the run does not hear of it."""
+    require_strace()
+    with HeldMember(bench, push=MONDAY) as scene:
+        wait_until(lambda: scene.states() == ["uploading", "held", "uploading"], "a claim ahead")
+        deaf = strace("-P", scene.rig.queue / "run.bell", "-e", "trace=openat", "-e", "inject=openat:error=ENOENT")
+        scene.rig.run("release", scene.bundles[1].id, prefix=deaf).must(0, about="release")
+        scene.gate.set()
+        scene.running.end().must(0, about="the run")
+        expect(scene.sent() == [bundle.id for bundle in scene.bundles], f"the order is {scene.sent()}")
+
+
 def member_waits(bench):
     """A member that was claimed ahead waits again if the one before it does not land."""
     gate = threading.Event()
@@ -287,6 +312,9 @@ TESTS = [
     ("members of a session come one after the other", session),
     ("the next member of a session is claimed ahead", member),
     ("the next member waits if the one before does not land", member_waits),
+    ("a member that is held and released keeps its place", functools.partial(member_changed, ("hold", "release"))),
+    ("a member that is cancelled and retried keeps its place", long(functools.partial(member_changed, ("cancel", "retry")))),
+    ("a member that is released without a bell comes before later ones", long(member_before)),
     ("a member that was claimed ahead is taken while a result is stored", long(member_taken)),
     ("killed with a claim ahead: it is not in doubt", functools.partial(killed, True)),
     ("killed with a claim ahead, and run.begun is lost", functools.partial(killed, False)),

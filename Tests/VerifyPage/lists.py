@@ -76,6 +76,26 @@ def counts_content_once_and_removes(page):
     expect("verified, signed by device (software)" in status(page), "a removed bundle cannot be given again")
 
 
+def words_fit_all_rows(page):
+    """After each drop, words and numbers are about all rows of the table, and say what was new."""
+    foreign, *others = sound_bundles(page)[1:4]
+    page.open()
+    page.choose(KEY, input="trust-files")
+    page.ask("window.said = []; new MutationObserver(() => said.push(document.getElementById('status').textContent))"
+             ".observe(document.getElementById('status'), {childList: true})")
+    drops = {(SAMPLE,): "verified, signed by device (software). 1 bundle was read.",
+             (foreign,): "1 of 2 bundles are verified. 1 more bundle was read.",
+             tuple(others): "1 of 4 bundles are verified. 2 more bundles were read."}
+    for files, words in drops.items():
+        page.choose(*files)
+        expect(status(page) == words, f"after {len(files)} more the page says {status(page)!r}")
+    expect(len(table(page)) == 4, f"the page lists {table(page)}")
+    begun = [words for words in page.ask("return said") if words.startswith("Verifying")]
+    wanted = [f"Verifying {SAMPLE.name}…", f"Verifying {foreign.name}…",
+              *(f"Verifying {place} of 2 more: {file.name}…" for place, file in enumerate(others, 1))]
+    expect(begun == wanted, f"while it reads, the page says {begun}")
+
+
 def offers_a_sample(page):
     page.open()
     press(page, "No bundle at hand?")
@@ -137,6 +157,7 @@ def marks_withheld_entries(page):
 TESTS = [
     ("the worst are first, and each number shows its bundles", shows_the_worst_first),
     ("a file that is given twice counts once, and bundles can be removed", counts_content_once_and_removes),
+    ("words and numbers are about all bundles in the list", words_fit_all_rows),
     ("the sample inside the page, which leaves with its device when the user gives a file", offers_a_sample),
     ("large bundles in pieces, with progress, until the user cancels", works_in_pieces),
     ("withheld entries are amber everywhere, also where they are accepted", marks_withheld_entries),

@@ -68,6 +68,8 @@ def sends_large_entries_to_capbundle(page):
         file.truncate(9 * 2**30)
     opened(page, path)
     expect("use capbundle verify" in page.text() and "not readable" in page.text(), "the page judges a photo of 8 GiB")
+    said = page.ask("return document.getElementById('status').textContent")
+    expect(said == "not readable. 0 bundles were read, 1 could not be read.", f"the page says {said!r}")
 
 
 def shown_whole(page, *files, **how):

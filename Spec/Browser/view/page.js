@@ -40,9 +40,16 @@ async function take(files) {
     if (!taken) return;
     const { added, remarks } = taken;
     await inTurn(() => judgeAll(added));
-    const words = items.length === 1 && added.length === 1 ? [outcome()] : [];
-    const count = added.length === 1 ? "1 bundle was read." : `${added.length} bundles were read.`;
-    byId("status").textContent = [...remarks, ...words, count].join(" ");
+    byId("status").textContent = [...remarks, outcome(), readWords(added)].filter(Boolean).join(" ");
+}
+
+/** How many of the files that were added could be read. "more" if the list had bundles before. */
+function readWords(added) {
+    const count = added.filter(item => item.reading).length;
+    const more = count > 0 && items.length > added.length ? " more" : "";
+    const failed = added.length - count;
+    return `${count}${more} ${count === 1 ? "bundle was" : "bundles were"} read`
+        + (failed > 0 ? `, ${failed} could not be read.` : ".");
 }
 
 async function trySample() {

@@ -24,12 +24,13 @@ export class Reading {
             "p", { class: "controls" }, bar, button("Cancel", () => cancel.abort(new Unreadable("was cancelled"))));
         byId("status").after(box);
         const [added, again, remarks] = [[], [], []];
+        const more = items.length > 0 ? " more" : "";
         let count = 0;
         try {
             while (this.#waiting.length > 0) {
                 const file = this.#waiting.shift();
                 const total = ++count + this.#waiting.length;
-                byId("status").textContent = `Verifying ${total > 1 ? `${count} of ${total}: ` : ""}${visible(file.name)}…`;
+                byId("status").textContent = `Verifying ${total > 1 ? `${count} of ${total}${more}: ` : ""}${visible(file.name)}…`;
                 const pace = new Pace(cancel.signal, share => { bar.value = (count - 1 + share) / total; });
                 const same = await sameItem(file, items, pace);
                 const item = same ? null : await readItem(file, pace);

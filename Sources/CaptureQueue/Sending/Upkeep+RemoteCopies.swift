@@ -39,6 +39,25 @@ extension UploadQueue.Upkeep {
         return count
     }
 
+    /// The number of uploads that `checkRemote` does not ask for.
+    ///
+    /// - Returns: those whose bytes the queue no longer has, and those that were recorded without a destination.
+    package func notAsked() throws -> (withoutBytes: Int, withoutDestination: Int) {
+        try queue.store.read { db in
+            func count(_ condition: String) throws -> Int {
+                try db.integer(
+                    """
+                    SELECT count(*) FROM deliveries JOIN captures ON captures.seq = capture
+                    WHERE deliveries.state = 'completed' AND \(condition)
+                    """) ?? 0
+            }
+            return (
+                try count("holding NOT IN ('spool', 'reference')"),
+                try count("holding IN ('spool', 'reference') AND destination IS NULL")
+            )
+        }
+    }
+
     private func lose(_ delivery: DeliveryRecord, because text: String) throws -> Bool {
         try queue.store.write { db in
             guard let delivery = try DeliveryRecord.one(db, delivery.number) else { return false }

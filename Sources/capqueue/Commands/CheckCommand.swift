@@ -51,31 +51,36 @@ struct CheckCommand: ParsableCommand {
         options.readShare = readData ? 1 : readDataSubset?.share ?? 0
         options.isRepairing = repair
         options.isDryRun = dryRun
-        let (result, asked, sqlite) = try queue.with { queue in
+        var (asked, notAsked) = (0, (withoutBytes: 0, withoutDestination: 0))
+        let (result, sqlite) = try queue.with { queue in
             let sqlite = try queue.upkeep.sqliteVersion()
             func report(_ finding: CheckFinding) throws {
                 try format.json ? Output.json(finding.json) : Output.line(finding.line)
             }
             var result = try queue.upkeep.check(options, deliver: report)
-            guard remote else { return (result, 0, sqlite) }
-            let asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
+            guard remote else { return (result, sqlite) }
+            asked = try queue.upkeep.checkRemote(isDryRun: dryRun) { finding in
                 result.open[finding.kind, default: 0] += 1
                 try report(finding)
             }
-            return (result, asked, sqlite)
+            notAsked = try queue.upkeep.notAsked()
+            return (result, sqlite)
         }
         let open = result.open.values.reduce(0, +)
+        let others = notAsked.withoutBytes + notAsked.withoutDestination
         if format.json {
             try Output.json(
                 .members([
                     "kind": .string("summary"), "captures": .integer(result.captures), "files": .integer(result.files),
                     "bytes_read": .integer(result.bytesRead), "findings": .integer(open),
-                    "sqlite": .string(sqlite.description),
+                    "sqlite": .string(sqlite.description), "asked": remote ? .integer(asked) : nil,
+                    "not_asked": remote ? .integer(others) : nil,
                 ]))
         } else {
             let read = result.bytesRead > 0 ? ", \(Quantity.bytes(result.bytesRead)) read" : ""
-            if remote { try Output.line("\(Quantity.count(asked, "upload")) looked up at the destinations") }
-            let found = open == 0 ? "all is well" : Quantity.count(open, "finding")
+            if remote { try Output.line(remoteLine(asked, notAsked)) }
+            let well = others == 0 ? "all is well" : "all that was checked is well"
+            let found = open == 0 ? well : Quantity.count(open, "finding")
             try Output.line("\(Quantity.count(result.captures, "capture"))\(read): \(found)")
         }
         if result.open[.stray] != nil && !repair {
@@ -93,6 +98,17 @@ struct CheckCommand: ParsableCommand {
         }
         let status = ExitStatus.worst(result.open.keys.map(\.status))
         if status != .success { throw status }
+    }
+
+    /// How many uploads `--remote` asked for, and how many it did not, with the reasons.
+    private func remoteLine(_ asked: Int, _ notAsked: (withoutBytes: Int, withoutDestination: Int)) -> String {
+        let reasons = [
+            (notAsked.withoutBytes, "whose bytes the queue no longer has"),
+            (notAsked.withoutDestination, "recorded without a destination"),
+        ]
+        let others = reasons.filter { $0.0 > 0 }.map { "\(Quantity.number($0.0)) \($0.1)" }
+        return "\(Quantity.count(asked, "upload")) looked up at the destinations"
+            + (others.isEmpty ? "" : "; not looked up: \(others.joined(separator: ", "))")
     }
 }
 

@@ -82,6 +82,32 @@ def lost(bench):
             server.keeps(one, two, three)
 
 
+def counted(bench):
+    """check --remote says how many uploads it asked for, how many it did not, and why."""
+    one, two, other = bench.stock[:3]
+
+    def says(asked, others, *lines):
+        text = rig.run("check", "--remote").must(0, about="check --remote").out.decode()
+        expect(text.splitlines() == list(lines), f"it says {text!r}")
+        summary = json.loads(rig.run("check", "--remote", "--json").out.splitlines()[-1])
+        expect((summary.get("asked"), summary.get("not_asked")) == (asked, others), f"the summary is {summary}")
+
+    with fresh(bench) as server:
+        rig = filled(bench, server, one, two)
+        says(2, 0, "2 uploads looked up at the destinations", "2 captures: all is well")
+        pruned(rig, one)
+        asked = "1 upload looked up at the destinations; not looked up: 1 whose bytes the queue no longer has"
+        says(1, 1, asked, "2 captures: all that was checked is well")
+    rig = bench.rig()
+    rig.push(other)
+    (rig.out / "receipt").write_text(other.sha256)
+    rig.run("mark-uploaded", other.id, "--receipt", rig.out / "receipt").must(0, about="mark-uploaded")
+    says(0, 1, "0 uploads looked up at the destinations; not looked up: 1 recorded without a destination",
+         "1 capture: all that was checked is well")
+    summary = json.loads(rig.run("check", "--json").out.splitlines()[-1])
+    expect("asked" not in summary and "not_asked" not in summary, f"without --remote the summary is {summary}")
+
+
 def unconfirmed(bench):
     """If a server never confirmed, cannot be asked or is away, this is reported and counted, and nothing is changed."""
     bundles, status = bench.stock[:2], [405]
@@ -131,6 +157,7 @@ def remote_http(bench):
 TESTS = [
     ("get fetches a pruned bundle, and refuses other bytes", fetched),
     ("check --remote finds what the server lost or shortened", lost),
+    ("check --remote counts what it does not look up", counted),
     ("check --remote where the server cannot be asked", unconfirmed),
     ("check --remote of http", remote_http),
 ]

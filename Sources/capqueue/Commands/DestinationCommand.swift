@@ -138,10 +138,10 @@ struct DestinationCommand: ParsableCommand {
         @OptionGroup var queue: QueueOptions
 
         func run() throws {
-            let (found, kind) = try queue.with { queue in
+            let (found, destination, isQueuePaused) = try queue.with { queue in
                 let destination = try queue.destinations.find(name)
                 for fault in destination.openSecrets { diagnostic.warning(fault) }
-                return (try queue.destinations.test(name), destination.kind)
+                return (try queue.destinations.test(name), destination, try queue.destinations.arePaused())
             }
             let status = found.block.map { $0.needsUser ? ExitStatus.configuration : .workLeft } ?? .success
             if format.json {
@@ -153,10 +153,19 @@ struct DestinationCommand: ParsableCommand {
             } else {
                 for text in found.findings { try Output.line(Visible.text(text)) }
             }
-            guard let block = found.block else { return }
+            guard let block = found.block else {
+                if isQueuePaused { notePause(of: nil) }
+                if destination.isPaused { notePause(of: name) }
+                if let block = destination.block {
+                    diagnostic.note(
+                        "\(name) is usable, but the queue still has it blocked \(block.words)",
+                        hints: ["lift the block with: \(capqueue("resume")) --dest \(name)"])
+                }
+                return
+            }
             diagnostic.warning(
                 "\(name): \(block.message)",
-                hints: NextSteps.ofTest(block, name, kind: kind))
+                hints: NextSteps.ofTest(block, name, kind: destination.kind))
             throw status
         }
     }

@@ -176,12 +176,11 @@ struct RunCommand: ParsableCommand {
         if let lack = NextSteps.beforeSending(known) { diagnostic.note(lack.why, command: lack.command) }
         if try queue.destinations.arePaused() {
             paused[""] = true
-            diagnostic.note("the queue is paused; resume it with: \(capqueue("resume"))")
+            notePause(of: nil)
         }
         for destination in known where destination.isPaused {
             paused[destination.name] = true
-            diagnostic.note(
-                "\(destination.name) is paused; resume it with: \(capqueue("resume")) --dest \(destination.name)")
+            notePause(of: destination.name)
         }
         return paused
     }
@@ -209,10 +208,15 @@ struct PauseCommand: ParsableCommand {
 
     func run() throws {
         try queue.with(changes: true) { try $0.destinations.pause(dest, isAtOnce: now) }
-        diagnostic.note(
-            "\(dest ?? "the queue") is paused; resume it with: \(capqueue("resume"))"
-                + (dest.map { " --dest \($0)" } ?? ""))
+        notePause(of: dest)
     }
+}
+
+/// Says that a destination is paused; nil for the whole queue.
+func notePause(of dest: String?) {
+    diagnostic.note(
+        "\(dest ?? "the queue") is paused; resume it with: \(capqueue("resume"))"
+            + (dest.map { " --dest \($0)" } ?? ""))
 }
 
 struct ResumeCommand: ParsableCommand {

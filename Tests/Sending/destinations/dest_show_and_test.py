@@ -92,8 +92,34 @@ def told_apart(bench):
     every(some(cases, 2), judge)
 
 
+def still_blocked(bench):
+    """A destination is usable again, and the queue still has it blocked, or it is paused: `dest test` says so, and what ends
+    that. The exit code is that of the test."""
+    def said(*notes):
+        text = rig.run("dest", "test", "it").must(0, about="dest test").text
+        lines = [line for line in text.splitlines() if "blocked" in line or "paused" in line or "hint: " in line]
+        found = len(lines) == len(notes) and all(note in line for note, line in zip(notes, lines))
+        expect(found, f"dest test says {text!r}")
+
+    with Scripted(lambda request: Reply(401 if request.method == "PUT" else 404)) as server:
+        rig = bench.rig()
+        rig.dest("it", "put", "--url", server.url + "/{sha256}")
+        rig.push(bench.stock[0])
+        rig.send(code=15)
+        lifted = "lift the block with: capqueue resume --dest it"
+        said("it is usable, but the queue still has it blocked (credentials) until 20", lifted)
+        for words in ("pause", "--dest", "it"), ("pause",):
+            rig.run(*words).must(0, about="pause")
+        said("the queue is paused; resume it with: capqueue resume", "it is paused; resume it with: capqueue resume --dest it",
+             "blocked (credentials)", lifted)
+        for words in ("resume",), ("resume", "--dest", "it"):
+            rig.run(*words).must(0, about="resume")
+        said()
+
+
 TESTS = [
     ("the hint for refused credentials depends on the server's code", refused_credentials),
     ("the exit code of dest test depends on the server's answer", tested_by_status),
     ("dest test tells the path of captures from another one", told_apart),
+    ("dest test says that the queue has a usable destination blocked", still_blocked),
 ]

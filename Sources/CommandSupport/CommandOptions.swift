@@ -4,12 +4,15 @@ import CaptureBundle
 /// The options of a command, as ArgumentParser itself describes them (`--experimental-dump-help`).
 struct CommandOptions {
     private var takesValue = ["--generate-completion-script": true]
+    /// The name of the last argument without an option, as help shows it; empty if there is none.
+    private(set) var lastValue = ""
 
     /// Returns nil if the description has an unknown form.
     init?(_ type: any ParsableCommand.Type) {
         let dump = try? JSONParser.parse(Array(type._dumpHelp().utf8), nesting: 64)
         guard let command = dump?["command"] else { return nil }
         for argument in command["arguments"]?.elements ?? [] {
+            if argument["kind"]?.text == "positional" { lastValue = argument["valueName"]?.text ?? "" }
             for name in argument["names"]?.elements ?? [] {
                 let word = (name["kind"]?.text == "long" ? "--" : "-") + (name["name"]?.text ?? "")
                 takesValue[word] = argument["kind"]?.text == "option"

@@ -51,9 +51,10 @@ package enum CommandRunner {
             let meant = OtherWords.command(for: words, of: named.tool)
             let end = meant.map { "; did you mean \($0)?" } ?? ", expected one of \(names)"
             diagnostic.usage("no command \"\(words)\"\(end)", hint: "see \(meant ?? named.line) --help")
-        } else if let option = CommandOptions(named.type)?.split(named.rest).unknown {
+        } else if let options = CommandOptions(named.type), let option = options.split(named.rest).unknown {
             let place = names.isEmpty || named.rest.count == 1 ? "" : "options go after the command; "
-            diagnostic.usage("unknown option \"\(option)\"", hint: "\(place)see \(named.line) --help")
+            let words = ArgumentExamples.wrongValue(option, for: options.lastValue) ?? "unknown option \"\(option)\""
+            diagnostic.usage(words, hint: "\(place)see \(named.line) --help")
         } else {
             return
         }

@@ -27,6 +27,6 @@ package func refuseTerminal(_ path: String, _ what: String) throws {
 package struct JSONOption: ParsableArguments {
     package init() {}
 
-    @Flag(help: "Print JSON instead of text.")
+    @Flag(help: "Print JSON on standard output instead of text: one object a line, for each result.")
     package var json = false
 }

@@ -28,7 +28,8 @@ struct DepthCommand: ParsableCommand {
         name: [.customShort("o"), .customLong("image")],
         help: ArgumentHelp(
             "Write a PNG with the depth map in colours, - for standard output.",
-            discussion: "The colours cover the 2nd to the 98th percentile. The picture has a scale in metres.",
+            discussion: "The colours cover the 2nd to the 98th percentile. The picture has a scale in metres. "
+                + "With -, --json prints on standard error.",
             valueName: "png"),
         completion: .file(extensions: ["png"]))
     var image: String?

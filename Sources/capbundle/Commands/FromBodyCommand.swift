@@ -68,7 +68,9 @@ struct FromBodyCommand: ParsableCommand {
 struct BundleOutputOption: ParsableArguments {
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"), completion: .file())
+        help: ArgumentHelp(
+            "The bundle to write, or - for standard output.", discussion: "With -, --json prints on standard error.",
+            valueName: "file"), completion: .file())
     var path: String
 
     /// Comes after what a command finds wrong by itself.

@@ -25,8 +25,10 @@ struct MultipartCommand: ParsableCommand {
     var file: String
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("The body to write, or - for standard output.", valueName: "body"),
-        completion: .file())
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "The body to write, or - for standard output.", discussion: "With -, --json prints on standard error.",
+            valueName: "body"), completion: .file())
     var output: String
 
     @OptionGroup var headers: HeadersOption

@@ -43,8 +43,10 @@ struct PackCommand: ManyNamesCommand {
     var names: [String] = []
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("The bundle to write, or - for standard output.", valueName: "file"),
-        completion: .file())
+        name: [.short, .long],
+        help: ArgumentHelp(
+            "The bundle to write, or - for standard output.", discussion: "With -, --json prints on standard error.",
+            valueName: "file"), completion: .file())
     var output: String?
 
     @Option(

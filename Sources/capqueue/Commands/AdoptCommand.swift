@@ -18,7 +18,8 @@ struct AdoptCommand: ParsableCommand {
             are not followed. A file that is a bundle only by its name, *.bundle, is an error; so is a link or \
             pipe of that name. Unfinished files, whose \
             names begin with "." or end with .tmp, .part, .partial, .filepart or .crdownload, are left alone. With \
-            --pack, folders with photo.jpg and metadata.json are packed on the way.
+            --pack, folders with photo.jpg and metadata.json are packed on the way. Ids and --json are printed as by \
+            "capqueue push".
 
             In the spool of another queue a bundle has a sidecar beside it. Then it keeps its session, its priority, its \
             destinations and the time before which it is not sent, whatever the options say. It is held, unless \

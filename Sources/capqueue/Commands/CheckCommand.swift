@@ -14,7 +14,8 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             Damaged files are moved into the queue's folder "quarantine" and never deleted; pushing the bundle again \
             repairs the capture. A missing file that is there again is taken back. Exit codes: 0 all is well, 1 stored files are damaged, 74 files are missing or cannot \
-            be read, 15 other findings, such as stray files (--repair adopts them).
+            be read, 15 other findings, such as stray files (--repair adopts them). With --json, each finding is a line, \
+            and a summary is the last one.
 
             Example:
               capqueue check

@@ -18,7 +18,8 @@ struct PushCommand: ManyNamesCommand {
             Each bundle is verified, copied and synced to the disk; then its id is printed, one a line. A bad bundle \
             gives the exit code of "capbundle verify", and the others are still added. If a capture is already in the \
             queue, its id is printed; if its bytes were deleted, they are stored again. If evict-uploaded is on and \
-            the capture is uploaded, only --resend stores them again.
+            the capture is uploaded, only --resend stores them again. With --json, there is a line for each bundle in \
+            place of its id, also for one that was not added: it has the error.
 
             Nothing is sent until you add a destination and start "capqueue run". From a bundle to a server:
               capqueue push cap.bundle

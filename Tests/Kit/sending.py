@@ -41,18 +41,21 @@ def wait_until(condition, what, seconds=PATIENCE):
     return found
 
 
-def freeze(queue, tell):
-    """Stops the process of a run, as on a closed laptop, while it does not hold the lock for which other commands wait.
+def freeze(queue, pid):
+    """Stops the process of a run, as on a closed laptop, while it does not hold the lock for which other commands wait."""
+    def is_stopped():
+        # A thread in the middle of a system call stops at its end, and the call may be the one that takes the lock.
+        threads = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/stat")]
+        return all(text.rpartition(")")[2].split()[0] == "T" for text in threads)
 
-    `tell` sends it a signal.
-    """
     with open(queue / "queue.lock", "rb") as lock:
         def is_frozen():
-            tell(signal.SIGSTOP)
+            os.kill(pid, signal.SIGSTOP)
+            wait_until(is_stopped, "all threads of the run to stop")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                tell(signal.SIGCONT)
+                os.kill(pid, signal.SIGCONT)
                 return False
             return True
         wait_until(is_frozen, "the run to be between two transactions")

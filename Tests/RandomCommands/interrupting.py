@@ -66,7 +66,7 @@ class Sending:
     def freeze(self):
         """Freezes the run, so that it dies without having settled anything."""
         self.world.note("the run gets SIGSTOP")
-        freeze(self.world.queue, self.process.send_signal)
+        freeze(self.world.queue, self.process.pid)
 
     def stop(self, how):
         """Ends the run: by a signal, or by the answers of the server."""

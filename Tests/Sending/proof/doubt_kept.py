@@ -126,7 +126,7 @@ def interrupted(command, state, again, is_killed, bench):
     """`hold` and `cancel` leave doubt at once. It stays through the end or the death of the run, and what follows."""
     with Swallowed(bench) as it:
         if is_killed:
-            freeze(it.rig.queue, it.running.tell)
+            freeze(it.rig.queue, it.running.pid)
         it.run(command)
         keys = it.are(state, f"after {command}")
         if is_killed:
@@ -316,7 +316,7 @@ def half(command, again, bench):
     """A body that was not sent whole leaves no doubt once its transfer has ended, so nothing is asked."""
     with Scene(bench, is_half=True) as scene:
         first = scene.bundles[0]
-        freeze(scene.rig.queue, scene.running.tell)
+        freeze(scene.rig.queue, scene.running.pid)
         scene.rig.run(command, first.id).must(0, about=command)
         expect(scene.rig.delivery(first).in_doubt == 1, "no doubt before the transfer has ended")
         scene.running.tell(signal.SIGCONT)
@@ -332,7 +332,7 @@ def not_begun(command, end, was_in_doubt, bench):
     with Doubtful(bench, was_in_doubt) as scene:
         second = scene.bundles[1]
         if end != "settled":
-            freeze(scene.rig.queue, scene.running.tell)
+            freeze(scene.rig.queue, scene.running.pid)
         scene.rig.run(command, second.id).must(0, about=command)
         expect(scene.rig.delivery(second).in_doubt == 1, "no doubt although the claim may begin")
         if end == "settled":

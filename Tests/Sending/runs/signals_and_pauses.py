@@ -148,7 +148,7 @@ def stopped_and_woken(bench):
     """During SIGSTOP, as on a closed laptop, no other run takes over, and the user's command wins over the answer."""
     with Scene(bench) as scene:
         first = scene.bundles[0]
-        freeze(scene.rig.queue, scene.running.tell)
+        freeze(scene.rig.queue, scene.running.pid)
         scene.rig.send("--once", code=10, about="run beside a run that is stopped")
         scene.rig.run("cancel", first.id).must(0, about="cancel")
         scene.gate.set()

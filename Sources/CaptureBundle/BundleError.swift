@@ -167,7 +167,8 @@ extension BundleError {
             let message = isLink ? "is a link to a file that does not exist" : "no such file or folder"
             return BundleError(.inputUnreadable, message, file: path)
         }
-        let code: Code = error.isInputOutput && error.call == "read" ? .inputOutput : .inputUnreadable
+        let isFailure = error.isOfDevice || error.isInputOutput && error.call == "read"
+        let code: Code = isFailure ? .inputOutput : .inputUnreadable
         return BundleError(code, "cannot be read: \(error.text)", file: path)
     }
 

@@ -5,10 +5,12 @@ packed.
 """
 import functools
 import os
+import re
 import resource
 import struct
 import threading
 
+from Kit.injection import STATUS, at_path
 from Kit.rigs import NOBODY, write_raw
 from Kit.outcomes import IS_LONG, Skipped, every, expect
 
@@ -92,6 +94,36 @@ def unreadable(bench):
             rig.run(command, bundle, **who).must(66, about=f"{command} of an unreadable bundle").naming(bundle, command)
 
 
+def failing_disk(bench):
+    """What the disk does not give is not missing: the message names it, and has the words of the system."""
+    rig = bench.rig()
+    raw, scan = rig.raw, rig.folder / "scan"
+    for name in ("images/1.jpg", "cameras/1.json", "depth/1.png"):
+        (scan / "keyframes" / name).parent.mkdir(parents=True, exist_ok=True)
+        (scan / "keyframes" / name).write_bytes(b"{}")
+    archive = rig.folder / "scan.zip"
+    archive.write_bytes(b"PK\3\4")
+    cases = [(raw, raw / member, call) for member in MEMBERS for call in (STATUS, ("openat",))]
+    cases += [(scan, scan / "keyframes" / name, ("openat",)) for name in ("images", "depth")]
+    cases += [(place, place, call) for place in (raw, archive) for call in (STATUS, ("openat",))]
+
+    def judge(name, case):
+        raw, path, calls = case
+        rig = bench.rig()
+        target = ["--out-dir", rig.out] if raw == scan else ["-o", rig.out / "x.bundle"]
+        result = rig.run("pack", raw, *target, prefix=at_path(path, *calls))
+        # With some versions of libc, no call of `STATUS` asks about an open file, so reading it does not fail.
+        if result.code == 0 and calls is STATUS and path.parent == raw:
+            return
+        result.must(74).naming(path)
+        expect("cannot be read: input/output error" in result.text and not re.search("missing|expected", result.text),
+               f"says {result.text!r}")
+        # With --out-dir, counters are reserved before a capture is looked at.
+        expect(not list(rig.out.iterdir()) and rig.state() == (raw == scan), "something was written")
+
+    every({f"{path.name}, {calls[0]}": (raw, path, calls) for raw, path, calls in cases}, judge)
+
+
 def photo_that_grows(bench):
     """A photo that another program still writes is refused, or packed as it was at one moment."""
     rig = bench.rig()
@@ -169,6 +201,7 @@ TESTS += [
     ("odd things in place of the raw folder", odd_folders),
     ("a raw folder of symbolic links", links_to_members),
     ("unreadable members and bundles: 66", unreadable),
+    ("a disk that fails: 74, and nothing is called missing", failing_disk),
     ("a photo that changes while it is packed", photo_that_grows),
     ("verify and show of devices, folders, links and holes", odd_bundles),
 ]

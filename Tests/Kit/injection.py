@@ -15,6 +15,7 @@ CALLS = ("openat open write writev pwrite64 pwritev2 fsync fdatasync sync_file_r
          "fchmodat access faccessat faccessat2 exit_group").split()
 MAKING = ("linkat", "link", "rename", "renameat", "renameat2")
 WRITING = ("write", "writev", "pwrite64", "fsync", "fdatasync")
+STATUS = ("?stat", "?lstat", "newfstatat", "?statx")  # a name is looked up by one of these, depending on the processor
 KILLED = (-9, 137)
 
 
@@ -83,6 +84,13 @@ def prefix(call, effect, extra=()):
     names = {call.name} | {word.split("=")[1].split(":")[0] for word in extra if word.startswith("inject=")}
     return strace("-e", "trace=" + ",".join(sorted(names)), *extra,
                   "-e", f"inject={call.name}:{effect}:when={call.number}")
+
+
+def at_path(path, *names, error="EIO"):
+    """Returns the prefix for the command line with which each call of these names about a path fails."""
+    require_strace()
+    calls = ",".join(names)
+    return strace("-P", str(path), "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}")
 
 
 def without_unnamed_files(calls):

@@ -1,4 +1,4 @@
-import CaptureNative
+package import CaptureNative
 package import SystemPackage
 
 /// What a file is, told by its first bytes. For messages only: nothing is accepted or refused because of it.
@@ -94,9 +94,15 @@ package struct FileKind: Sendable {
 
     /// Of a plain file; nil where it cannot be read, too.
     package init?(file path: FilePath) {
+        guard let kind = try? Self(reading: path) else { return nil }
+        self = kind
+    }
+
+    /// Of a plain file; throws if it cannot be read.
+    package init?(reading path: FilePath) throws(NativeError) {
         var bytes = [UInt8](repeating: 0, count: Self.length)
-        guard let handle = (try? FileHandle.readingPlainFile(path)) ?? nil, let count = try? handle.read(into: &bytes)
-        else { return nil }
+        guard let handle = try FileHandle.readingPlainFile(path) else { return nil }
+        let count = try handle.read(into: &bytes)
         self.init(Array(bytes[..<count]))
     }
 

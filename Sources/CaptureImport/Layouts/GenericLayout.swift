@@ -61,7 +61,7 @@ struct GenericLayout {
         of option: String, _ pattern: NamePattern?, in tree: RawTree
     ) throws(BundleError) -> Set<[UInt8]> {
         guard let pattern else { return [] }
-        let found = Set(pattern.matches(in: tree))
+        let found = Set(try pattern.find(in: tree))
         guard found.isEmpty else { return found }
         throw BundleError(
             .rawLayout, "\(pattern.hasStar ? "no file matches" : "has no file") \(option) \(pattern)",

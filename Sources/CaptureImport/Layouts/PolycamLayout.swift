@@ -19,7 +19,9 @@ struct PolycamLayout: RawLayout {
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let held = [images, cameras, depths, confidences].map { Set(tree.names(in: $0)) }
+        let held = try [images, cameras, depths, confidences].map { folder throws(BundleError) in
+            Set(try tree.list(folder))
+        }
         let stems = Set(held[0].compactMap { stem($0, ".jpg") }).union(held[2].compactMap { stem($0, ".png") })
         try FrameCount.check(stems.count, in: tree)
         let scanFiles = tree.has(mesh) ? [mesh] : []

@@ -18,8 +18,8 @@ struct Record3DLayout: RawLayout {
     }
 
     static func export(_ tree: RawTree) throws(BundleError) -> RawExport {
-        let photos = Set(numbers(tree.names(in: "rgb"), ending: ".jpg"))
-        let depths = Set(numbers(tree.names(in: "depth"), ending: ".exr"))
+        let photos = Set(try numbers(tree.list("rgb"), ending: ".jpg"))
+        let depths = Set(try numbers(tree.list("depth"), ending: ".exr"))
         let numbers = photos.union(depths).sorted()
         try FrameCount.check(numbers.count, in: tree)
         let scan = try Scan(ExportObject(tree.json(file, limit: FileLimits.scan), file: tree.label(file)))

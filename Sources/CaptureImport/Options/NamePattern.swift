@@ -1,3 +1,4 @@
+import CaptureBundle
 import CaptureNative
 package import SystemPackage
 
@@ -46,11 +47,16 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     }
 
     /// What `*` matches in the tree, in bytewise order. If the pattern has no `*` and the file exists, this is one empty
-    /// text.
-    package func matches(in tree: RawTree) -> [[UInt8]] {
+    /// text. In a folder that cannot be read, nothing matches.
+    package func matches(in tree: RawTree) -> [[UInt8]] { (try? find(in: tree)) ?? [] }
+
+    /// As `matches`.
+    ///
+    /// - Throws: `input.unreadable` or `io.failed` if the names in the folder cannot be read.
+    func find(in tree: RawTree) throws(BundleError) -> [[UInt8]] {
         guard let star else { return path([]).map(tree.has) == true ? [[]] : [] }
         guard let place = Self.path(folder) else { return [] }
-        return tree.names(in: place).compactMap { name -> [UInt8]? in
+        return try tree.list(place).compactMap { name -> [UInt8]? in
             let bytes = name.bytes
             // As in a shell; macOS puts `._NAME` beside each file on foreign disks.
             if star.before.isEmpty && bytes.first == UInt8(ascii: ".") { return nil }

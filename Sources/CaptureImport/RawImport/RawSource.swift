@@ -23,15 +23,15 @@ package struct RawSource: Sendable {
     /// Finds the layout and the frames of RAW. A RAW in which no layout is found is taken as a folder of our own layout;
     /// reading it reports what is missing.
     ///
-    /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`.
+    /// - Throws: `raw.layout`, `raw.frames`, `raw.capture`, `raw.archive`, `input.unreadable`, `io.failed`.
     package static func open(
         _ raw: FilePath, options: RawCaptureOptions, decoder: PictureDecoder
     ) throws(BundleError) -> RawSource {
-        let form = (try? FileStatus.of(raw))?.kind
+        let form = try native({ .reading(raw, $0) }) { try allowing(\.isMissing) { try FileStatus.of(raw).kind } }
         if form == .folder {
             return try RawSource(raw, tree: RawTree(root: raw, storage: FolderStorage(listing: raw)), options: options)
         }
-        let kind = form == .file ? FileKind(file: raw) : nil
+        let kind = try native({ .reading(raw, $0) }) { try form == .file ? FileKind(reading: raw) : nil }
         switch kind?.family {
         case .jpeg, .heif: return try RawSource(photo: raw, options)
         case .picture where kind?.format == .png: return try RawSource(photo: raw, options)

@@ -14,17 +14,23 @@ package struct RawTree: Sendable {
     /// The form of a path for messages.
     package func label(_ path: FilePath) -> FilePath { root.pushing(path) }
 
-    /// The names of files and folders in a folder, in bytewise order. If the folder does not exist, there are
-    /// none.
-    package func names(in folder: FilePath = "") -> [FilePath.Component] { storage.names(in: folder) }
+    /// The names of files and folders in a folder, in bytewise order. If the folder does not exist or cannot be read,
+    /// there are none. The names in the root are known.
+    package func names(in folder: FilePath = "") -> [FilePath.Component] { (try? list(folder)) ?? [] }
 
-    /// Whether a file or folder has this path.
+    /// The names of files and folders in a folder, in bytewise order. If the folder does not exist, there are none.
+    ///
+    /// - Throws: `input.unreadable` or `io.failed` if the names cannot be read.
+    func list(_ folder: FilePath) throws(BundleError) -> [FilePath.Component] { try storage.names(in: folder) }
+
+    /// Whether a file or folder has this path. It counts as there if that cannot be known: reading it then fails, and
+    /// says why.
     func has(_ path: FilePath) -> Bool { storage.has(path) }
 
     /// Reads a whole file.
     ///
-    /// - Throws: `input.unreadable` if the file cannot be read; `raw.capture` if it has more than `limit` bytes or is
-    ///   not a regular file.
+    /// - Throws: `input.unreadable` or `io.failed` if the file cannot be read; `raw.capture` if it has more than
+    ///   `limit` bytes or is not a regular file.
     func read(_ path: FilePath, limit: Int) throws(BundleError) -> [UInt8] {
         try storage.read(path, limit: limit, label: label(path))
     }
@@ -62,7 +68,7 @@ extension RawTree {
 
 /// The place from which a `RawTree` reads its files.
 protocol RawTreeStorage: Sendable {
-    func names(in folder: FilePath) -> [FilePath.Component]
+    func names(in folder: FilePath) throws(BundleError) -> [FilePath.Component]
     func has(_ path: FilePath) -> Bool
     /// Reads a whole file.
     ///
@@ -84,11 +90,13 @@ struct FolderStorage: RawTreeStorage {
         top = try native({ .reading(folder, $0) }) { try Folders.names(in: folder) }
     }
 
-    func names(in path: FilePath) -> [FilePath.Component] {
-        path.isEmpty ? top : (try? Folders.names(in: folder.pushing(path))) ?? []
+    func names(in path: FilePath) throws(BundleError) -> [FilePath.Component] {
+        if path.isEmpty { return top }
+        let place = folder.pushing(path)
+        return try native({ .reading(place, $0) }) { try allowing(\.isMissing) { try Folders.names(in: place) } } ?? []
     }
 
-    func has(_ path: FilePath) -> Bool { FileStatus.exists(folder.pushing(path)) }
+    func has(_ path: FilePath) -> Bool { !FileStatus.isMissing(folder.pushing(path)) }
 
     func read(_ path: FilePath, limit: Int, label: FilePath) throws(BundleError) -> [UInt8] {
         let file = try open(path, label)

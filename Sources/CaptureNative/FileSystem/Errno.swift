@@ -29,6 +29,10 @@ extension NativeError {
 
     /// The file or folder does not exist.
     package var isMissing: Bool { isErrno(ENOENT, ENOTDIR) }
+    /// The path, or a name in it, is longer than the file system allows.
+    package var isTooLong: Bool { isErrno(ENAMETOOLONG) }
+    /// The device failed, or was taken away.
+    package var isOfDevice: Bool { isErrno(EIO) }
     /// A part of the path exists but is not a folder.
     package var isNoFolder: Bool { isErrno(ENOTDIR) }
     /// A folder where a file was expected.

@@ -83,13 +83,13 @@ package struct FileStatus: Sendable, Hashable {
         (try? ofName(path))?.kind == .link
     }
 
-    /// Whether the name does not exist. An error of the disk does not count.
+    /// Whether the name does not exist, or is so long that it cannot. An error of the disk does not count.
     package static func isMissing(_ path: FilePath) -> Bool {
         do throws(NativeError) {
             _ = try ofName(path)
             return false
         } catch {
-            return error.isMissing
+            return error.isMissing || error.isTooLong
         }
     }
 

@@ -9,6 +9,7 @@ import jsonschema
 from cryptography import x509
 from rfc3161_client import VerificationError, VerifierBuilder, decode_timestamp_response
 
+from Kit.injection import STATUS, at_path
 from Kit.outcomes import PATIENCE, ROOT, every, expect
 from Kit.sending import wait_until
 from Stamps import asn1
@@ -121,6 +122,21 @@ def never_lost(bench):
     rig.run("verify", "--stamps", "--tsa-ca", rig.root, "b.bundle").must(66).naming("b.bundle.tsr")
     rig.run("stamp", "b.bundle", *ask).must(66).naming("b.bundle.tsr")
     rig.run("stamp", "b.bundle", "--query", "b.bundle.tsr").must(64)
+
+
+def unreadable_stamp(bench):
+    """A stamp that cannot be looked at may be there: no verdict without it. One with too long a name cannot."""
+    rig = rig_with(bench, "x.bundle", f"{'n' * 248}.bundle")
+    stamp = stamped(bench, rig, "P-256", rig.root)
+    look = ("verify", "--stamps", "--tsa-ca", rig.root)
+    for error, code, words in (("EIO", 74, "input/output error"), ("EACCES", 66, "permission denied")):
+        told = rig.run(*look, rig.out / "x.bundle", prefix=at_path(stamp, *STATUS, error=error)).must(code)
+        expect(not told.out and f"{stamp}: cannot be read: {words}" in told.text, f"says {told.out!r}, {told.text!r}")
+    kept, ask = stamp.read_bytes(), ("--with", bench.authorities.commands["P-256"], "--tsa-ca", rig.root)
+    rig.run("stamp", "--force", rig.out / "x.bundle", *ask, prefix=at_path(stamp, "openat")).must(74).naming(stamp)
+    expect(stamp.read_bytes() == kept, "--force replaces what may be a bundle")
+    rig.run(*look, f"{'n' * 248}.bundle").must(0, about="a long name")
+    rig.run("stamp", "--force", f"{'n' * 248}.bundle", *ask).must(73, about="a name that is too long for a stamp")
 
 
 def stopped(bench):
@@ -275,6 +291,7 @@ TESTS = [
     ("a query and a reply as files", query_and_reply),
     ("many bundles at once", many),
     ("what exists is never lost, and a pipe is not waited for", never_lost),
+    ("a stamp that cannot be looked at is not absent", unreadable_stamp),
     ("a command does not outlive the tool", stopped),
     ("a key in hardware is not a file to trust", hidden_pin),
     ("an answer that is not good is not written", bad_answers),

@@ -22,10 +22,11 @@ public struct TimeStamp: Hashable, Sendable {
 
     /// Reads the file beside a bundle; nil if there is none.
     ///
-    /// - Throws: `input.unreadable`, also if it is not a regular file: a pipe could keep the reader waiting for ever.
+    /// - Throws: `io.failed`; `input.unreadable`, also if it is not a regular file: a pipe could keep the reader
+    ///   waiting for ever.
     package static func beside(_ bundle: FilePath) throws(BundleError) -> TimeStamp? {
         let path = path(beside: bundle)
-        guard FileStatus.exists(path) else { return nil }
+        if FileStatus.isMissing(path) { return nil }
         guard try native({ .reading(path, $0) }, { try FileStatus.of(path).kind }) == .file else {
             throw BundleError(.inputUnreadable, "is not a regular file, expected a time stamp", file: path)
         }

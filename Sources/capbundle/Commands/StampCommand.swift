@@ -171,11 +171,12 @@ private struct Stamper: Sendable {
         let path = TimeStamp.path(beside: bundle)
         let place: OutputPlace = replaces ? .replacing(path) : .file(path)
         if let known = try known(bundle, path, exists: place.exists) { return known }
+        try place.examine()
         // --force replaces a file, but never a bundle, which can be one of those to stamp.
-        guard FileKind(file: path)?.family != .bundle else {
+        let there = try native({ .reading(path, $0) }) { try allowing(\.isMissing) { try FileKind(reading: path) } }
+        guard there?.family != .bundle else {
             throw BundleError(.outputExists, "is a bundle, which no time stamp replaces", file: path)
         }
-        try place.examine()
         let reply = try answer(bundle, imprint)
         let (stamped, warning) = try check(reply, bundle)
         let target = try OutputTarget(place)

@@ -50,7 +50,8 @@ package final class BundleNames: Sendable {
         }
     }
 
-    /// Returns the next bundle; nil at the end. For a folder without a bundle it returns a failure.
+    /// Returns the next bundle; nil at the end. For a folder without a bundle it returns a failure, and for a folder or
+    /// file that cannot be read.
     package func next() -> Result<BundleSource.Place, BundleError>? {
         while true {
             if let found = state.withLock({ Self.step(&$0) }) { return found }
@@ -86,12 +87,19 @@ package final class BundleNames: Sendable {
                 state.links += 1
                 state.linksFolder = state.linksFolder ?? state.folder
             case .success(.file(let path)):
-                guard isBundle(path) else {
-                    state.leftOut += 1
+                do throws(NativeError) {
+                    guard try isBundle(path) else {
+                        state.leftOut += 1
+                        continue
+                    }
+                    state.hasFound = true
+                    return .success(.file(path))
+                } catch  where error.isMissing {
                     continue
+                } catch {
+                    state.hasFound = true
+                    return .failure(.reading(path, error))
                 }
-                state.hasFound = true
-                return .success(.file(path))
             }
         }
         state.walk = nil
@@ -104,7 +112,8 @@ package final class BundleNames: Sendable {
     }
 
     /// Whether a file is a bundle, by its first bytes or its name. A damaged bundle may be recognised only by its name.
-    private static func isBundle(_ path: FilePath) -> Bool {
-        FolderWalk.isNamedBundle(path) || FileKind(file: path)?.family == .bundle
+    private static func isBundle(_ path: FilePath) throws(NativeError) -> Bool {
+        if FolderWalk.isNamedBundle(path) { return true }
+        return try FileKind(reading: path)?.family == .bundle
     }
 }

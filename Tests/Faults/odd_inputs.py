@@ -124,6 +124,21 @@ def failing_disk(bench):
     every({f"{path.name}, {calls[0]}": (raw, path, calls) for raw, path, calls in cases}, judge)
 
 
+def unreadable_in_folder(bench):
+    """A file of a folder that cannot be opened is named, and is not counted as something else than a bundle."""
+    rig = bench.rig()
+    folder = rig.folder / "kept"
+    folder.mkdir()
+    rig.bundle().rename(folder / "x.bundle")
+    (folder / "closed").write_bytes(b"?")
+    for error, code, words in (("EIO", 74, "input/output error"), ("EACCES", 66, "permission denied")):
+        for command in (["chain", folder], ["report", folder, "-o", rig.out / f"{error}.html"]):
+            result = rig.run(*command, prefix=at_path(folder / "closed", "openat", error=error))
+            result.must(code, about=command[0]).naming(f"{folder}/closed: cannot be read: {words}")
+            expect("left out" not in result.text, f"{command[0]} counts it as well: {result.text!r}")
+    expect("left out 1 file" in rig.run("chain", folder).must(0).text, "a file that is not a bundle is not counted")
+
+
 def photo_that_grows(bench):
     """A photo that another program still writes is refused, or packed as it was at one moment."""
     rig = bench.rig()
@@ -202,6 +217,7 @@ TESTS += [
     ("a raw folder of symbolic links", links_to_members),
     ("unreadable members and bundles: 66", unreadable),
     ("a disk that fails: 74, and nothing is called missing", failing_disk),
+    ("a file in a folder that cannot be opened is named", unreadable_in_folder),
     ("a photo that changes while it is packed", photo_that_grows),
     ("verify and show of devices, folders, links and holes", odd_bundles),
 ]

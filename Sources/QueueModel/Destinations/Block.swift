@@ -47,6 +47,7 @@ public struct Block: Hashable, Sendable {
         public static let sharedPlaces = Self(rawValue: "shared-places")
         public static let refusedByProxy = Self(rawValue: "proxy-407")
         public static let unwritable = Self(rawValue: "unwritable")
+        public static let failedDisk = Self(rawValue: "failed-disk")
         public static let mayNotRead = Self(rawValue: "may-not-read")
 
         /// A refusal with a code of the server. A server must not be able to choose one of our own causes.

@@ -42,6 +42,8 @@ extension FolderTransport {
             if try hasMarker() { return nil }
         } catch  where error.isForbidden {
             return unwritable(error)
+        } catch  where error.isOfDevice {
+            return Block(.offline, "\(path) cannot be read: \(error.text)")
         } catch {}
         return Block(.offline, "\(path) is missing, or is not the folder that was added: is its disk mounted?")
     }
@@ -61,7 +63,9 @@ extension FolderTransport {
     func unwritable(_ error: NativeError) -> Block {
         let isUnit = ProcessEnvironment.value("SYSTEMD_EXEC_PID") == "\(ProcessEnvironment.processNumber)"
         let limits = isUnit ? "; its unit has to list it in ReadWritePaths, and ProtectHome hides home folders" : ""
-        return Block(.local, "\(path) cannot be written: \(error.text)\(limits)", cause: .unwritable)
+        return error.isOfDevice
+            ? Block(.local, "\(path) cannot be written: \(error.text)", cause: .failedDisk)
+            : Block(.local, "\(path) cannot be written: \(error.text)\(limits)", cause: .unwritable)
     }
 }
 

@@ -55,6 +55,8 @@ enum NextSteps {
         case (.local, .unusable): ("change them with", set)
         case (.local, .unwritable):
             ("let this user make files in it, then try at once with", "\(capqueue("resume")) --dest \(name)")
+        case (.local, .failedDisk):
+            ("look what its disk reports (dmesg), then try at once with", "\(capqueue("resume")) --dest \(name)")
         default: nil
         }
     }

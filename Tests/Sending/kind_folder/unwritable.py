@@ -2,6 +2,7 @@
 import os
 
 from Kit.disks import READ_ONLY, mounted
+from Kit.injection import at_path
 from Kit.outcomes import expect
 from Kit.rigs import NOBODY
 
@@ -53,7 +54,26 @@ def forbidden(bench):
         rig.run("run", "--once", prefix=without).must(0, about=f"run, {mode:o}, with the right to write")
 
 
+def failing_disk(bench):
+    """A folder whose disk fails: the messages have the system's words, and no advice on permissions."""
+    rig = bench.rig()
+    folder = rig.folder / "drop"
+    folder.mkdir()
+    rig.run("dest", "add", "drop", "--kind", "folder", "--path", folder).must(0)
+    rig.push(bench.stock[0])
+    for path, calls, code, verb in ((folder / ".capqueue-destination", ("openat",), 15, "read"),
+                                    (folder, ("?access", "faccessat", "?faccessat2"), 78, "written")):
+        fails = at_path(path, *calls)
+        result = rig.run("dest", "test", "drop", prefix=fails).must(code, about=verb)
+        expect(f"{folder} cannot be {verb}: input/output error" in result.text, f"dest test says {result.text!r}")
+        expect("let this user" not in result.text, f"dest test advises {result.text!r}")
+    rig.run("run", "--once", prefix=fails).must(15, about="run")
+    said = rig.run("status", "--check").must(15, about="status --check").out.decode()
+    expect("input/output error" in said and "dmesg" in said and "capqueue resume --dest drop" in said, f"says {said!r}")
+
+
 TESTS = [
     ("a folder on a mount that is read-only for this process", read_only),
     ("a folder of another user", forbidden),
+    ("a folder whose disk fails", failing_disk),
 ]

@@ -34,7 +34,7 @@ enum Channel {
     /// Reads exactly `count` bytes of the input, which must be a file; nil if it has fewer.
     static func read(_ count: Int, at offset: Int) -> [UInt8]? { seek(to: offset) ? read(count) : nil }
 
-    /// Writes all bytes. It returns false if the other end is closed.
+    /// Writes all bytes; false if they cannot be written.
     static func write(_ bytes: [UInt8], to descriptor: Int32 = STDOUT_FILENO) -> Bool {
         unsafe bytes.read { source, count in
             var written = 0
@@ -48,8 +48,9 @@ enum Channel {
         }
     }
 
-    /// Sends a part of an answer. It throws if the other end is closed; nobody reads this refusal.
-    static func send(_ part: AnswerPart) throws(DecodingRefusal) {
-        guard write(part.head.head), write(part.bytes) else { throw .malformed("has no reader") }
+    /// Sends a part of an answer. If it cannot be written, the process ends, because a part of it can have arrived: the
+    /// client would take what follows for its rest, and wait for more.
+    static func send(_ part: AnswerPart) {
+        guard write(part.head.head), write(part.bytes) else { exit(74) }
     }
 }

@@ -13,7 +13,7 @@ package enum DecodeServer {
 
     /// - Parameter arguments: The command line without the name of the program.
     /// - Returns: The exit code: 0 when the input ended, 64 for a wrong command line, 70 if the sandbox or a library
-    ///   is missing (the answer says which), 74 for input that is not a request.
+    ///   is missing (the answer says which), 74 for input that is not a request. `Channel.send` ends with 74, too.
     package static func run(_ arguments: [String]) -> Int32 {
         guard let options = Options(arguments) else {
             _ = Channel.write(Array(usage.utf8), to: STDERR_FILENO)
@@ -28,16 +28,16 @@ package enum DecodeServer {
             attempt.run()
             return 0
         }
-        guard (try? Channel.send(AnswerPart(.ready, detail: PicturePart.version))) != nil else { return 0 }
+        Channel.send(AnswerPart(.ready, detail: PicturePart.version))
         return decoders.archive.map(unpack) ?? serve(decoders)
     }
 
     private static func unpack(_ archive: ArchiveUnpacker) -> Int32 {
         do throws(DecodingRefusal) {
             try archive.unpack()
-            try Channel.send(AnswerPart(.end))
+            Channel.send(AnswerPart(.end))
         } catch {
-            try? Channel.send(AnswerPart(error))
+            Channel.send(AnswerPart(error))
         }
         return 0
     }
@@ -47,16 +47,16 @@ package enum DecodeServer {
             guard let request = PictureRequest(head: head) else { return 74 }
             guard let bytes = Channel.read(request.byteCount) else { return 74 }
             do throws(DecodingRefusal) {
-                for part in try decoders.answer(request, bytes) + [AnswerPart(.end)] { try Channel.send(part) }
+                for part in try decoders.answer(request, bytes) + [AnswerPart(.end)] { Channel.send(part) }
             } catch {
-                guard (try? Channel.send(AnswerPart(error))) != nil else { return 0 }
+                Channel.send(AnswerPart(error))
             }
         }
         return 0
     }
 
     private static func stop(_ kind: PicturePart.Refusal, _ text: String) -> Int32 {
-        try? Channel.send(AnswerPart(DecodingRefusal(kind, text)))
+        Channel.send(AnswerPart(DecodingRefusal(kind, text)))
         return 70
     }
 

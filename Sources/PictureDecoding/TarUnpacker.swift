@@ -89,8 +89,8 @@ final class TarUnpacker {
         let isLink = unsafe calls.entry_hardlink(entry) != nil || calls.entry_symlink(entry) != nil
         let kind = unsafe calls.entry_filetype(entry)
         if kind == S_IFDIR && !isLink { return }
-        guard kind == S_IFREG && !isLink else { return try Channel.send(AnswerPart(.archiveOther, bytes)) }
-        try Channel.send(AnswerPart(.archiveFile, bytes))
+        guard kind == S_IFREG && !isLink else { return Channel.send(AnswerPart(.archiveOther, bytes)) }
+        Channel.send(AnswerPart(.archiveFile, bytes))
         var piece = [UInt8](repeating: 0, count: PictureLimits.pieceBytes)
         var sent = 0
         while true {
@@ -98,7 +98,7 @@ final class TarUnpacker {
             guard count >= 0 else { throw damage }
             if count == 0 { break }
             sent += count
-            try Channel.send(AnswerPart(.archiveBytes, Array(piece[..<count])))
+            Channel.send(AnswerPart(.archiveBytes, Array(piece[..<count])))
         }
         // libarchive leaves out a hole at the end of a sparse file.
         let size = unsafe calls.entry_size_is_set(entry) == 0 ? sent : Int(calls.entry_size(entry))
@@ -107,7 +107,7 @@ final class TarUnpacker {
         }
         while sent < size {
             let zeros = [UInt8](repeating: 0, count: min(size - sent, PictureLimits.pieceBytes))
-            try Channel.send(AnswerPart(.archiveBytes, zeros))
+            Channel.send(AnswerPart(.archiveBytes, zeros))
             sent += zeros.count
         }
     }

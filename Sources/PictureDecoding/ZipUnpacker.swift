@@ -21,9 +21,9 @@ struct ZipUnpacker {
         let name = directory.hasBackslashes ? entry.name.map { $0 == UInt8(ascii: "\\") ? slash : $0 } : entry.name
         if name.last == slash { return }
         guard [0, Int(S_IFREG)].contains(entry.unixType) else {
-            return try Channel.send(AnswerPart(.archiveOther, name))
+            return Channel.send(AnswerPart(.archiveOther, name))
         }
-        try Channel.send(AnswerPart(.archiveFile, name))
+        Channel.send(AnswerPart(.archiveFile, name))
         var writer = Writer(entry)
         switch entry.method {
         case 0: try copy(entry, &writer)
@@ -65,7 +65,7 @@ struct ZipUnpacker {
             count += bytes.count
             guard count <= entry.size else { throw ZipDirectory.damage("a file is longer than the directory says") }
             crc = unsafe bytes.read { unsafe crc32(crc, $0, UInt32($1)) }
-            if !bytes.isEmpty { try Channel.send(AnswerPart(.archiveBytes, bytes)) }
+            if !bytes.isEmpty { Channel.send(AnswerPart(.archiveBytes, bytes)) }
         }
 
         func finish() throws(DecodingRefusal) {

@@ -1,23 +1,17 @@
 """Without a command, or without a command line that Swift's runtime can find, the tool never reports success."""
 import os
-import shutil
 import subprocess
 
 from Kit.clocks import shifted
+from Kit.injection import preloaded
 from Kit.outcomes import Skipped, expect, long
 
 SHIM = '#include <stdlib.h>\n__attribute__((constructor)) static void early(void) { setenv("EARLY", "1", 1); }\n'
 
 
-def preloaded(bench):
-    """Makes a library whose constructor calls setenv, which moves the environment away from the arguments."""
-    compiler = shutil.which("cc") or shutil.which("clang")
-    if not compiler:
-        raise Skipped("this machine has no C compiler")
-    library = bench.folder / "early.so"
-    if not library.exists():
-        subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=SHIM.encode(), check=True)
-    return {"LD_PRELOAD": str(library)}
+def early(bench):
+    """A library whose constructor calls setenv, which moves the environment away from the arguments."""
+    return preloaded(bench, "early", SHIM)
 
 
 def spoilt(rig):
@@ -43,7 +37,7 @@ def judge_words(rig, **how):
 
 
 def hidden_by_setenv(bench):
-    judge_words(bench.rig(), env=preloaded(bench))
+    judge_words(bench.rig(), env=early(bench))
 
 
 def under_faketime(bench):
@@ -64,7 +58,7 @@ def without_proc(bench):
 
 def no_name(bench):
     """A process can be started even without a name for itself; Linux gives it an empty one since 5.18."""
-    for env in ({}, preloaded(bench)):
+    for env in ({}, early(bench)):
         tool = subprocess.run([""], executable=bench.binary, env=bench.rig().env | env, capture_output=True,
                               timeout=20, check=False)
         expect(tool.returncode == 64, f"exit {tool.returncode}, expected 64: {tool.stderr[:200]!r}")

@@ -3,10 +3,25 @@ import functools
 import os
 import signal
 import subprocess
+import zipfile
 
 from Faults.crash_commands import COMMANDS, Scene
+from Kit.injection import preloaded
 from Kit.outcomes import PATIENCE, every, expect, long
 
+# The sandbox of the decoder kills it at a call that strace lets fail.
+FAILING_WRITE = """
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+    static int number;
+    if (descriptor == 1 && ++number == atoi(getenv("FAILING"))) return errno = EIO, -1;
+    return syscall(SYS_write, descriptor, bytes, count);
+}
+"""
 UUID = "3f2b8c1e-5d47-4b1a-9c0e-7a6f1d2e3b4c"
 # Commands that print, in the rig of a Scene.
 PRINTING = {
@@ -121,7 +136,32 @@ def closed_stream(number, bench):
     lone.bundle()
 
 
+def answers_cut_off(bench):
+    """A decoder that cannot write a part of an answer ends, so that nobody waits a minute for the rest."""
+    rig, library = bench.rig(), preloaded(bench, "failing", FAILING_WRITE)["LD_PRELOAD"]
+    with zipfile.ZipFile(rig.folder / "scan.zip", "w") as archive:
+        for path in rig.raw.iterdir():
+            archive.write(path, path.name)
+    decoder = rig.folder / "decoder"
+    rig.env["CAPBUNDLE_DECODE"] = str(decoder)
+    image = ["depth", rig.raw, "--image", rig.out / "x.png"]
+    unpacked = ["pack", rig.folder / "scan.zip", "-o", rig.out / "x.bundle"]
+
+    def judge(name, case):
+        number, words = case
+        decoder.write_text(f'#!/bin/sh\nLD_PRELOAD={library} FAILING={number} exec {bench.decoder} "$@"\n')
+        decoder.chmod(0o755)
+        result = rig.run(*words).must(65)
+        expect("capbundle-decode ended before it had decoded the file" in result.text, f"says {result.text!r}")
+        expect(not list(rig.out.iterdir()), "something was written")
+
+    # The first part says that the decoder is ready. Each other one has a head, and most have bytes.
+    cases = [(number, words) for words in (image, unpacked) for number in (1, 2, 3)]
+    every({f"{words[0]}, write {number}": (number, words) for number, words in cases}, judge)
+
+
 TESTS = [
+    ("a decoder that cannot write its answer ends", answers_cut_off),
     ("a full standard output: 74", full),
     ("verify -q and full standard error: no failure", quiet_needs_no_output),
     ("a reader that goes away: a quiet end", reader_goes_away),

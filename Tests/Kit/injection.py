@@ -5,6 +5,7 @@ a file leaves the disk in every state that a crash of the process can leave.
 """
 import functools
 import shutil
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 from Kit.outcomes import IS_LONG, Failed, Skipped
@@ -91,6 +92,17 @@ def at_path(path, *names, error="EIO"):
     require_strace()
     calls = ",".join(names)
     return strace("-P", str(path), "-e", f"trace={calls}", "-e", f"inject={calls}:error={error}")
+
+
+def preloaded(bench, name, source):
+    """Returns the environment that loads a library into a program, made of this text in C."""
+    compiler = shutil.which("cc") or shutil.which("clang")
+    if not compiler:
+        raise Skipped("this machine has no C compiler")
+    library = bench.folder / f"{name}.so"
+    if not library.exists():
+        subprocess.run([compiler, "-shared", "-fPIC", "-x", "c", "-o", library, "-"], input=source.encode(), check=True)
+    return {"LD_PRELOAD": str(library)}
 
 
 def without_unnamed_files(calls):

@@ -6,7 +6,7 @@ from Kit.rigs import PHOTO
 from Kit.outcomes import IS_LONG, expect, long
 from Kit.invariants import clean, holds, only_strays, pushes, words_for_people
 from Faults.memory import frugal, measured
-from Kit.queues import few
+from Kit.queues import few, ids
 
 MEMORY = 40 << 20  # the promised limit for push, list and prune
 
@@ -84,7 +84,27 @@ def memory_of_a_large_bundle(bench):
     large.path.unlink()
 
 
+def many_ids(bench):
+    """Of more than 64 ids, ArgumentParser gets two: its time grows with the square of their number."""
+    rig, stock = bench.rig(), bench.stock[:3]
+    rig.push(*stock)
+    named = [bundle.id for bundle in stock] * 30
+    for command in ("hold", "cancel"):
+        told = rig.run(command, *named[:50], "--dry-run", *named[50:-1], "--", named[-1]).must(0, about=command)
+        expect(ids(told) == named, f"{command} --dry-run prints {ids(told)[:4]}, {len(ids(told))} in all")
+    rig.run("hold", *named[:3]).must(0)
+    expect(ids(rig.run("release", "--dry-run", *named).must(0)) == named, "release")
+    rig.run("cancel", *named, "none").must(64, about="ids that are cancelled by then, and no id").naming("none")
+    expect(ids(rig.run("retry", "--dry-run", *named).must(0)) == named, "retry")
+    rig.run("hold", *named, "-").must(64, about="ids and -").naming("standard input")
+    rig.run("prune", *named).must(64, about="ids without --cancelled").naming("--cancelled")
+    told = rig.run("wait", *named).must(0).out.decode()
+    expect(told.splitlines() == [f"{id} cancelled" for id in named], f"wait prints {told[:200]!r}")
+    expect(sorted(rig.prune("--cancelled", *named)) == sorted(named[:3]), "prune")
+
+
 TESTS = [
+    ("90 ids in one call", many_ids),
     ("32 descriptors for 50 bundles; with fewer no harm is done", few_descriptors),
     ("ulimit -f: 74 with a message, and nothing that was promised is lost", size_of_files),
     ("memory of a batch", memory_of_a_batch),

@@ -85,6 +85,17 @@ struct ChangeOptionGroup: ParsableArguments {
     }
 }
 
+protocol ChangeCommand: ManyIDsCommand {
+    var options: ChangeOptionGroup { get set }
+}
+
+extension ChangeCommand {
+    var ids: [String] {
+        get { options.ids }
+        set { options.ids = newValue }
+    }
+}
+
 extension CommandConfiguration {
     /// The configuration of a command that changes captures.
     ///
@@ -98,7 +109,7 @@ extension CommandConfiguration {
     }
 }
 
-struct HoldCommand: ParsableCommand {
+struct HoldCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .hold, "Keep captures from being sent until they are released.",
         discussion: """
@@ -114,7 +125,7 @@ struct HoldCommand: ParsableCommand {
     func run() throws { try options.change(.hold) }
 }
 
-struct ReleaseCommand: ParsableCommand {
+struct ReleaseCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .release, "Let held captures be sent.",
         discussion: """
@@ -129,7 +140,7 @@ struct ReleaseCommand: ParsableCommand {
     func run() throws { try options.change(.release) }
 }
 
-struct CancelCommand: ParsableCommand {
+struct CancelCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .cancel, "Stop sending captures; their bytes stay until prune --cancelled.",
         discussion: """
@@ -145,7 +156,7 @@ struct CancelCommand: ParsableCommand {
     func run() throws { try options.change(.cancel) }
 }
 
-struct RetryCommand: ParsableCommand {
+struct RetryCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .retry, "Try again to send captures that failed, were cancelled or met a conflict.",
         usage: "--failed [options]",

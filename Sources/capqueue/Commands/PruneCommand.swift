@@ -4,7 +4,7 @@ import CaptureQueue
 import CommandSupport
 import QueueModel
 
-struct PruneCommand: ParsableCommand {
+struct PruneCommand: ManyIDsCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Delete bundles that were uploaded long enough ago.",

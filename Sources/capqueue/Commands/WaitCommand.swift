@@ -5,7 +5,7 @@ import CaptureQueue
 import CommandSupport
 import QueueModel
 
-struct WaitCommand: ParsableCommand {
+struct WaitCommand: ManyIDsCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until captures are uploaded.",

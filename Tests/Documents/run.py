@@ -9,8 +9,8 @@ blocks are pasted as they are, and a ```text block after one is its output. All 
 order, which contains Samples/ and Spec/ as a clone does. Values that differ on every run (hashes, ids, keys, times,
 ports, free space) are compared by their form; the time of the sample's capture is compared exactly.
 
-A command that begins with `receiver serve` is for a second terminal: it continues until the page ends, on any free port, and
-the commands after it get its URL in place of http://127.0.0.1:8080. Its output is not compared.
+A command that begins with `receiver serve` and is not in the background is for a second terminal: it continues until the page
+ends, on any free port, and the commands after it get its URL in place of http://127.0.0.1:8080. Its output is not compared.
 
 The index of findings must have one row for each script, and the drawing of README must be what its script draws.
 """
@@ -89,7 +89,7 @@ def run_page(name, tools, more=None, patience=PATIENCE):
             for command, expected in steps((ROOT / name).read_text(), len(tools) == 3):
                 if command.startswith(("make ", "sudo ")):
                     continue
-                if command.startswith("receiver serve "):
+                if command.startswith("receiver serve ") and not command.rstrip().endswith("&"):
                     server, url = second_terminal(command, work, env)
                     groups.append(server.pid)
                     count += 1

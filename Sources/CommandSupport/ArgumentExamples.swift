@@ -4,7 +4,7 @@ enum ArgumentExamples {
         "<age>'": "7d, 12h or 90s", "<size>'": "500MB", "<bytes>'": "2MB", "<WxH>'": "256x192",
         "<time>'": "+2h or 2026-03-14T15:09:26Z", "<date-time>'": "2026-03-14T15:09:26+01:00, with its zone",
         "<metres>'": "0.001", "<limit>'": "20ms, at most 1s", "<numbers>'": "0,10-30", "<zone>'": "+01:00",
-        // Of `capqueue config`.
+        // For `capqueue config`.
         "<value>'": "7d, 500MB, none or on",
         "<pattern>'": "'rgb/*.jpg' (relative to RAW, at most one *)",
     ]

@@ -48,8 +48,8 @@ enum Channel {
         }
     }
 
-    /// Sends a part of an answer. If it cannot be written, the process ends, because a part of it can have arrived: the
-    /// client would take what follows for its rest, and wait for more.
+    /// Sends a part of an answer. If it cannot be written, the process ends, because some of its bytes may have arrived: the
+    /// client would take the next answer for the missing bytes, and wait for more.
     static func send(_ part: AnswerPart) {
         guard write(part.head.head), write(part.bytes) else { exit(74) }
     }

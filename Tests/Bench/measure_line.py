@@ -1,4 +1,4 @@
-"""capqueue run over a slow line with losses, against curl and rclone: what is left of its own work when the line is the limit.
+"""capqueue run over a slow line with losses, against curl and rclone: what its own work adds where the line is the limit.
 
 The line is that of Tests/Kit/lines.py: 40 Mbit/s, 50 ms there and back, and 0.5 % of the packets are lost. TCP with cubic sends
 about 5 Mbit/s over it in one connection.

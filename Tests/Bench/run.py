@@ -10,7 +10,7 @@ on this disk, the same bytes over loopback, or the start of a process. Only the 
 
 The program prints the table, writes .build/bench.txt and .build/bench.json, and exits with 0 if everything was measured and
 no limit on memory was missed; a limit on time that this machine misses is a row that says so. A measure that fails is a row
-too, and the others go on; one that only root can take is left out for others. --short tries the scripts with few runs and small
+too, and the others go on; one that needs root is left out for other users. --short tries the scripts with few runs and small
 captures and checks no limits. requirements.txt lists what it needs; `make bench` installs that.
 """
 import argparse

@@ -1,4 +1,4 @@
-"""A slow line with a delay and losses, as netem makes one, but without a module of the kernel: for root only.
+"""A slow line with a delay and losses, like that of netem, but without a module of the kernel. It needs root.
 
 A program that is started by `Line.words` runs in a network namespace whose only way out is the line. The packets between it
 and this machine pass through two TUN devices and a thread here, which delays and drops them. TCP is that of the kernel.

@@ -85,7 +85,7 @@ def memory_of_a_large_bundle(bench):
 
 
 def many_ids(bench):
-    """Of more than 64 ids, ArgumentParser gets two: its time grows with the square of their number."""
+    """Of more than 64 ids ArgumentParser sees two, because its time grows with the square of their number."""
     rig, stock = bench.rig(), bench.stock[:3]
     rig.push(*stock)
     named = [bundle.id for bundle in stock] * 30

@@ -98,7 +98,7 @@ package struct FileKind: Sendable {
         self = kind
     }
 
-    /// Of a plain file; throws if it cannot be read.
+    /// Reads the first bytes of a plain file; nil if it is none, or of no known kind. Throws if it cannot be read.
     package init?(reading path: FilePath) throws(NativeError) {
         var bytes = [UInt8](repeating: 0, count: Self.length)
         guard let handle = try FileHandle.readingPlainFile(path) else { return nil }

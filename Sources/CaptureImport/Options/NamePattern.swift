@@ -50,7 +50,7 @@ public struct NamePattern: Hashable, Sendable, LosslessStringConvertible {
     /// text. In a folder that cannot be read, nothing matches.
     package func matches(in tree: RawTree) -> [[UInt8]] { (try? find(in: tree)) ?? [] }
 
-    /// As `matches`.
+    /// Finds what `matches` finds.
     ///
     /// - Throws: `input.unreadable` or `io.failed` if the names in the folder cannot be read.
     func find(in tree: RawTree) throws(BundleError) -> [[UInt8]] {

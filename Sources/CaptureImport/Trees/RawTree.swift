@@ -15,7 +15,7 @@ package struct RawTree: Sendable {
     package func label(_ path: FilePath) -> FilePath { root.pushing(path) }
 
     /// The names of files and folders in a folder, in bytewise order. If the folder does not exist or cannot be read,
-    /// there are none. The names in the root are known.
+    /// there are none. For the root this never fails: its names were read before.
     package func names(in folder: FilePath = "") -> [FilePath.Component] { (try? list(folder)) ?? [] }
 
     /// The names of files and folders in a folder, in bytewise order. If the folder does not exist, there are none.
@@ -23,8 +23,7 @@ package struct RawTree: Sendable {
     /// - Throws: `input.unreadable` or `io.failed` if the names cannot be read.
     func list(_ folder: FilePath) throws(BundleError) -> [FilePath.Component] { try storage.names(in: folder) }
 
-    /// Whether a file or folder has this path. It counts as there if that cannot be known: reading it then fails, and
-    /// says why.
+    /// Whether a file or folder has this path. True also if it cannot be looked up: reading it then fails with the reason.
     func has(_ path: FilePath) -> Bool { storage.has(path) }
 
     /// Reads a whole file.

@@ -94,7 +94,7 @@ final class DestinationWorker {
     private var hasRoom: Bool { queue.store.hasRoom(forOutcomes: owner.unstored + 1) }
 
     /// The delivery that the writer has claimed for this lane. If others have changed something since, it may no longer be the
-    /// next one; then it is given back. Of a session that is not left to news, which may be late.
+    /// next one; then it is given back. A member of a session is always compared with the database: news may be late.
     private func claimedAhead(_ now: Int) throws -> RunState.Ahead? {
         while let ahead = try next ?? writer.takeNext(lane) {
             let isKnown = ahead.claim.capture.session == nil && ahead.news == owner.with(\.news)

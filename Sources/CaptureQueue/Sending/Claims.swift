@@ -52,7 +52,8 @@ package struct Claims {
         try queue.store.read { db in try Self.first(for: destination, due: min(before ?? now, now), db) != nil }
     }
 
-    /// Whether a claim may still begin: nobody has changed its delivery, it is not behind, and no other comes before it.
+    /// Whether a claim may still begin: nobody has changed its delivery, no other open member of its session is before it, and
+    /// no delivery of a higher priority is due.
     ///
     /// - Parameter sent: what was sent before it, whose result may not be stored yet.
     func isStillNext(_ claim: Claim, after sent: Claim?, dueBefore before: Int?, at now: Int) throws -> Bool {
@@ -71,7 +72,9 @@ package struct Claims {
         }
     }
 
-    /// - Parameter sent: what is sent before it. The next member of its session counts as not behind.
+    /// Claims the next due delivery, as the other `next`.
+    ///
+    /// - Parameter sent: what the lane sends now; the next member of its session may be claimed, too.
     func next(
         for destination: Destination, after sent: Claim? = nil, dueBefore before: Int?, at now: RunTime, _ db: Database
     ) throws -> Claim? {

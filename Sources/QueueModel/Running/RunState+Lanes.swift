@@ -42,11 +42,11 @@ extension RunState {
         package var step = Step.worked
         /// Whether it has to look again, since it began its last step.
         package var isWoken = false
-        /// The delivery that is being sent, or was taken for that.
+        /// The delivery that the lane sends, or got to send next.
         package var sent: Claim?
         package var isSending = false
-        /// Whether what was claimed ahead is given back: the last delivery had no bytes, so others may wait for the same folder;
-        /// or the server did not take it and it was a member of a session, so the next member waits for it.
+        /// Whether the claim ahead is given back: the last delivery had no bytes, so others may wait for the same folder; or it
+        /// was a member of a session that the server did not take, so a later member may not begin.
         package var dropsNext = false
         package var next: Ahead?
         fileprivate var turn = Turn.other
@@ -274,7 +274,7 @@ extension RunState {
             }
             // A lane that has nothing to send claims for itself, so nothing is claimed ahead before all are busy.
             let busy = lanes.values.count { $0.pool == lane.pool && !$0.isIdle }
-            // A member that was taken may be given back, so what follows it is claimed once it has begun.
+            // The lane may still give back a member that it has not begun, so what follows is not claimed before.
             let hasBegun = lane.isSending || lane.sent?.capture.session == nil
             guard maySend, hasRoom, busy >= pool.concurrency, lane.next == nil,
                 lane.asked > lane.served, hasBegun

@@ -124,6 +124,25 @@ struct RunStateTests {
         #expect(early == nil && returned == [members[1]])
     }
 
+    /// The one before is left out only while it is being sent.
+    @Test func aMemberWaitsIfTheOneBeforeIsOpenAgain() throws {
+        let room = try QueueRoom()
+        let claims = Claims(room.queue)
+        let disk = try room.queue.destinations.find("disk")
+        for name in ["a", "b"] { _ = try room.push(name) { $0.session = "monday" } }
+        let first = try #require(try claims.next(for: disk))
+        let second = try room.queue.store.write { db in
+            try claims.next(
+                for: disk, after: first, dueBefore: nil, at: room.queue.clock.observe(db).time(in: nil), db)
+        }
+        let next = try #require(second)
+        #expect(try claims.isStillNext(next, after: first, dueBefore: nil, at: .max))
+        _ = try room.queue.store.write { db in
+            try claims.settle(first, with: .failed(code: "x", message: "x"), AttemptContext(), in: db)
+        }
+        #expect(try !claims.isStillNext(next, after: first, dueBefore: nil, at: .max))
+    }
+
     /// One transaction stores its last result and makes its next claim.
     @Test func storesOnceALaneHasBegunWhatWasClaimedAhead() {
         var (state, _, lanes) = busy()

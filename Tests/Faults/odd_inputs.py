@@ -12,7 +12,7 @@ import threading
 
 from Kit.injection import STATUS, at_path
 from Kit.rigs import NOBODY, write_raw
-from Kit.outcomes import IS_LONG, Skipped, every, expect
+from Kit.outcomes import IS_LONG, ROOT, Skipped, every, expect
 
 MEMBERS = ("photo.jpg", "depth.f32", "metadata.json")
 
@@ -139,6 +139,16 @@ def unreadable_in_folder(bench):
     expect("left out 1 file" in rig.run("chain", folder).must(0).text, "a file that is not a bundle is not counted")
 
 
+def unreadable_trust(bench):
+    """`trust add` does not replace a file that it cannot look up, and `key show` needs only the public half."""
+    rig = bench.rig()
+    before = rig.trust.read_bytes()
+    added = rig.run("trust", "add", "other", ROOT / "Samples/desk-lamp/device.pem", prefix=at_path(rig.trust, *STATUS))
+    added.must(73, 74).naming(rig.trust)
+    expect(rig.trust.read_bytes() == before, "devices are lost")
+    rig.run("key", "show", prefix=at_path(rig.key, "openat")).must(0)
+
+
 def photo_that_grows(bench):
     """A photo that another program still writes is refused, or packed as it was at one moment."""
     rig = bench.rig()
@@ -218,6 +228,7 @@ TESTS += [
     ("unreadable members and bundles: 66", unreadable),
     ("a disk that fails: 74, and nothing is called missing", failing_disk),
     ("a file in a folder that cannot be opened is named", unreadable_in_folder),
+    ("a trust file that cannot be looked up is not replaced", unreadable_trust),
     ("a photo that changes while it is packed", photo_that_grows),
     ("verify and show of devices, folders, links and holes", odd_bundles),
 ]

@@ -107,7 +107,9 @@ public struct DeviceKeyFile: Sendable {
         do {
             own = try load(passphrase: nil).point
         } catch {
-            guard [.keyPassphrase, .keyOpenToOthers, .inputUnreadable].contains(error.code) else { throw error }
+            guard [.keyPassphrase, .keyOpenToOthers, .inputUnreadable, .inputOutput].contains(error.code) else {
+                throw error
+            }
             return try publicFile()
         }
         if FileStatus.exists(publicPath), try publicFile() != own {

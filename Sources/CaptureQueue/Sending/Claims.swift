@@ -94,15 +94,17 @@ package struct Claims {
         }
     }
 
-    /// The first open member of the session of `sent` at its destination, apart from `sent`; nil without a session.
+    /// The first open member of the session of `sent` at its destination, apart from `sent` while that is claimed; nil without
+    /// a session.
     private static func member(after sent: Claim?, _ db: Database) throws -> Int? {
         guard let sent, sent.capture.session != nil else { return nil }
         let sql = """
             SELECT id FROM deliveries INDEXED BY deliveries_session
             WHERE destination = ?1 AND session = (SELECT session FROM deliveries WHERE id = ?2)
-                AND state IN ('pending', 'failed', 'uploading') AND id <> ?2 ORDER BY \(SessionOrder.columns) LIMIT 1
+                AND state IN ('pending', 'failed', 'uploading') AND NOT (id = ?2 AND state = 'uploading' AND token = ?3)
+            ORDER BY \(SessionOrder.columns) LIMIT 1
             """
-        return try db.integer(sql, [sent.destination.number, sent.delivery.number])
+        return try db.integer(sql, [sent.destination.number, sent.delivery.number, Data(sent.token)])
     }
 
     /// What waits for a destination and is not behind an earlier member of its session (SessionOrder).

@@ -223,13 +223,12 @@ public struct TrustFile: Sendable {
         return try native({ .writing(path, $0) }) {
             _ = try Folders.create(resolved.folder, mode: 0o755)
             return try FileLock.withLock(path: resolved.adding(".lock")) {
-                // What cannot be looked up may hold devices, so it is not replaced.
-                let isNew = FileStatus.isMissing(resolved) && !AtomicFile.isThere(resolved)
-                var file = isNew ? TrustFile() : try TrustFile(path: resolved)
+                let isThere = AtomicFile.isThere(resolved)
+                var file = isThere ? try TrustFile(path: resolved) : TrustFile()
                 let value: Value
                 do { value = try change(&file) } catch let error as BundleError { throw error.about(file: path.string) }
                 let text = file.lines.map { $0.text + "\n" }.joined()
-                let mode = isNew ? 0o644 : try FileStatus.of(resolved).mode & 0o777
+                let mode = isThere ? try FileStatus.of(resolved).mode & 0o777 : 0o644
                 try AtomicFile.write(Array(text.utf8), to: resolved, mode: mode, existing: .replace)
                 return value
             }

@@ -202,9 +202,14 @@ package final class AtomicFile: Sendable {
     }
 
     /// Whether the file exists. One that a power cut took while `write` replaced it is written again first, from the kept
-    /// copy.
+    /// copy. A file counts as there if the disk fails, so that it is not taken for a new one: reading it gives the reason.
     package static func isThere(_ path: FilePath) -> Bool {
-        if FileStatus.exists(path) { return true }
+        do throws(NativeError) {
+            _ = try FileStatus.ofName(path)
+            return true
+        } catch  where error.isOfDevice {
+            return true
+        } catch {}
         guard let name = path.name, let folder = try? FolderHandle(path.folder) else { return false }
         let kept = keptName(of: name)
         guard let copy = try? folder.open(kept, FileHandle.existingFile), let status = try? copy.status(),

@@ -9,7 +9,7 @@ struct ChangeOptionGroup: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Ids, or the beginnings of ids; - reads them from standard input.", valueName: "id"),
         completion: QueueCompletions.ids)
-    var ids: [String] = []
+    var names: [String] = []
 
     @OptionGroup var filter: FilterOptions
 
@@ -25,14 +25,14 @@ struct ChangeOptionGroup: ParsableArguments {
     @OptionGroup var format: JSONOption
     @OptionGroup var queue: QueueOptions
 
-    private var hasFilter: Bool { filter.state != nil || filter.session != nil || all || dest != nil && ids.isEmpty }
+    private var hasFilter: Bool { filter.state != nil || filter.session != nil || all || dest != nil && names.isEmpty }
 
     private func requireTarget(_ hasFilter: Bool) throws {
-        if ids.isEmpty && !hasFilter {
+        if names.isEmpty && !hasFilter {
             throw ValidationError("give ids, a filter (--state, --session, --dest) or --all")
         }
-        if !ids.isEmpty && hasFilter { throw ValidationError("give either ids or a filter, not both") }
-        try ids.requireOneSource()
+        if !names.isEmpty && hasFilter { throw ValidationError("give either ids or a filter, not both") }
+        try names.requireOneSource()
     }
 
     /// - Parameter states: changes captures in these states, as `--state` does.
@@ -74,7 +74,7 @@ struct ChangeOptionGroup: ParsableArguments {
 
     private func changeEach(_ change: UserChange, in queue: UploadQueue, options: ChangeOptions) throws {
         var worst = ExitStatus.success
-        for id in try ids.given() {
+        for id in try names.given() {
             do {
                 try report(queue.captures.change(change, id, options))
             } catch let error as QueueError {
@@ -85,14 +85,14 @@ struct ChangeOptionGroup: ParsableArguments {
     }
 }
 
-protocol ChangeCommand: ManyIDsCommand {
+protocol ChangeCommand: ManyNamesCommand {
     var options: ChangeOptionGroup { get set }
 }
 
 extension ChangeCommand {
-    var ids: [String] {
-        get { options.ids }
-        set { options.ids = newValue }
+    var names: [String] {
+        get { options.names }
+        set { options.names = newValue }
     }
 }
 

@@ -4,7 +4,7 @@ import CaptureQueue
 import CommandSupport
 import QueueModel
 
-struct PruneCommand: ManyIDsCommand {
+struct PruneCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
         abstract: "Delete bundles that were uploaded long enough ago.",
@@ -33,7 +33,7 @@ struct PruneCommand: ManyIDsCommand {
         help: ArgumentHelp(
             "With --cancelled: delete these captures and no others; - reads ids from standard input.", valueName: "id"),
         completion: QueueCompletions.ids)
-    var ids: [String] = []
+    var names: [String] = []
 
     @Flag(help: "Also delete cancelled bundles, whatever their age.")
     var cancelled = false
@@ -57,11 +57,11 @@ struct PruneCommand: ManyIDsCommand {
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
-        if !ids.isEmpty && !cancelled { throw ValidationError("ids need --cancelled") }
-        if !ids.isEmpty && (olderThan != nil || acceptParts || acceptAbsent) {
+        if !names.isEmpty && !cancelled { throw ValidationError("ids need --cancelled") }
+        if !names.isEmpty && (olderThan != nil || acceptParts || acceptAbsent) {
             throw ValidationError("with ids, give none of --older-than, --accept-parts and --accept-absent")
         }
-        try ids.requireOneSource()
+        try names.requireOneSource()
         if acceptClock && dryRun { throw ValidationError("give either --accept-clock or --dry-run") }
     }
 
@@ -71,7 +71,7 @@ struct PruneCommand: ManyIDsCommand {
         options.includesCancelled = cancelled
         options.acceptsParts = acceptParts
         options.acceptsAbsent = acceptAbsent
-        if !ids.isEmpty { options.only = try ids.given() }
+        if !names.isEmpty { options.only = try names.given() }
         options.isDryRun = dryRun
         let output = try TextOutput()
         let result = try queue.with(changes: true) { queue in
@@ -101,7 +101,7 @@ struct PruneCommand: ManyIDsCommand {
         let what =
             "\(Quantity.count(result.captures, "bundle", on: .messages)), \(Quantity.bytes(result.bytes, on: .messages))"
         for failure in result.failures { _ = try reportFailure(failure) }
-        let isEarly = result.captures == 0 && ids.isEmpty && result.clockDoubt == nil
+        let isEarly = result.captures == 0 && names.isEmpty && result.clockDoubt == nil
         let next =
             isEarly ? result.nextDue.map { "; the next one is due in \(($0 + .milliseconds(59_999)).words)" } : nil
         if !quiet { diagnostic.note((dryRun ? "would delete " : "deleted ") + what + (next ?? "")) }

@@ -76,18 +76,6 @@ extension [String] {
     func given() throws -> [String] { self == ["-"] ? try LineList.read() : self }
 }
 
-/// A command whose names are ids of captures.
-protocol ManyIDsCommand: ManyNamesCommand {
-    var ids: [String] { get set }
-}
-
-extension ManyIDsCommand {
-    var names: [String] {
-        get { ids }
-        set { ids = newValue }
-    }
-}
-
 /// A duration is written as an age, such as `7d`.
 extension Duration: @retroactive ExpressibleByArgument {
     public init?(argument: String) { self.init(age: argument) }

@@ -5,7 +5,7 @@ import CaptureQueue
 import CommandSupport
 import QueueModel
 
-struct WaitCommand: ManyIDsCommand {
+struct WaitCommand: ManyNamesCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
         abstract: "Wait until captures are uploaded.",
@@ -26,7 +26,7 @@ struct WaitCommand: ManyIDsCommand {
     @Argument(
         help: ArgumentHelp("Ids, or the beginnings of ids; - reads them from standard input.", valueName: "id"),
         completion: QueueCompletions.ids)
-    var ids: [String] = []
+    var names: [String] = []
 
     @Option("All captures of this session.", value: "name", completion: QueueCompletions.sessions)
     var session: String?
@@ -41,10 +41,10 @@ struct WaitCommand: ManyIDsCommand {
     @OptionGroup var queue: QueueOptions
 
     func validate() throws {
-        if [!ids.isEmpty, session != nil, all].count(where: { $0 }) != 1 {
+        if [!names.isEmpty, session != nil, all].count(where: { $0 }) != 1 {
             throw ValidationError("give ids, --session or --all")
         }
-        try ids.requireOneSource()
+        try names.requireOneSource()
     }
 
     func run() throws {
@@ -52,7 +52,7 @@ struct WaitCommand: ManyIDsCommand {
             if let session, try !queue.sessions.list().contains(where: { $0.name == session }) {
                 throw QueueError(.sessionUnknown, "no such session", of: session)
             }
-            let named = try ids.given().map { try queue.captures.find($0).id }
+            let named = try names.given().map { try queue.captures.find($0).id }
             let end = timeout.map { MonotonicClock.seconds + $0 / .seconds(1) }
             return named.isEmpty ? try waitForAll(queue, end) : try waitFor(named, in: queue, until: end)
         }

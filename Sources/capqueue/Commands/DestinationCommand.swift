@@ -156,7 +156,8 @@ struct DestinationCommand: ParsableCommand {
             guard let block = found.block else {
                 if isQueuePaused { notePause(of: nil) }
                 if destination.isPaused { notePause(of: name) }
-                if let block = destination.block {
+                let now = CaptureTime(clamping: Environment.now)
+                if let block = destination.block, block.until.map({ $0 > now }) ?? true {
                     diagnostic.note(
                         "\(name) is usable, but the queue still has it blocked \(block.words)",
                         hints: ["lift the block with: \(capqueue("resume")) --dest \(name)"])

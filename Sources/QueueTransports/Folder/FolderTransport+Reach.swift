@@ -61,11 +61,12 @@ extension FolderTransport {
 
     /// systemd shows a service other mounts than the user who added the folder sees.
     func unwritable(_ error: NativeError) -> Block {
+        let isFailed = error.isOfDevice
         let isUnit = ProcessEnvironment.value("SYSTEMD_EXEC_PID") == "\(ProcessEnvironment.processNumber)"
-        let limits = isUnit ? "; its unit has to list it in ReadWritePaths, and ProtectHome hides home folders" : ""
-        return error.isOfDevice
-            ? Block(.local, "\(path) cannot be written: \(error.text)", cause: .failedDisk)
-            : Block(.local, "\(path) cannot be written: \(error.text)\(limits)", cause: .unwritable)
+        let limits = "; its unit has to list it in ReadWritePaths, and ProtectHome hides home folders"
+        return Block(
+            .local, "\(path) cannot be written: \(error.text)\(isUnit && !isFailed ? limits : "")",
+            cause: isFailed ? .failedDisk : .unwritable)
     }
 }
 

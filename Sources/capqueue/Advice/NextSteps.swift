@@ -56,7 +56,10 @@ enum NextSteps {
         case (.local, .unwritable):
             ("let this user make files in it, then try at once with", "\(capqueue("resume")) --dest \(name)")
         case (.local, .failedDisk):
-            ("look what its disk reports (dmesg), then try at once with", "\(capqueue("resume")) --dest \(name)")
+            (
+                "see what the kernel reports about its disk (dmesg), then try at once with",
+                "\(capqueue("resume")) --dest \(name)"
+            )
         default: nil
         }
     }

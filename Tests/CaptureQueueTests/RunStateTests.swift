@@ -113,11 +113,16 @@ struct RunStateTests {
         state.storingEnded(state.storingBegins(hasRoom: true, at: 0), .success([:]))
         let lent = try state.nextAsked(lanes[0], begins: true)?.get()
         #expect(lent == nil)
-        var landed = state
-        landed.sendingEnded(
-            ended(members[0], .completed(receipt: "{}", remoteID: nil, remoteURL: nil)), lanes[2])
-        let next = try landed.nextAsked(lanes[2], begins: true)?.get()
-        #expect(next?.claim == members[1])
+        // An answer that is not decided yet closes the member, too.
+        let taken: [SendOutcome] = [
+            .completed(receipt: "{}", remoteID: nil, remoteURL: nil), .accepted(remoteID: nil, remoteURL: nil),
+        ]
+        for outcome in taken {
+            var landed = state
+            landed.sendingEnded(ended(members[0], outcome), lanes[2])
+            let next = try landed.nextAsked(lanes[2], begins: true)?.get()
+            #expect(next?.claim == members[1])
+        }
         state.sendingEnded(ended(members[0]), lanes[2])
         let early = state.nextAsked(lanes[2], begins: true)
         let returned = state.storingBegins(hasRoom: true, at: 0).returned

@@ -18,7 +18,8 @@ final class DestinationWorker {
     /// The number of its lane (RunState).
     private let lane: Int
     private var next: RunState.Ahead?
-    private var sent: Claim?
+    /// What was sent last, until its result is stored for certain.
+    private var last: Claim?
     private var lookedAround = 0.0
     private var copies: CopyInspection
 
@@ -98,7 +99,7 @@ final class DestinationWorker {
     private func claimedAhead(_ now: Int) throws -> RunState.Ahead? {
         while let ahead = try next ?? writer.takeNext(lane) {
             let isKnown = ahead.claim.capture.session == nil && ahead.news == owner.with(\.news)
-            if try isKnown || claims.isStillNext(ahead.claim, after: sent, dueBefore: owner.dueBefore, at: now) {
+            if try isKnown || claims.isStillNext(ahead.claim, after: last, dueBefore: owner.dueBefore, at: now) {
                 return ahead
             }
             next = nil
@@ -106,7 +107,7 @@ final class DestinationWorker {
             try claims.giveBack(ahead.claim)
         }
         // All results of this lane are stored.
-        sent = nil
+        last = nil
         return nil
     }
 
@@ -148,7 +149,7 @@ final class DestinationWorker {
 
     private func deliver(_ ahead: RunState.Ahead, with ticket: CircuitBreaker.Ticket, at now: Int) throws {
         let claim = ahead.claim
-        sent = claim
+        last = claim
         try owner.transferring(claim, to: destination) { control in
             try writer.begins(claim, lane)
             owner.report(.attempt, claim.capture, destination, at: now) { $0.attempt = claim.attempt }

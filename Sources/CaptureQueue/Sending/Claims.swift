@@ -58,12 +58,12 @@ package struct Claims {
     /// - Parameter sent: what was sent before it, whose result may not be stored yet.
     func isStillNext(_ claim: Claim, after sent: Claim?, dueBefore before: Int?, at now: Int) throws -> Bool {
         // -100 is below all priorities, because deliveries that were tried come after all others.
-        let ownPriority = "SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE is_behind = ? AND id = ?"
+        let ownPriority = """
+            SELECT iif(tried_at IS NULL, priority, -100) FROM deliveries WHERE id = ? AND (is_behind = 0 OR id = ?)
+            """
         return try queue.store.read { db in
-            let number = claim.delivery.number
             guard try claim.held(db) != nil,
-                let own = try db.integer(ownPriority, [false, number])
-                    ?? (Self.member(after: sent, db) == number ? db.integer(ownPriority, [true, number]) : nil)
+                let own = try db.integer(ownPriority, [claim.delivery.number, Self.member(after: sent, db)])
             else { return false }
             return try Self.byPriority(claim.destination, db) { priority in
                 try priority > own

@@ -140,8 +140,12 @@ def unreadable_in_folder(bench):
 
 
 def unreadable_trust(bench):
-    """`trust add` does not replace a file that it cannot look up, and `key show` needs only the public half."""
+    """A trust file and a counter that cannot be looked up are not absent; `key show` needs only the public half."""
     rig = bench.rig()
+    bundle, state = rig.bundle(), rig.keys / "device.key.state"
+    rig.run("verify", bundle, prefix=at_path(rig.trust, *STATUS)).must(74).naming(rig.trust)
+    told = rig.pack("y.bundle", prefix=at_path(state, *STATUS)).must(73, 74).naming(state)
+    expect("lost" not in told.text, f"pack says {told.text!r}")
     before = rig.trust.read_bytes()
     added = rig.run("trust", "add", "other", ROOT / "Samples/desk-lamp/device.pem", prefix=at_path(rig.trust, *STATUS))
     added.must(73, 74).naming(rig.trust)

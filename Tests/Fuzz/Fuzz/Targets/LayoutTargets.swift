@@ -32,16 +32,16 @@ private func judge(
 ) {
     let files = texts + pictures.map { ($0, []) }
     let tree = RawTree(root: "raw", storage: MemoryStorage(files: Dictionary(files) { _, last in last }))
-    let export = Cost.bounded(size) { () -> RawExport? in
-        guard layout.evidence(in: tree) != nil else { return nil }
-        return try? layout.export(tree)
+    let frames = Cost.bounded(size) { () -> [(RawFrame, FrameFacts?)] in
+        guard layout.evidence(in: tree) != nil, let export = try? layout.export(tree) else { return [] }
+        return export.frames.map { ($0, try? export.facts($0)) }
     }
-    for frame in export?.frames ?? [] {
+    for (frame, facts) in frames {
         let paths = [frame.photo, frame.depth?.path, frame.confidence].compactMap(\.self) + frame.carried
         expect(
             paths.allSatisfy { path in path.isRelative && !path.components.contains("..") },
             "a path leaves the export: \(paths)")
-        expect(frame.facts.pose.map { $0.matrix.allSatisfy(\.isFinite) } ?? true, "a pose is not finite")
+        expect(facts?.pose.map { $0.matrix.allSatisfy(\.isFinite) } ?? true, "a pose is not finite")
     }
 }
 

@@ -43,6 +43,11 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         if let name, unset || value != nil {
+            // A wrong value makes no queue.
+            if let value, name != .inbox {
+                var tried = QueueSettings()
+                try tried.set(name, value)
+            }
             return try queue.with(createIfMissing: true) { queue in
                 try queue.set(name, value)
                 diagnostic.note("\(name.rawValue) is \(try queue.settings().text(name))")

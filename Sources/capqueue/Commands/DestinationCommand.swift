@@ -64,9 +64,10 @@ struct DestinationCommand: ParsableCommand {
         func validate() throws { _ = try chosenKind() }
 
         func run() throws {
-            let kind = try chosenKind()
+            // A wrong value makes no queue.
+            let settings = try DestinationSettings(chosenKind(), options.given, of: name).examined(of: name)
             try queue.with(createIfMissing: true) { queue in
-                try queue.destinations.add(name, DestinationSettings(kind, options.given, of: name))
+                try queue.destinations.add(name, settings)
                 let destination = try queue.destinations.find(name)
                 diagnostic.note("added \(name)\(destination.isDefault ? ", the default destination" : "")")
                 destination.diskNote.map { diagnostic.note($0) }

@@ -1,4 +1,5 @@
-"""What no program can be faster than: SHA-256 on this CPU, this disk, the loopback interface, the start of a process."""
+"""What no program can be faster than: hashing, inflating and reading on this CPU, this disk, the loopback interface, the
+start of a process."""
 import concurrent.futures
 import hashlib
 import os
@@ -7,23 +8,33 @@ import statistics
 import subprocess
 import threading
 import time
+import zlib
 
 PIECE = bytes(1 << 20)
 SAMPLE = 256 * len(PIECE)  # what is measured of a larger size
 PAGES, STARTS = 200, 50
 
 
-def seconds(folder, sha=0, cores=2, syncs=0, disk=0, wire=0, starts=0):
-    """Returns the seconds of each part of a row's work, by name.
+def seconds(folder, sha=0, read=(), maps=(), cores=2, syncs=0, disk=0, wire=0, starts=0):
+    """Returns the seconds of each part of a row's work, by name. Parts that cannot overlap also have a sum.
 
-    Of `sha` bytes the SHA-256 on a number of cores; of `syncs` pages appended to a file an fdatasync each; of `disk` bytes
-    writing and one fdatasync; of `wire` bytes one connection over loopback; of `starts` processes that do nothing.
+    On a number of cores the SHA-256 of `sha` bytes, reading the files `read` from the page cache, and inflating the gzip
+    members `maps`; the start of `starts` processes that do nothing. These cannot overlap. Of `syncs` pages appended to a file
+    an fdatasync each; of `disk` bytes writing and one fdatasync; of `wire` bytes one connection over loopback.
     """
-    parts = {f"SHA-256 on {cores}" if cores > 1 else "SHA-256": sha and scaled(lambda size: hashing(size, cores), sha),
-             "fdatasync": syncs and syncs * one_sync(folder),
-             "disk": disk and scaled(lambda size: writing(folder, size), disk),
-             "loopback": wire and scaled(sending, wire), "process": starts and starts * one_start()}
-    return {name: value for name, value in parts.items() if value}
+    on = f" on {cores}" if cores > 1 else ""
+    work = {"process": starts and starts * one_start(),
+            "SHA-256": sha and scaled(lambda size: hashing(size, cores), sha),
+            "reading": read and timed(lambda: reading(read)) / cores,
+            "zlib": maps and timed(lambda: [zlib.decompress(member, wbits=31) for member in maps]) / cores}
+    work = {name: value for name, value in work.items() if value}
+    parts = {f"{name}{on}": value for name, value in work.items()}
+    if len(work) > 1:
+        parts[f"{', '.join(work)}{on}"] = sum(work.values())
+    others = {"fdatasync": syncs and syncs * one_sync(folder),
+              "disk": disk and scaled(lambda size: writing(folder, size), disk),
+              "loopback": wire and scaled(sending, wire)}
+    return parts | {name: value for name, value in others.items() if value}
 
 
 def scaled(measure, size):
@@ -50,6 +61,14 @@ def hashing(size, cores):
 
     with concurrent.futures.ThreadPoolExecutor(cores) as threads:
         return statistics.median(timed(lambda: list(threads.map(one, range(cores)))) for _ in range(3))
+
+
+def reading(files):
+    room = bytearray(1 << 18)
+    for path in files:
+        with open(path, "rb", buffering=0) as file:
+            while file.readinto(room):
+                pass
 
 
 def one_sync(folder):

@@ -5,8 +5,9 @@ usage: Tests/run.py Bench CAPBUNDLE [--only WORD] [--short]   (with the Python o
 capqueue must be beside it; capqueue-bench and the receiver have builds of their own. Every figure is a ratio of two sides
 that took turns on the same captures, which are made from a seed. The table states for each row the median of the ratios of
 all turns, the lowest and the highest of them, the median without the CPU's SHA instructions where a side hashes, and a
-physical limit as a share of our time: how long the SHA-256 of the same bytes takes on this CPU, the same number of fdatasync
-on this disk, the same bytes over loopback, or the start of a process. Only the ratio on the CPU as it is has limits.
+limit as a share of our time: how long the work that nobody can leave out takes (hashing, inflating and reading the same
+bytes on this CPU, the start of a process; the same number of fdatasync on this disk; the same bytes over loopback). A row
+whose share is 0.87 or more is as fast as it can be, whatever the peer does. Only the ratio on the CPU as it is has limits.
 
 The program prints the table, writes .build/bench.txt and .build/bench.json, and exits with 0 if everything was measured and
 no limit on memory was missed; a limit on time that this machine misses is a row that says so. A measure that fails is a row

@@ -6,6 +6,11 @@ import SystemPackage
 package enum PassphraseFile {
     private static let sizeLimit = 1 << 16
 
+    /// The file that is named; if none is, the one that `CAPBUNDLE_PASSPHRASE_FILE` names.
+    static func path(_ option: String?) -> FilePath? {
+        option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE")
+    }
+
     /// Reads the passphrase; nil if no file is named.
     ///
     /// - Parameters:
@@ -13,9 +18,7 @@ package enum PassphraseFile {
     ///   - warn: Receives a warning if others can read the file.
     /// - Throws: `input.unreadable`, or `key.passphrase` if the first line is empty.
     package static func read(_ path: String?, warn: (BundleError) -> Void) throws(BundleError) -> [UInt8]? {
-        guard let path = path.map({ FilePath(file: $0) }) ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE") else {
-            return nil
-        }
+        guard let path = Self.path(path) else { return nil }
         let bytes = try native({
             BundleError(.inputUnreadable, "the passphrase file cannot be read: \($0.text)", file: path)
         }) {

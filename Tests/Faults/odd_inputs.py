@@ -139,6 +139,14 @@ def unreadable_in_folder(bench):
     expect("left out 1 file" in rig.run("chain", folder).must(0).text, "a file that is not a bundle is not counted")
 
 
+def read_only_state(bench):
+    """A folder for `--state` that is there and cannot be changed is no place that cannot be made."""
+    rig = bench.rig()
+    bundle, seen = rig.bundle(), rig.out / "seen"
+    rig.run("verify", bundle, "--state", seen).must(0)
+    rig.run("verify", bundle, "--state", seen, prefix=at_path(seen, "openat", error="EROFS")).must(74).naming(seen)
+
+
 def unreadable_trust(bench):
     """A trust file and a counter that cannot be looked up are not absent; `key show` needs only the public half."""
     rig = bench.rig()
@@ -233,6 +241,7 @@ TESTS += [
     ("a disk that fails: 74, and nothing is called missing", failing_disk),
     ("a file in a folder that cannot be opened is named", unreadable_in_folder),
     ("a trust file that cannot be looked up is not replaced", unreadable_trust),
+    ("a folder of states on a read-only disk is an input/output error", read_only_state),
     ("a photo that changes while it is packed", photo_that_grows),
     ("verify and show of devices, folders, links and holes", odd_bundles),
 ]

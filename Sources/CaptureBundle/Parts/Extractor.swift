@@ -45,7 +45,7 @@ public struct Extractor: Sendable {
     ///   error.
     public func extract(_ source: BundleSource, to destination: Destination) throws(BundleError) -> [String] {
         let observer = ExtractionObserver(
-            wanted: entries, asFloats: asFloats, name: source.name, destination: destination)
+            wanted: entries, asFloats: asFloats, source, destination: destination)
         do {
             let report = try Verifier.soundness.verify(BundleReader(source), observer: observer)
             try report.requireSound(source.name)
@@ -63,6 +63,8 @@ private final class ExtractionObserver: BundleObserver {
     private let asFloats: Bool
     /// The name of the bundle in messages.
     private let name: String
+    /// The file of the bundle, which no entry replaces; nil if it is none.
+    private let input: FileStatus?
     private let destination: Extractor.Destination
     private var folder: ExtractionFolder?
     private var held: [(name: String, target: OutputTarget)] = []
@@ -72,8 +74,9 @@ private final class ExtractionObserver: BundleObserver {
     private var current: OutputTarget?
     private var inflating: DepthMapReader?
 
-    init(wanted: [String], asFloats: Bool, name: String, destination: Extractor.Destination) {
-        (self.wanted, self.asFloats, self.name, self.destination) = (wanted, asFloats, name, destination)
+    init(wanted: [String], asFloats: Bool, _ source: BundleSource, destination: Extractor.Destination) {
+        (self.wanted, self.asFloats, self.destination) = (wanted, asFloats, destination)
+        (name, input) = (source.name, source.status)
     }
 
     private func wants(_ path: String) -> Bool {
@@ -93,7 +96,9 @@ private final class ExtractionObserver: BundleObserver {
         case .folder(let path): folder = try ExtractionFolder(path, replaces: false)
         case .replacing(let path): folder = try ExtractionFolder(path, replaces: true)
         }
-        for path in listed.map(\.description) where wants(path) { try folder?.examine(FilePath(fileName(path))) }
+        for path in listed.map(\.description) where wants(path) {
+            try folder?.examine(FilePath(fileName(path)), reading: input)
+        }
         for (path, bytes) in [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)] where wants(path) {
             try hold(path).write(bytes)
         }
@@ -195,8 +200,8 @@ private final class ExtractionFolder {
         }
     }
 
-    /// Refuses existing files before anything is written.
-    func examine(_ name: FilePath) throws(BundleError) {
+    /// Refuses existing files, and the input, before anything is written.
+    func examine(_ name: FilePath, reading input: FileStatus?) throws(BundleError) {
         if let first = name.folder.name, handle.kind(of: first) == nil { return }
         let (folder, last) = try place(name)
         guard let kind = folder.kind(of: last) else { return }
@@ -204,6 +209,9 @@ private final class ExtractionFolder {
         guard replaces else { throw .exists(full) }
         guard kind == .file else {
             throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: full)
+        }
+        if let input, let there = try? folder.status(of: last), there.isSameFile(as: input) {
+            throw BundleError(.outputUnusable, "is also the input, expected another name", file: full)
         }
     }
 

@@ -158,10 +158,12 @@ public struct TrustFile: Sendable {
                 cause: isAuthority ? .isAuthority : nil)
         }
         guard found.count == 1 else {
+            // A key that has several lines is no choice.
             let ids = found.map(\.device.point.keyID.description)
+            let isChoice = !ids.contains(word) && Set(ids.map { Array($0.utf8) }).count == ids.count
             throw BundleError(
                 .trustName, "\(found.count) lines are about \(word), expected one",
-                cause: .severalLines, values: ids.contains(word) ? [] : ids)
+                cause: .severalLines, values: isChoice ? ids : [])
         }
         if let line = known.isRevoked ? known : revoking(known) {
             let place = line.name == known.name ? "" : " under the name \(line.name)"
@@ -219,6 +221,9 @@ public struct TrustFile: Sendable {
         let resolved = path.resolved
         guard resolved.name != nil else {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
+        }
+        if let status = try? FileStatus.of(resolved), ![.file, .folder].contains(status.kind) {
+            throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
         }
         return try native({ .writing(path, $0) }) {
             _ = try Folders.create(resolved.folder, mode: 0o755)

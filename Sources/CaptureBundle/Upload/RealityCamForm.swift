@@ -30,7 +30,7 @@ package struct RealityCamForm: BodyForm {
     }
 
     package func made(from facts: BodyFacts) throws(BundleError) -> [(header: [UInt8], data: [UInt8])] {
-        let photoHash = try Self.sendablePhoto(facts.manifest).sha256.description
+        let photoHash = try Self.sendablePhoto(facts).sha256.description
         let clientData = Self.clientData(photoHash: photoHash, capturedAt: facts.manifest.capturedAt.description)
         let made = try native { try assertion?(clientData) }
         let metadata = UploadMetadata.encode(
@@ -50,9 +50,11 @@ package struct RealityCamForm: BodyForm {
     /// Returns the entry of the photo, and refuses a bundle that no RealityCam server accepts.
     ///
     /// - Throws: `entry.absent`, `output.unusable`.
-    private static func sendablePhoto(_ manifest: Manifest) throws(BundleError) -> ManifestEntry {
-        guard let photo = manifest.entry(.photo) else { throw lacking(.photo) }
-        guard let depth = manifest.entry(.depth), let size = manifest.depth?.size else { throw lacking(.depth) }
+    private static func sendablePhoto(_ facts: BodyFacts) throws(BundleError) -> ManifestEntry {
+        // An entry that was withheld is in the manifest alone.
+        func held(_ path: EntryPath) -> ManifestEntry? { facts.entries.first { $0.path == path } }
+        guard let photo = held(.photo) else { throw lacking(.photo) }
+        guard let depth = held(.depth), let size = facts.manifest.depth?.size else { throw lacking(.depth) }
         for (entry, limit) in [(photo, photoLimit), (depth, depthLimit)] where entry.size > limit {
             throw refused("\(entry.path) has \(entry.size) bytes, and RealityCam takes at most \(limit)")
         }

@@ -26,14 +26,14 @@ extension DeviceKeyFile {
             guard assertion <= state.counter else {
                 throw BundleError(
                     .keyState, "the body has counter \(assertion), but the key has only reached \(state.counter)",
-                    cause: .bodyUsedUp)
+                    cause: .bodyUsedUp, values: [path.string])
             }
             let last = state.realityCamHeader ?? 0
             guard assertion > 0, last < assertion - 1 else {
                 throw BundleError(
                     .keyState,
                     "the body has counter \(assertion) and the last request had \(last), so no counter is left between",
-                    cause: .bodyUsedUp)
+                    cause: .bodyUsedUp, values: [path.string])
             }
             let lowest = assertion - min(assertion - 1, UInt32(Self.countersOfBody - 1))
             let header = max(last + 1, lowest)

@@ -75,10 +75,11 @@ public struct Packer: Sendable {
             try key.examine(place, targets, isForLink: isForLink, mayExist: again != nil && !isForLink)
         }
         let device = try key.load(passphrase)
+        let unlinked = isChained ? nil : try key.unlinkedRemark(for: device)
         let plan = try BundlePlan(
-            capture, device: device.point, secret: key.saltSecret(for: device), remarks: remarks)
+            capture, device: device.point, secret: key.saltSecret(for: device),
+            remarks: remarks + [unlinked].compactMap(\.self))
         plan.remarks.forEach(onRemark)
-        if !isChained, let remark = try key.unlinkedRemark(for: device) { onRemark(remark) }
         if isDryRun {
             if let again, !isChained { return try PackedCapture(plan, at: again).result(counter: nil) }
             var end = isChained ? try key.chainEnd(for: device) : nil

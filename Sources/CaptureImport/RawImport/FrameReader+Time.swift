@@ -18,9 +18,11 @@ extension FrameReader {
             (mayShareTime ? own["captured_at"]?.text : nil, "metadata.json"),
             (try nameTime(), "its name"), (fromLayout, "the export"),
             (exif?.time.flatMap { known($0) }, "the photo's EXIF"),
-            (try givenTime(), "--captured-at"),
         ]
-        if let text = choose("captured_at", sources, agree: Self.areSameTimes) { return text }
+        let given = try givenTime(isOnlyCompared: sources.contains { $0.text != nil })
+        if let text = choose("captured_at", sources + [(given, "--captured-at")], agree: Self.areSameTimes) {
+            return text
+        }
         if hasOwnMetadata, exif?.time == nil { return nil }
         throw missingTime(own, exif)
     }
@@ -56,9 +58,13 @@ extension FrameReader {
     }
 
     /// The time from `--captured-at`: plus the seconds of the app's own clock since the first frame, or as it is.
-    private func givenTime() throws(BundleError) -> String? {
+    ///
+    /// - Parameter isOnlyCompared: Whether the frame has another time.
+    private func givenTime(isOnlyCompared: Bool) throws(BundleError) -> String? {
         guard let given = options.capturedAt else { return nil }
-        guard case .elapsed(let seconds) = layoutFacts.clock else { return mayShareTime ? given.description : nil }
+        guard case .elapsed(let seconds) = layoutFacts.clock else {
+            return mayShareTime || isOnlyCompared ? given.description : nil
+        }
         // A hundred years are enough for any clock.
         guard seconds.isFinite, abs(seconds) < 3.2e9,
             let time = CaptureTime(milliseconds: given.milliseconds + Int((seconds * 1000).rounded()))

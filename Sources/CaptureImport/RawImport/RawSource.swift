@@ -42,6 +42,12 @@ package struct RawSource: Sendable {
         }
     }
 
+    /// The files that are read for a frame, and that `--keep-source` carries.
+    package func files(of frame: RawFrame) -> [FilePath] {
+        let read = [frame.photo, frame.depth?.path, frame.confidence, export.metadata].compactMap(\.self)
+        return (read + frame.carried).map(tree.label)
+    }
+
     /// A RAW in which no layout is found.
     static func incomplete(_ raw: FilePath, _ listed: RawTree? = nil) -> RawSource {
         let tree = listed ?? RawTree(root: raw, storage: FolderStorage(folder: raw))

@@ -24,13 +24,14 @@ extension BundleError {
                 "find the others with: find / -xdev -samefile \(word(path))",
                 "keep the name with the highest counter; make the others symbolic links",
             ]
-        case .forRealityCam: ["make a device key with: capbundle key new"]
+        case .forRealityCam: ["name a device key with --key, or make one: capbundle key new --key NEWFILE"]
         case .forBundles:
             ["make one with: capbundle key new\(keyOption(DeviceKeyFile.usualRealityCamPath.string))"]
         case .noRealityCamBody: ["make a body with: capbundle multipart FILE -o BODY --profile realitycam"]
         case .bundleAsRealityCamBody where file != "-":
             ["to make an upload body from it: capbundle multipart \(word(path)) -o BODY --profile realitycam"]
-        case .bodyUsedUp: ["make it again with: capbundle multipart FILE -o BODY --force --profile realitycam"]
+        case .bodyUsedUp:
+            ["make it again with: capbundle multipart FILE -o BODY --force --profile realitycam\(realityCamKeyOption)"]
         default: adviceOnLostFiles + adviceOnHardware + adviceOnChain
         }
     }
@@ -39,6 +40,12 @@ extension BundleError {
     private func keyOption(_ key: String?) -> String {
         let key = FilePath(key ?? "")
         return key == DeviceKeyFile.usualPath ? "" : " --key \(word(key))"
+    }
+
+    /// The option that names the key for RealityCam, whose path is the value, unless it has the default path.
+    private var realityCamKeyOption: String {
+        guard let key = values.first.map({ FilePath($0) }), key != DeviceKeyFile.usualRealityCamPath else { return "" }
+        return " --realitycam-key \(word(key))"
     }
 
     /// Advice about lost or wrong files of a key, whose path is the value.

@@ -2,6 +2,7 @@ package import ArgumentParser
 package import CaptureBundle
 package import CaptureDevice
 import CaptureNative
+package import SystemPackage
 
 package struct KeyOptions: ParsableArguments {
     package init() {}
@@ -11,6 +12,9 @@ package struct KeyOptions: ParsableArguments {
         discussion: "Default: CAPBUNDLE_KEY, else $XDG_DATA_HOME/capbundle/device.key.", value: "file",
         completion: .file())
     package var path: String?
+
+    /// The files of the key, those that are there and those that are not.
+    package var files: [FilePath] { file.files }
 
     package var file: DeviceKeyFile { Environment.keyFile(path) }
 }
@@ -23,6 +27,8 @@ package struct PassphraseOptions: ParsableArguments {
         "A file whose first line is the key's passphrase or PIN.", discussion: "Default: CAPBUNDLE_PASSPHRASE_FILE.",
         value: "file", completion: .file())
     package var passphraseFile: String?
+
+    package var files: [FilePath] { PassphraseFile.path(passphraseFile).map { [$0] } ?? [] }
 
     /// The passphrase from the file if one is named, otherwise from the terminal when it is needed.
     ///

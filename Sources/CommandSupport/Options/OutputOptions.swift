@@ -1,5 +1,6 @@
 import ArgumentParser
 package import CaptureBundle
+package import SystemPackage
 
 /// The option `--force`, and the output place that follows from it.
 package struct ForceOption: ParsableArguments {
@@ -10,10 +11,15 @@ package struct ForceOption: ParsableArguments {
 
     /// The place to which the output goes.
     ///
-    /// - Parameter path: `-` means standard output.
+    /// - Parameters:
+    ///   - path: `-` means standard output.
+    ///   - inputs: The files that the command also reads, such as its key. They are not replaced.
     /// - Throws: `output.unusable`.
-    package func place(_ path: String) throws(BundleError) -> OutputPlace {
-        path == "-" ? .standardOutput : try .named(path, replaces: force)
+    package func place(_ path: String, besides inputs: [FilePath] = []) throws(BundleError) -> OutputPlace {
+        guard path != "-" else { return .standardOutput }
+        let place = try OutputPlace.named(path, replaces: force)
+        if force { for input in inputs { try place.refuse(input: input) } }
+        return place
     }
 }
 

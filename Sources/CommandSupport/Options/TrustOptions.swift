@@ -29,6 +29,11 @@ package struct TrustOptions: ParsableArguments {
         return trust
     }
 
+    /// The files, those that are there and those that are not.
+    package var files: [FilePath] {
+        paths.isEmpty ? (try? Environment.trustPath(nil) { _ in }).map { [$0] } ?? [] : paths.map { FilePath(file: $0) }
+    }
+
     /// What a proposed `trust add` needs so that it changes the first of these files; empty without one, and for what is no
     /// plain file, such as /dev/null.
     package var words: String {

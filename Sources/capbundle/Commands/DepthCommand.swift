@@ -54,10 +54,9 @@ struct DepthCommand: ParsableCommand {
     func run() throws {
         try format.reporting(DepthRendering.report, of: file, to: image) {
             let path = FilePath(file: file)
-            let target = try image.map { image in
-                try OutputTarget(examining: force.place(image), reading: CaptureView.files(of: path))
-            }
-            let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options())
+            let place = try image.map { try force.place($0) }
+            let target = try place.map { try OutputTarget(examining: $0, reading: [path]) }
+            let view = try CaptureView.read(path, withPhoto: image != nil, options: raw.options(), output: place)
             if let target { try draw(view, target) }
             try report(view.depth)
         }

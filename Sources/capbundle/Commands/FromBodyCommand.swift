@@ -41,7 +41,8 @@ struct FromBodyCommand: ParsableCommand {
         let received = try format.reporting(
             Self.name, of: body, to: output.path, isQuiet: quiet
         ) {
-            try receiver.receive(BundleSource(path: FilePath(file: body)), to: force.place(output.path))
+            try receiver.receive(
+                BundleSource(path: FilePath(file: body)), to: force.place(output.path, besides: trust.files))
         }
         if !quiet {
             let text =

@@ -53,8 +53,9 @@ struct MultipartCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (path, place) = (FilePath(file: file), try force.place(output))
-        let headerPlace = try headers.path.map(force.place)
+        let inputs = profile.profile == .realitycam ? profile.keyFile.files + passphrase.files : []
+        let (path, place) = (FilePath(file: file), try force.place(output, besides: inputs))
+        let headerPlace = try headers.path.map { try force.place($0, besides: inputs) }
         let body =
             switch profile.profile {
             case .capture: try MultipartBody.write(bundle: path, to: place, headers: headerPlace)

@@ -140,11 +140,13 @@ struct PackCommand: ManyNamesCommand {
     private func packOne(_ packer: Packer, _ options: RawCaptureOptions) throws {
         let raw = names[0]
         do {
+            let inputs = key.files + passphrase.files
+            func place(_ path: String) throws(BundleError) -> OutputPlace { try force.place(path, besides: inputs) }
             let body = try multipart.map { path in
-                Packer.BodyPlaces(body: try force.place(path), headers: try headers.path.map(force.place))
+                Packer.BodyPlaces(body: try place(path), headers: try headers.path.map(place))
             }
             let packed = try packer.pack(
-                FilePath(raw), to: output.map(force.place) ?? .standardOutput, body: body, options: options,
+                FilePath(raw), to: output.map(place) ?? .standardOutput, body: body, options: options,
                 isDryRun: dryRun
             ) { diagnostic.remark($0) }
             try report(raw, packed)

@@ -34,9 +34,11 @@ struct ProfileOptions: ParsableArguments {
         }
     }
 
+    var keyFile: DeviceKeyFile { Environment.realityCamKeyFile(realityCamKey) }
+
     func signer(_ passphrase: PassphraseOptions) throws -> RealityCamSigner {
         try RealityCamSigner(
-            Environment.realityCamKeyFile(realityCamKey), passphrase: passphrase.passphrase(warn: diagnostic.warning),
+            keyFile, passphrase: passphrase.passphrase(warn: diagnostic.warning),
             rpID: rpid ?? RealityCamRPID.usual)
     }
 }

@@ -64,8 +64,8 @@ struct ReportCommand: ManyNamesCommand {
         let trustFile = try trust.file(warn: diagnostic.warning)
         let verifier = Verifier(trust: trustFile, policy: try requirements.policy())
         let report = try BundleReport(
-            title: title, page: force.place(output), csv: csv.map { try force.place($0) },
-            devices: DeviceNames(trustFile))
+            title: title, page: force.place(output, besides: trust.files),
+            csv: csv.map { try force.place($0, besides: trust.files) }, devices: DeviceNames(trustFile))
         let pictures = BundlePictures()
         let found = BundleNames(names, isList: list.from0)
         let progress = Progress("bundle", total: nil, isWanted: true)

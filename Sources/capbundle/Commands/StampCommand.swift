@@ -74,7 +74,7 @@ struct StampCommand: ManyNamesCommand {
         if let query, reply == nil { return try write(query) }
         let words = trust.words
         let trust = try trust.file(warn: diagnostic.warning).adding(certificates: tsaCa)
-        guard !trust.authorities.isEmpty else {
+        guard trust.authorities.contains(where: { !$0.isRevoked }) else {
             throw BundleError(
                 .trustFile, "no time stamping authority is trusted",
                 advice: ["give its certificate: --tsa-ca FILE, or capbundle trust add NAME --tsa FILE\(words)"])
@@ -108,7 +108,9 @@ struct StampCommand: ManyNamesCommand {
     private func write(_ query: String) throws {
         let bundle = FilePath(file: names[0])
         let bytes = try StampQuery(imprint: Stamper.imprint(of: bundle)).bytes
-        let target = try OutputTarget(examining: force.place(query), reading: [bundle])
+        let target = try OutputTarget(
+            examining: force.place(query, besides: trust.files + (tsaCa.map { [FilePath(file: $0)] } ?? [])),
+            reading: [bundle])
         try target.write(bytes)
         try target.commit()
         diagnostic.note("wrote \(query); send it as application/timestamp-query")

@@ -11,19 +11,16 @@ extension CaptureView {
     /// Reads a raw capture of any layout, or a bundle; `-` is a bundle from standard input. Every byte of a bundle is
     /// verified. Trust is not checked.
     ///
-    /// - Parameter options: The options for a raw capture. If it has several frames, `frames` must choose one.
-    /// - Throws: The worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a raw capture;
+    /// - Parameters:
+    ///   - options: The options for a raw capture. If it has several frames, `frames` must choose one.
+    ///   - output: The place of the picture; nil for none. It is refused if it is a file of the capture.
+    /// - Throws: `output.unusable`; The worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a raw capture;
     ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
     static func read(
-        _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions
+        _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions, output: OutputPlace?
     ) throws -> CaptureView {
         if let source = try bundle(path) { return try read(source, withPhoto: withPhoto) }
-        return try read(raw: path, withPhoto, options)
-    }
-
-    /// The files that `read` opens for a path, if their names are known before reading.
-    static func files(of path: FilePath) -> [FilePath] {
-        path == "-" ? [] : [path] + CapbundleLayout.usual.map { path.pushing($0) }
+        return try read(raw: path, withPhoto, options, output)
     }
 
     /// The bundle at a path; nil for a raw capture: a folder, a photo or an archive. A bundle is a tar archive too, but
@@ -44,7 +41,7 @@ extension CaptureView {
     }
 
     private static func read(
-        raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions
+        raw path: FilePath, _ withPhoto: Bool, _ options: RawCaptureOptions, _ output: OutputPlace?
     ) throws -> CaptureView {
         // A picture needs neither time nor model, so fixed values replace those that no file gives.
         var options = options
@@ -60,7 +57,13 @@ extension CaptureView {
                 .rawFrames, "has \(source.frames.count) frames with a photo, expected one", file: path,
                 cause: .severalToShow, values: source.frames.prefix(4).compactMap { $0.number.map(String.init) })
         }
-        let raw = try FrameReader.read(frame, of: source, options: options, decoder: decoder)
+        for file in source.files(of: frame) { try output?.refuse(input: file) }
+        let raw: RawCapture
+        do { raw = try FrameReader.read(frame, of: source, options: options, decoder: decoder) } catch {
+            let causes: [BundleError.Cause] = [.noDepth, .noDepthInside, .rewrittenPhoto]
+            let lack = ([error] + error.further).first { fault in fault.cause.map(causes.contains) ?? false }
+            throw lack.map { BundleError(.entryAbsent, $0.message, file: $0.file) } ?? error
+        }
         guard let depth = raw.depth else { throw absent(.depth, in: path.string) }
         var collector = DepthCollector(size: depth.size)
         try depth.floats.stream(size: depth.size.byteCount, sha256: depth.sha256) { collector.add($0) }

@@ -20,13 +20,20 @@ package struct Spool: Sendable {
         try onFile(path) { try FolderHandle(path, followsLinks: false) }
     }
 
+    /// `incoming/` or `quarantine/`, which is made if it is missing: programs that copy a queue may leave out empty folders.
+    private func made(_ path: FilePath) throws(NativeError) -> FolderHandle {
+        do { return try FolderHandle(path, followsLinks: false) } catch {
+            guard error.isMissing, !error.isNoFolder, let name = path.name else { throw error }
+            return try FolderHandle(folder.path).subfolder(name, mode: 0o700).folder
+        }
+    }
+
     /// Opens a file for new bytes, which has no name in the spool yet.
     package func openIncoming() throws(QueueError) -> AtomicFile {
         var generator = SystemRandomNumberGenerator()
         let name = FilePath.Component(digits: (0..<8).map { _ in generator.next() }).adding(".tmp")
         return try onFile(folder.incoming) {
-            let file = try AtomicFile(
-                hiddenName: name, in: FolderHandle(folder.incoming, followsLinks: false), mode: 0o600)
+            let file = try AtomicFile(hiddenName: name, in: made(folder.incoming), mode: 0o600)
             // The lock shows that a push is using the file. It ends with the process.
             _ = file.handle.lockIfFree()
             return file
@@ -203,7 +210,7 @@ package struct Spool: Sendable {
         let name = QueueFolder.bundleName(sha256)
         guard let source = try shard(of: sha256) else { return nil }
         do throws(NativeError) {
-            let target = try FolderHandle(folder.quarantine, followsLinks: false)
+            let target = try made(folder.quarantine)
             guard try source.status(of: name) != nil else { return nil }
             var number = 1
             while true {

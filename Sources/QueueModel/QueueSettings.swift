@@ -54,8 +54,8 @@ public struct QueueSettings: Hashable, Sendable {
             guard let value else { throw QueueError(.valueInvalid, fault, of: name.rawValue) }
             return value
         }
-        func size() throws(QueueError) -> Int {
-            try value(ByteSize.bytes(text), "\(text) is not a size, expected for example 500MB, 2GiB or none")
+        func size(_ example: String = "500MB, 2GiB or none") throws(QueueError) -> Int {
+            try value(ByteSize.bytes(text), "\(text) is not a size, expected for example \(example)")
         }
         func isOn(_ on: String = "on", _ off: String = "off") throws(QueueError) -> Bool {
             try value([on: true, off: false][text], "is \(text), expected \(on) or \(off)")
@@ -64,7 +64,7 @@ public struct QueueSettings: Hashable, Sendable {
         case .retention:
             let fault = "\(text) is not a time span, expected for example 7d, 12h or 90s"
             retention = try value(Duration(age: text), fault)
-        case .warnAt: warnAt = try size()
+        case .warnAt: warnAt = try size("500MB or 2GiB")
         case .limit: limit = text == "none" ? nil : try size()
         case .freeFloor: freeFloor = text == "default" ? .standard : text == "none" ? .none : .bytes(try size())
         case .evictUploaded: evictsUploaded = try isOn()

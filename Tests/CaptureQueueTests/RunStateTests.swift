@@ -84,6 +84,26 @@ struct RunStateTests {
         #expect(Set(ofFewer) == Set(plain[4..<6]))
     }
 
+    /// After a change of its settings, a destination has other lanes, which may have looked before.
+    @Test func lanesLookAgainForWhatWasGivenBack() {
+        var (state, pool, lanes) = busy()
+        let batch = state.storingBegins(hasRoom: true, at: 0)
+        state.storingEnded(batch, .success([lanes[0]: plain[3]]))
+        let movedBefore = state.takeMoved()
+        state.poolEnds(pool)
+        let other = state.poolStarts(destination, concurrency: 1)
+        let lane = state.laneStarts(other, 0)
+        _ = state.laneDoes(.waiting(until: nil), lane)
+        let worksBefore = state.isWorking(other)
+        let given = state.storingBegins(hasRoom: true, at: 0)
+        state.storingEnded(given, .success([:]))
+        let moved = state.takeMoved()
+        state.poolIsWoken(other)
+        #expect(!movedBefore && !worksBefore && given.returned == [plain[3]] && moved && state.isWorking(other))
+        _ = state.stepBegins(lane)
+        #expect(!state.isWorking(other))
+    }
+
     @Test func letsAFreeLaneTakeWhatWasClaimedForABusyOne() throws {
         var (state, _, lanes) = busy()
         let batch = state.storingBegins(hasRoom: true, at: 0)

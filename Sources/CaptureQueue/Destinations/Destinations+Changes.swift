@@ -11,7 +11,7 @@ extension UploadQueue.Destinations {
     public func find(_ name: String) throws -> Destination {
         try queue.store.read { db in
             guard let found = try Destination.all(db, "WHERE name = ?", [name]).first else {
-                throw QueueError(.destinationUnknown, "no such destination", of: name)
+                throw try db.unknown(destination: name)
             }
             return found
         }

@@ -157,9 +157,10 @@ extension PushWriter {
         let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
         let isNoted = !needsBytes || outcome == .stored && after.state == .completed
         // A salvage holds what it finds, so that the user may not know of it.
+        let isRetired = !deliveries.isEmpty && deliveries.allSatisfy { $0.destination.map(retired.contains) ?? false }
         let first =
             isNoted
-            ? Self.note(after, isStoredAgain: needsBytes)
+            ? Self.note(after, isStoredAgain: needsBytes, isRetired: isRetired)
             : after.state == .held ? Pushed.Note(words: "it is held", change: .release) : nil
         let last = after.holding == .reference && after.state != .completed ? after.reference.map(Self.noteToKeep) : nil
         return pushed(
@@ -167,8 +168,10 @@ extension PushWriter {
             notes: [first].compactMap(\.self) + notes.map { Pushed.Note(words: $0) } + [last].compactMap(\.self))
     }
 
-    private static func note(_ record: CaptureRecord, isStoredAgain: Bool) -> Pushed.Note {
+    private static func note(_ record: CaptureRecord, isStoredAgain: Bool, isRetired: Bool) -> Pushed.Note {
         switch record.state {
+        case .completed where isRetired:
+            .init(words: "it was already uploaded, to destinations that are retired; --dest NAME sends it to another")
         case .completed where isStoredAgain:
             .init(words: "it was uploaded before and is now stored again", canBeResent: true)
         case .completed: .init(words: "it was already uploaded", canBeResent: true)

@@ -27,9 +27,17 @@ extension Database {
 
     func destination(_ name: String) throws -> Int {
         guard let id = try integer("SELECT id FROM destinations WHERE name = ?", [name]) else {
-            throw QueueError(.destinationUnknown, "no such destination", of: name)
+            throw try unknown(destination: name)
         }
         return id
+    }
+
+    /// The error about a name that no destination has; it gives the new name if one had it before.
+    func unknown(destination name: String) throws -> QueueError {
+        let now = try destination(nowOrOnce: name).flatMap { number in
+            try text("SELECT name FROM destinations WHERE id = ?", [number])
+        }
+        return QueueError(.destinationUnknown, now.map { "is now named \($0)" } ?? "no such destination", of: name)
     }
 
     /// Returns the number of a destination that takes captures.

@@ -114,11 +114,14 @@ final class DestinationWorker {
     /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: RunState.Step) -> RunState.Step {
         writer.pauses(lane)
+        var isGivenBack = false
         while let ahead = next ?? (try? writer.takeNext(lane, begins: false)) {
             next = nil
             // If this cannot be stored, the next run recovers the claim.
             try? claims.giveBack(ahead.claim)
+            isGivenBack = true
         }
+        if isGivenBack { owner.moved() }
         return step
     }
 

@@ -92,6 +92,7 @@ final class ResultWriter: Sendable {
             for (ended, settled) in zip(batch.ended, stored.settled) { report(ended, settled) }
         }
         owner.with { $0.storingEnded(batch, stored.map(\.claimed)) }
+        if !batch.returned.isEmpty { owner.ring() }
         signal.raise()
         if case .success(let stored) = stored, hasThread { stored.claimed.forEach(layOut) }
     }

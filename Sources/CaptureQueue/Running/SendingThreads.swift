@@ -73,7 +73,7 @@ final class SendingThreads: Sendable {
 
     /// What each thread does that runs.
     var steps: [RunState.Step] { owner.with { $0.lanes(of: pool).map(\.step) } }
-    var isWorking: Bool { steps.contains(.worked) }
+    var isWorking: Bool { owner.with { $0.isWorking(pool) } }
     var isOver: Bool { steps.isEmpty }
 
     /// Whether the destination still has the settings with which the threads were started.

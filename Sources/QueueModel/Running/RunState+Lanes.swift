@@ -147,6 +147,9 @@ extension RunState {
 
     package func lanes(of pool: Int) -> [Lane] { lanes.values.filter { $0.pool == pool } }
 
+    /// Whether a lane of a pool does something, or was told to look again and has not yet.
+    package func isWorking(_ pool: Int) -> Bool { lanes(of: pool).contains { $0.step == .worked || $0.isWoken } }
+
     // MARK: - Lanes
 
     /// - Returns: the number of the new lane: a small one, since it has a place in `BegunClaims`.
@@ -290,6 +293,8 @@ extension RunState {
     /// - Parameter claimed: the new claims by lane.
     package mutating func storingEnded(_ batch: Batch, _ claimed: Result<[Int: Claim], any Error>) {
         underWay = []
+        // Another lane may have looked before they were given back, and found nothing.
+        if !batch.returned.isEmpty { moved() }
         for (number, asked) in batch.asked {
             lanes[number]?.served = asked
             switch claimed {

@@ -2,12 +2,12 @@
 # curl 7.88.1 (Debian 12): -F 'a=@file;encoder=base64' and encoder=quoted-printable encode the part of an upload
 #   and say so in its Content-Transfer-Encoding. Readers: aiohttp 3.14.5, Django 5.2.19, Werkzeug 3.1.9,
 #   falcon 4.4.0, python-multipart 0.0.34.
-# Expected: a server refuses such a part, or gives the file again.
+# Expected: a server refuses such a part, or stores the original file.
 # Seen: falcon refuses both. Werkzeug stores the text of both as the file. Django decodes base64 and stores
-#   quoted-printable as text. request.post() of aiohttp decodes base64 rightly, but quoted-printable each
-#   64 KiB, or each piece from the network, by itself: an escape that is cut there leaves stray bytes in the
-#   file; read(decode=True) of the same part is right. python-multipart decodes both, but refuses
-#   lines of base64 as soon as they come in pieces. So the file of one quoted-printable upload has
+#   quoted-printable as text. request.post() of aiohttp decodes base64 right, but quoted-printable in
+#   separate pieces of at most 64 KiB: an escape that is cut between two leaves stray bytes in the file;
+#   read(decode=True) of the same part is right. python-multipart decodes both, but refuses base64 that
+#   arrives in several pieces. So the file of one quoted-printable upload has
 #   three lengths, each without an error.
 # Output (a file of 200000 bytes; no encoder | base64 | quoted-printable):
 #   aiohttp post(): right | right | 200002 bytes

@@ -2,11 +2,11 @@
 # astropy 8.0.2 writes a float depth map into a tile-compressed FITS image with quantize_level=0, which turns
 #   the rounding of floats off. fitsio 1.4.2 (CFITSIO 4.6.0) reads it, too. Seen on x86-64.
 # Expected: every value is kept, as with GZIP, or the write is refused. Rice and HCOMPRESS store only integers:
-#   CFITSIO refuses this combination, and so did astropy 5.2.2. astropy's text does not speak of level 0.
-# Seen: with RICE_1, the default, and with HCOMPRESS_1 the decimals are cut off and nothing is reported: 2.9 m
-#   becomes 2, all below 1 m becomes 0. A hole (NaN) becomes -2147483648 in RICE_1, infinity, too. In
-#   HCOMPRESS_1 a border of holes becomes 0; with one hole inside, the image cannot be read again. The only
-#   sign is NumPy's warning about a cast, when there are holes. fitsio takes the integers for the bits of
+#   CFITSIO refuses this combination. astropy's manual does not mention level 0.
+# Seen: with RICE_1, the default, and with HCOMPRESS_1 the decimals are cut off without an error: 2.9 m
+#   becomes 2, all below 1 m becomes 0. With RICE_1, NaN (a hole) and infinity become -2147483648. With
+#   HCOMPRESS_1 a border of holes becomes 0; with one hole inside, the image cannot be read again. NumPy
+#   warns about a cast, but only if there are holes. fitsio reads the integers as the bits of
 #   floats: 2.9 is 2.8e-45. Level -0.001 is right: it rounds to 1 mm and keeps NaN.
 # Output, the same for float32 and float64:
 #   RICE_1 0: astropy cut, hole -2147483648.0 | fitsio bits, hole -0.0

@@ -1,13 +1,13 @@
 #!/bin/sh
 # A FITS file of uint16 depth in millimetres, written by astropy 8.0.2 (numbers in signed form, BZERO = 32768, as
 #   the standard says), read by fitsio 1.4.2, Pillow 13.0.0, ImageIO 2.38.1 and OpenImageIO 3.2.2.0.
-# Expected: all readers give 500 for 500, perhaps with the rows turned round, as FITS begins below.
-# Seen: astropy and fitsio are right. Pillow (mode I;16) ignores BZERO, so the top bit is the wrong way round:
-#   500 becomes 33268, a hole (0) 32768 and 40000 becomes 7232. OpenImageIO (int16) makes 500 to -32268, and to
-#   0 if one asks it for uint16. Both turn the rows round. ImageIO reads d.fits by Pillow, although astropy is
-#   there, and the same bytes named d.fts by astropy. Nothing is reported. BSCALE is ignored like BZERO: int16
-#   with BSCALE = 0.001 gives 500, not 0.5 m. OpenImageIO hands both over as metadata, Pillow neither.
-#   In turn OpenImageIO, whose text names UINT16 for FITS, writes 500 as 250, as int16 without BZERO.
+# Expected: all readers give 500 for 500, perhaps with the rows reversed, as FITS begins at the bottom.
+# Seen: astropy and fitsio are right. Pillow (mode I;16) ignores BZERO, so the top bit is inverted:
+#   500 becomes 33268, a hole (0) 32768 and 40000 becomes 7232. OpenImageIO (int16) reads 500 as -32268, or as
+#   0 if asked for uint16. Both reverse the rows. ImageIO reads d.fits with Pillow, but the same bytes named
+#   d.fts with astropy. Nothing is reported. BSCALE is ignored like BZERO: int16
+#   with BSCALE = 0.001 gives 500, not 0.5 m. OpenImageIO gives both as metadata, Pillow does not.
+#   The manual of OpenImageIO lists UINT16 for FITS, but it writes 500 as the int16 250 without BZERO.
 # Output:
 #   astropy: right, rows kept | fitsio: right, rows kept | Pillow: top bit, rows turned
 #   ImageIO d.fits: top bit, rows turned | ImageIO d.fts: right, rows kept

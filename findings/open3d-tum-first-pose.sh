@@ -1,12 +1,12 @@
 #!/bin/sh
 # Open3D 0.20.0, camera poses written by io.write_pinhole_camera_trajectory as .txt, the TUM format (time, place,
-#   quaternion), and read by it, by evo 1.38.1 and by NumPy 2.4.6.
+#   quaternion), and read by Open3D, evo 1.38.1 and NumPy 2.4.6.
 # Expected: as many poses as were written.
-# Seen: the first pose is missing, for each reader, without a word. The comment at the top of the file has no line
-#   end, so the first pose is part of the comment. A program that pairs poses and photos by their order then has each
+# Seen: no reader finds the first pose, and none warns. The comment at the top of the file has no line end, so the
+#   first pose is part of it. A program that pairs poses and photos by their order then has each
 #   photo at the place of the next one. A trajectory of one pose comes back with none, and neither call reports
-#   anything. The formats .json and .log keep all poses; from .log, as from .txt, the camera comes back with a focal
-#   length of 525 pixels, whatever it was.
+#   anything. The formats .json and .log keep all poses; from .log, as from .txt, the focal length comes back
+#   as 525 pixels, whatever was written.
 # Output (three poses at x = 1, 2, 3; focal length 700):
 #   first line: # TUM trajectory, format: <t> <x> <y> <z> <qx> <qy> <qz> <qw>0 1.000000 0.000000 ...
 #   txt: open3d x = 2 3, f = 525 | evo x = 2 3 | numpy x = 2 3     one pose: open3d none

@@ -1,11 +1,11 @@
 #!/bin/sh
-# OpenCV 5.0.0 in Python, cv2.FileStorage, the usual file for camera settings, with a time stamp in nanoseconds: an int,
+# OpenCV 5.0.0 in Python, cv2.FileStorage, the usual calibration file, with a time stamp in nanoseconds: an int,
 #   or a number in an array. JSON, YAML and XML.
-# Expected: the number, as OpenCV 4.14.0 writes it; or an error.
-# Seen: an int that does not fit in 32 bits, of Python or NumPy, counts as a truth value: 1700000000123456789 and
+# Expected: the number, or an error.
+# Seen: a Python or NumPy int beyond 32 bits is stored as a boolean: 1700000000123456789 and
 #   2147483648 become 1 (in YAML: true), on their own and in a list. There is no error, and 2147483647 is right. Arrays
-#   do not help: int64 and uint64 keep only the low 32 bits (in 4.14.0, too), and uint32 is written right, but a number
-#   from 2147483648 on is read as 0.
+#   do not help: int64 keeps only the low 32 bits, and uint32 is written right, but numbers
+#   over 2147483647 are read as 0.
 # Output, for JSON; the others differ only in "true":
 #   time 1 | numpy time 1 | 2147483648 1 | 2147483647 right | in a list 1
 #   int64 [1700000000123456789] reads [1032178965] | uint32 [70000, 3000000000]: written right, reads [70000, 0]

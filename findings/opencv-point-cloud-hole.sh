@@ -1,10 +1,10 @@
 #!/bin/sh
-# OpenCV 5.0.0, loadPointCloud of a point cloud with one hole (NaN), as a depth map makes it: PLY and OBJ files, by
-#   plyfile 1.1.5 or by its own savePointCloud. Seen on x86-64.
+# OpenCV 5.0.0, loadPointCloud of a point cloud with one hole (NaN), as from a depth map: PLY and OBJ files, by
+#   plyfile 1.1.5 or by savePointCloud. Seen on x86-64.
 # Expected: the hole stays NaN, as it does in a binary PLY; or an error.
-# Seen: from a text PLY the NaN is read as 0, and every point after it is lost: their number is right, but all of
-#   their coordinates are wrong (0 here), without an error or a warning. The same with infinity, and with a
-#   NaN in a normal. savePointCloud writes nan itself, in PLY and in OBJ, and has no binary form, so OpenCV does not
+# Seen: from a text PLY the NaN is read as 0, and all later points are lost: their number is right, but their
+#   coordinates are wrong (0 here), without an error or a warning. Infinity, and a NaN in a normal, do the
+#   same. savePointCloud writes nan itself, in PLY and in OBJ, and has no binary form, so OpenCV does not
 #   get its own cloud back. From OBJ the hole becomes 0, and the other points are right. plyfile reads each PLY right.
 # Output, 20 points of which the sixth has a hole in z:
 #   plyfile, binary:     5 of 5 before, hole nan, 14 of 14 after

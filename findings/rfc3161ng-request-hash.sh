@@ -1,10 +1,10 @@
 #!/bin/sh
 # rfc3161ng 2.1.3: make_timestamp_request(data=..., hashname="sha256"). Its requests go to three time-stamp
 #   services that run here without a network: OpenSSL 3.0, certomancer 0.16.0 and pyHanko 0.38.0.
-# Expected: the request holds the SHA-256 of the data, or an error says that it cannot.
+# Expected: the request holds the SHA-256 of the data, or the call fails.
 # Seen: it names SHA-256 (or SHA-512) and holds the SHA-1, 20 bytes; no error. OpenSSL refuses it. certomancer
-#   and pyHanko, whose services are made for tests, grant a time stamp of it. "openssl ts -verify" finds that
-#   one right for its own request, but it never fits the data, for OpenSSL or for rfc3161ng itself.
+#   and pyHanko, whose services are made for tests, grant a time stamp for it. "openssl ts -verify" accepts
+#   the stamp for that request, but OpenSSL and rfc3161ng itself reject it for the data.
 #   With digest=..., as RemoteTimestamper does it, the request is right.
 # Output:
 #   sha512: names sha512, holds 20 bytes, the SHA-1: True

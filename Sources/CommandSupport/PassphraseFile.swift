@@ -6,7 +6,7 @@ import SystemPackage
 package enum PassphraseFile {
     private static let sizeLimit = 1 << 16
 
-    /// The file that is named; if none is, the one that `CAPBUNDLE_PASSPHRASE_FILE` names.
+    /// The named file, or else that of `CAPBUNDLE_PASSPHRASE_FILE`.
     static func path(_ option: String?) -> FilePath? {
         option.map { FilePath(file: $0) } ?? ProcessEnvironment.path("CAPBUNDLE_PASSPHRASE_FILE")
     }

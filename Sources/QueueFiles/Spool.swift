@@ -20,7 +20,7 @@ package struct Spool: Sendable {
         try onFile(path) { try FolderHandle(path, followsLinks: false) }
     }
 
-    /// `incoming/` or `quarantine/`, which is made if it is missing: programs that copy a queue may leave out empty folders.
+    /// Opens `incoming/` or `quarantine/`. Makes it if it is missing, because a copy of a queue may lack empty folders.
     private func made(_ path: FilePath) throws(NativeError) -> FolderHandle {
         do { return try FolderHandle(path, followsLinks: false) } catch {
             guard error.isMissing, !error.isNoFolder, let name = path.name else { throw error }

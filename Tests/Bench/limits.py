@@ -1,5 +1,4 @@
-"""What no program can be faster than: hashing, inflating and reading on this CPU, this disk, the loopback interface, the
-start of a process."""
+"""Lower limits of time: hashing, inflating and reading on this CPU, this disk, the loopback interface, the start of a process."""
 import concurrent.futures
 import hashlib
 import os
@@ -16,21 +15,20 @@ PAGES, STARTS = 200, 50
 
 
 def seconds(folder, sha=0, read=(), maps=(), cores=2, syncs=0, disk=0, wire=0, starts=0):
-    """Returns the seconds of each part of a row's work, by name. Parts that cannot overlap also have a sum.
+    """Returns the seconds of each part of a row's work, by name, and the sum of those that cannot overlap.
 
-    On a number of cores the SHA-256 of `sha` bytes, reading the files `read` from the page cache, and inflating the gzip
-    members `maps`; the start of `starts` processes that do nothing. These cannot overlap. Of `syncs` pages appended to a file
-    an fdatasync each; of `disk` bytes writing and one fdatasync; of `wire` bytes one connection over loopback.
+    These are, on this number of cores: starting `starts` processes that do nothing, hashing `sha` bytes, reading the files
+    `read` from the page cache, inflating the gzip members `maps`. The others: appending `syncs` pages with an fdatasync each,
+    writing `disk` bytes with one fdatasync, sending `wire` bytes over loopback.
     """
     on = f" on {cores}" if cores > 1 else ""
-    work = {"process": starts and starts * one_start(),
-            "SHA-256": sha and scaled(lambda size: hashing(size, cores), sha),
-            "reading": read and timed(lambda: reading(read)) / cores,
-            "zlib": maps and timed(lambda: [zlib.decompress(member, wbits=31) for member in maps]) / cores}
-    work = {name: value for name, value in work.items() if value}
-    parts = {f"{name}{on}": value for name, value in work.items()}
-    if len(work) > 1:
-        parts[f"{', '.join(work)}{on}"] = sum(work.values())
+    parts = {"process": starts and starts * one_start(),
+             f"SHA-256{on}": sha and scaled(lambda size: hashing(size, cores), sha),
+             f"reading{on}": read and timed(lambda: reading(read)) / cores,
+             f"zlib{on}": maps and timed(lambda: [zlib.decompress(member, wbits=31) for member in maps]) / cores}
+    parts = {name: value for name, value in parts.items() if value}
+    if len(parts) > 1:
+        parts[" + ".join(name.removesuffix(on) for name in parts) + on] = sum(parts.values())
     others = {"fdatasync": syncs and syncs * one_sync(folder),
               "disk": disk and scaled(lambda size: writing(folder, size), disk),
               "loopback": wire and scaled(sending, wire)}

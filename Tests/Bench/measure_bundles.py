@@ -55,7 +55,7 @@ def verify_many(rig):
 
 
 def work(bundles):
-    """What verifying cannot do without: all bytes are read and hashed, each depth map is inflated, its floats are hashed."""
+    """The work of every verifier: to read and hash all bytes, inflate each depth map, and hash its floats."""
     maps = []
     for bundle in bundles:
         with tarfile.open(bundle) as archive:

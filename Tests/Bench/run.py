@@ -6,8 +6,8 @@ capqueue must be beside it; capqueue-bench and the receiver have builds of their
 that took turns on the same captures, which are made from a seed. The table states for each row the median of the ratios of
 all turns, the lowest and the highest of them, the median without the CPU's SHA instructions where a side hashes, and a
 limit as a share of our time: how long the work that nobody can leave out takes (hashing, inflating and reading the same
-bytes on this CPU, the start of a process; the same number of fdatasync on this disk; the same bytes over loopback). A row
-whose share is 0.87 or more is as fast as it can be, whatever the peer does. Only the ratio on the CPU as it is has limits.
+bytes on this CPU, the start of a process; the same number of fdatasync on this disk; the same bytes over loopback). From
+a share of 0.87 on, at most 15 % can still be gained, whatever the peer does. Only the ratio on the CPU as it is has limits.
 
 The program prints the table, writes .build/bench.txt and .build/bench.json, and exits with 0 if everything was measured and
 no limit on memory was missed; a limit on time that this machine misses is a row that says so. A measure that fails is a row

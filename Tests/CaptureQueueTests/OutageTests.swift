@@ -16,7 +16,7 @@ struct OutageTests {
     private static let kinds: [Destination.Kind] = [.http, .put, .s3]
     /// The statuses that speak of the capture, or perhaps do.
     private static let ofCapture = [400, 409, 412, 413, 415, 422, 423, 500] + Array(200...299)
-    /// In rows, each for one queue: a queue with a thousand destinations looks through all of them at each step.
+    /// A row for each queue, because each step of a run looks through all destinations of its queue.
     private static let statuses =
         isLongRun ? stride(from: 100, to: 600, by: 20).map { Array($0..<$0 + 20) } : [[201, 429, 511]]
     private static let kindsAndCounts: [(kind: Destination.Kind, count: Int)] =
@@ -35,8 +35,8 @@ struct OutageTests {
         queue = try UploadQueue(at: QueueFolder(path: room.path("queue")), createIfMissing: true, clock: manual.clock)
     }
 
-    /// A run looks whether a server that closes connections speaks TLS. It would read the system's authorities each time,
-    /// which was three quarters of the time of these tests.
+    /// If a server closes connections, a run looks whether it speaks TLS. To read the system's authorities each time would make
+    /// these tests four times slower.
     private static let authority = """
         -----BEGIN CERTIFICATE-----
         MIIBejCCAR+gAwIBAgIUWss9PhPtLLuKhJ9IIaqqCyYeL24wCgYIKoZIzj0EAwIw

@@ -84,7 +84,7 @@ struct RunStateTests {
         #expect(Set(ofFewer) == Set(plain[4..<6]))
     }
 
-    /// After a change of its settings, a destination has other lanes, which may have looked before.
+    /// New settings mean new lanes, which may look before the old ones give claims back.
     @Test func lanesLookAgainForWhatWasGivenBack() {
         var (state, pool, lanes) = busy()
         let batch = state.storingBegins(hasRoom: true, at: 0)

@@ -140,7 +140,7 @@ def unreadable_in_folder(bench):
 
 
 def read_only_state(bench):
-    """A folder for `--state` that is there and cannot be changed is no place that cannot be made."""
+    """A folder for `--state` on a read-only disk is an input/output error, not an output that cannot be made."""
     rig = bench.rig()
     bundle, seen = rig.bundle(), rig.out / "seen"
     rig.run("verify", bundle, "--state", seen).must(0)

@@ -63,7 +63,7 @@ private final class ExtractionObserver: BundleObserver {
     private let asFloats: Bool
     /// The name of the bundle in messages.
     private let name: String
-    /// The file of the bundle, which no entry replaces; nil if it is none.
+    /// The status of the bundle's file, which no entry may replace; nil if it is unknown.
     private let input: FileStatus?
     private let destination: Extractor.Destination
     private var folder: ExtractionFolder?

@@ -97,7 +97,7 @@ public final class CounterState: Sendable {
         if error.isLoop { return BundleError(.stateDamaged, "is a symbolic link, expected a regular file", file: path) }
         if error.isFolder { return notAFile(path) }
         if error.call == "pread" { return BundleError(.inputOutput, "cannot be read: \(error.text)", file: path) }
-        // A folder that is there and cannot be changed, such as one on a read-only disk.
+        // The folder exists but cannot be changed, as on a read-only disk.
         if error.call == "open", !error.isMissing {
             return BundleError(.inputOutput, "cannot be written: \(error.text)", file: path)
         }

@@ -158,7 +158,7 @@ public struct TrustFile: Sendable {
                 cause: isAuthority ? .isAuthority : nil)
         }
         guard found.count == 1 else {
-            // A key that has several lines is no choice.
+            // An id tells the lines apart only if no other has it.
             let ids = found.map(\.device.point.keyID.description)
             let isChoice = !ids.contains(word) && Set(ids.map { Array($0.utf8) }).count == ids.count
             throw BundleError(

@@ -51,7 +51,7 @@ package struct RealityCamForm: BodyForm {
     ///
     /// - Throws: `entry.absent`, `output.unusable`.
     private static func sendablePhoto(_ facts: BodyFacts) throws(BundleError) -> ManifestEntry {
-        // An entry that was withheld is in the manifest alone.
+        // The manifest also lists entries that were withheld.
         func held(_ path: EntryPath) -> ManifestEntry? { facts.entries.first { $0.path == path } }
         guard let photo = held(.photo) else { throw lacking(.photo) }
         guard let depth = held(.depth), let size = facts.manifest.depth?.size else { throw lacking(.depth) }

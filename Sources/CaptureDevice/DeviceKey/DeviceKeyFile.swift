@@ -15,7 +15,7 @@ public struct DeviceKeyFile: Sendable {
     var realPath: FilePath { hardware?.place ?? followedPath }
     package var publicPath: FilePath { realPath.adding(".pub") }
     var statePath: FilePath { realPath.adding(".state") }
-    /// The key's own files, those that are there and those that are not.
+    /// The key's own files, whether they exist or not.
     package var files: [FilePath] { [path, publicPath, statePath] }
     var lockPath: FilePath { realPath.adding(".lock") }
     static let sizeLimit = 1 << 20

@@ -59,7 +59,7 @@ extension FrameReader {
 
     /// The time from `--captured-at`: plus the seconds of the app's own clock since the first frame, or as it is.
     ///
-    /// - Parameter isOnlyCompared: Whether the frame has another time.
+    /// - Parameter isOnlyCompared: Whether it is only compared with the time that the frame has.
     private func givenTime(isOnlyCompared: Bool) throws(BundleError) -> String? {
         guard let given = options.capturedAt else { return nil }
         guard case .elapsed(let seconds) = layoutFacts.clock else {

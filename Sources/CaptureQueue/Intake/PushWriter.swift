@@ -156,8 +156,8 @@ extension PushWriter {
         }
         let after = try CaptureRecord.one(db, sequence: record.sequence) ?? record
         let isNoted = !needsBytes || outcome == .stored && after.state == .completed
-        // A salvage holds what it finds, so that the user may not know of it.
         let isRetired = !deliveries.isEmpty && deliveries.allSatisfy { $0.destination.map(retired.contains) ?? false }
+        // A salvage holds what it finds, so that the user may not know of it.
         let first =
             isNoted
             ? Self.note(after, isStoredAgain: needsBytes, isRetired: isRetired)
@@ -170,11 +170,11 @@ extension PushWriter {
 
     private static func note(_ record: CaptureRecord, isStoredAgain: Bool, isRetired: Bool) -> Pushed.Note {
         switch record.state {
-        case .completed where isRetired:
-            .init(words: "it was already uploaded, to destinations that are retired; --dest NAME sends it to another")
-        case .completed where isStoredAgain:
-            .init(words: "it was uploaded before and is now stored again", canBeResent: true)
-        case .completed: .init(words: "it was already uploaded", canBeResent: true)
+        case .completed:
+            .init(
+                words: (isStoredAgain ? "it was uploaded before and is now stored again" : "it was already uploaded")
+                    + (isRetired ? "; its destinations are retired, --dest NAME sends it to another" : ""),
+                canBeResent: !isRetired)
         case .permanentlyFailed, .conflict:
             .init(words: "it is already in the queue and failed for good", change: .retry)
         case .held: .init(words: "it is already in the queue; it is held", change: .release)

@@ -32,12 +32,13 @@ extension Database {
         return id
     }
 
-    /// The error about a name that no destination has; it gives the new name if one had it before.
+    /// The error for an unknown destination; for a former name, it gives the new one.
     func unknown(destination name: String) throws -> QueueError {
         let now = try destination(nowOrOnce: name).flatMap { number in
             try text("SELECT name FROM destinations WHERE id = ?", [number])
         }
-        return QueueError(.destinationUnknown, now.map { "is now named \($0)" } ?? "no such destination", of: name)
+        guard let now else { return QueueError(.destinationUnknown, "no such destination", of: name) }
+        return QueueError(.destinationUnknown, "is now named \(now)", of: name, cause: .formerName, values: [now])
     }
 
     /// Returns the number of a destination that takes captures.

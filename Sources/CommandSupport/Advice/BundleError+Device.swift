@@ -42,7 +42,7 @@ extension BundleError {
         return key == DeviceKeyFile.usualPath ? "" : " --key \(word(key))"
     }
 
-    /// The option that names the key for RealityCam, whose path is the value, unless it has the default path.
+    /// The option for the RealityCam key, whose path is the value; empty for the default path.
     private var realityCamKeyOption: String {
         guard let key = values.first.map({ FilePath($0) }), key != DeviceKeyFile.usualRealityCamPath else { return "" }
         return " --realitycam-key \(word(key))"

@@ -13,7 +13,7 @@ package struct KeyOptions: ParsableArguments {
         completion: .file())
     package var path: String?
 
-    /// The files of the key, those that are there and those that are not.
+    /// The key's own files, whether they exist or not.
     package var files: [FilePath] { file.files }
 
     package var file: DeviceKeyFile { Environment.keyFile(path) }

@@ -29,7 +29,7 @@ package struct TrustOptions: ParsableArguments {
         return trust
     }
 
-    /// The files, those that are there and those that are not.
+    /// The trust files, whether they exist or not.
     package var files: [FilePath] {
         paths.isEmpty ? (try? Environment.trustPath(nil) { _ in }).map { [$0] } ?? [] : paths.map { FilePath(file: $0) }
     }

@@ -147,7 +147,7 @@ extension RunState {
 
     package func lanes(of pool: Int) -> [Lane] { lanes.values.filter { $0.pool == pool } }
 
-    /// Whether a lane of a pool does something, or was told to look again and has not yet.
+    /// Whether a lane of a pool is working, or still has to look again.
     package func isWorking(_ pool: Int) -> Bool { lanes(of: pool).contains { $0.step == .worked || $0.isWoken } }
 
     // MARK: - Lanes
@@ -293,7 +293,7 @@ extension RunState {
     /// - Parameter claimed: the new claims by lane.
     package mutating func storingEnded(_ batch: Batch, _ claimed: Result<[Int: Claim], any Error>) {
         underWay = []
-        // Another lane may have looked before they were given back, and found nothing.
+        // Another lane may have looked before the claims came back.
         if !batch.returned.isEmpty { moved() }
         for (number, asked) in batch.asked {
             lanes[number]?.served = asked

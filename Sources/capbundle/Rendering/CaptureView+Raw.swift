@@ -14,8 +14,8 @@ extension CaptureView {
     /// - Parameters:
     ///   - options: The options for a raw capture. If it has several frames, `frames` must choose one.
     ///   - output: The place of the picture; nil for none. It is refused if it is a file of the capture.
-    /// - Throws: `output.unusable`; The worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a raw capture;
-    ///   `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
+    /// - Throws: `output.unusable`; the worst fault of a damaged bundle; the errors of `RawSource` and `FrameReader` for a
+    ///   raw capture; `entry.absent` for a capture without a depth map; `input.unreadable`, `io.failed`.
     static func read(
         _ path: FilePath, withPhoto: Bool, options: RawCaptureOptions, output: OutputPlace?
     ) throws -> CaptureView {
@@ -60,6 +60,7 @@ extension CaptureView {
         for file in source.files(of: frame) { try output?.refuse(input: file) }
         let raw: RawCapture
         do { raw = try FrameReader.read(frame, of: source, options: options, decoder: decoder) } catch {
+            // The advice to pack without a depth map does not help here.
             let causes: [BundleError.Cause] = [.noDepth, .noDepthInside, .rewrittenPhoto]
             let lack = ([error] + error.further).first { fault in fault.cause.map(causes.contains) ?? false }
             throw lack.map { BundleError(.entryAbsent, $0.message, file: $0.file) } ?? error

@@ -100,6 +100,7 @@ extension QueueError {
 
     private var adviceOnDestinations: [String] {
         switch (code, cause) {
+        case (.destinationUnknown, .formerName): []
         case (.destinationUnknown, _): ["list the destinations with: \(capqueue("dest list"))"]
         case (.destinationRetired, _): ["name another destination; list them with: \(capqueue("dest list"))"]
         case (.destinationUsed, _):

@@ -43,7 +43,7 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         if let name, unset || value != nil {
-            // A wrong value makes no queue.
+            // Check before a queue is made.
             if let value, name != .inbox {
                 var tried = QueueSettings()
                 try tried.set(name, value)

@@ -64,7 +64,7 @@ struct DestinationCommand: ParsableCommand {
         func validate() throws { _ = try chosenKind() }
 
         func run() throws {
-            // A wrong value makes no queue.
+            // Check before a queue is made.
             let settings = try DestinationSettings(chosenKind(), options.given, of: name).examined(of: name)
             try queue.with(createIfMissing: true) { queue in
                 try queue.destinations.add(name, settings)

@@ -37,6 +37,12 @@ public struct QueueFolder: Hashable, Sendable {
     package var incoming: FilePath { path.appending("incoming") }
     package var quarantine: FilePath { path.appending("quarantine") }
 
+    /// The files that a queue is made of, whether they exist or not, apart from its bundles.
+    package var files: [FilePath] {
+        [database, database.adding("-wal"), database.adding("-shm"), settingsCopy, reserve, secondReserve]
+            + [lock, bell, runLock, begunFile, transfersFile]
+    }
+
     private var folders: [FilePath] { [spool, incoming, quarantine] }
 
     public func bundlePath(_ sha256: Digest) -> FilePath { shardPath(sha256).appending(Self.bundleName(sha256)) }

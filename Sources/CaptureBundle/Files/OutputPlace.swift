@@ -74,14 +74,14 @@ public enum OutputPlace: Hashable, Sendable {
         }
     }
 
-    /// Refuses a place whose file was also read, which the output would replace.
+    /// Refuses a place whose file is also read, which the output would replace.
     ///
     /// - Throws: `output.unusable`.
-    package func refuse(input: FilePath) throws(BundleError) {
-        guard let path, let there = try? FileStatus.of(path), there.kind == .file,
-            let read = try? FileStatus.of(input), read.isSameFile(as: there)
-        else { return }
-        throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+    package func refuse(inputs: [FilePath]) throws(BundleError) {
+        guard let path, let there = try? FileStatus.of(path), there.kind == .file else { return }
+        for input in inputs where (try? FileStatus.of(input))?.isSameFile(as: there) ?? false {
+            throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+        }
     }
 
     /// Whether there is a file that is not to be replaced.

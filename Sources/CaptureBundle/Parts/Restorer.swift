@@ -25,7 +25,7 @@ public struct Restorer: Sendable {
     ///   `input.unreadable`, `io.failed`. Nothing is left behind then.
     public func restore(_ source: BundleSource, to place: OutputPlace) throws(BundleError) -> PartialCopy {
         try OutputPlace.examine([place], reading: source.status)
-        for path in kept { try place.refuse(input: path) }
+        try place.refuse(inputs: kept)
         let target = try OutputTarget(place, holdsBack: true)
         let reader = BundleReader(source)
         var merge: Merge

@@ -15,9 +15,9 @@ public struct DeviceKeyFile: Sendable {
     var realPath: FilePath { hardware?.place ?? followedPath }
     package var publicPath: FilePath { realPath.adding(".pub") }
     var statePath: FilePath { realPath.adding(".state") }
-    /// The key's own files, whether they exist or not.
-    package var files: [FilePath] { [path, publicPath, statePath] }
     var lockPath: FilePath { realPath.adding(".lock") }
+    /// The key's own files, whether they exist or not. A key in hardware must have been located.
+    var files: [FilePath] { [path, publicPath, statePath, lockPath] }
     static let sizeLimit = 1 << 20
 
     /// - Parameter path: A file, or a URI that begins with `pkcs11:` or `handle:`.

@@ -67,6 +67,7 @@ public struct Packer: Sendable {
         let places = [output, body?.body, body?.headers].compactMap(\.self)
         for place in places { try place.refuse(inside: raw) }
         try key.locate(passphrase)
+        for place in places { try place.refuse(inputs: key.files) }
         let targets = try key.chainTargets()
         let again = body != nil && output.exists ? output.path : nil
         try OutputPlace.examine(places, reading: try? FileStatus.of(raw)) { place in

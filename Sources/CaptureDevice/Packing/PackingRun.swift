@@ -53,7 +53,12 @@ public struct PackingRun: Sendable {
         }
         try packer.key.locate(packer.passphrase)
         let targets = try packer.key.chainTargets()
+        let raws = Set(Set(items.map(\.raw)).filter { (try? FileStatus.of($0))?.kind == .file }.map(\.resolved))
         for item in items where item.isReadable {
+            try item.output.refuse(inputs: packer.key.files)
+            if let path = item.output.path, !raws.isEmpty, raws.contains(path.resolved) {
+                throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+            }
             try packer.key.examine(item.output, targets, isForLink: packer.isChained)
         }
     }

@@ -32,6 +32,9 @@ public struct RealityCamSigner: Sendable {
         rpIDHash = try Digest.of(Array(rpID.utf8))
     }
 
+    /// The files of its key, whether they exist or not.
+    package var files: [FilePath] { file.files }
+
     /// The form of a body. Its counters are reserved when its assertion is made.
     var form: RealityCamForm {
         RealityCamForm { clientData in

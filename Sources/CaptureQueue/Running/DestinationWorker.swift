@@ -114,14 +114,11 @@ final class DestinationWorker {
     /// Gives back the next claim while it cannot be sent.
     private func giveBack(_ step: RunState.Step) -> RunState.Step {
         writer.pauses(lane)
-        var isGivenBack = false
         while let ahead = next ?? (try? writer.takeNext(lane, begins: false)) {
             next = nil
             // If this cannot be stored, the next run recovers the claim.
             try? claims.giveBack(ahead.claim)
-            isGivenBack = true
         }
-        if isGivenBack { owner.moved() }
         return step
     }
 
@@ -129,6 +126,8 @@ final class DestinationWorker {
     func end() {
         owner.with { $0.laneLeaves(lane) }
         _ = giveBack(.waiting(until: nil))
+        // The lanes with the new settings may have looked before.
+        owner.moved()
     }
 
     private func nextTime(after now: Int) throws -> Int? {

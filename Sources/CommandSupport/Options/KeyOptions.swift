@@ -13,9 +13,6 @@ package struct KeyOptions: ParsableArguments {
         completion: .file())
     package var path: String?
 
-    /// The key's own files, whether they exist or not.
-    package var files: [FilePath] { file.files }
-
     package var file: DeviceKeyFile { Environment.keyFile(path) }
 }
 

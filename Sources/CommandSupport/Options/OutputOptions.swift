@@ -18,7 +18,7 @@ package struct ForceOption: ParsableArguments {
     package func place(_ path: String, besides inputs: [FilePath] = []) throws(BundleError) -> OutputPlace {
         guard path != "-" else { return .standardOutput }
         let place = try OutputPlace.named(path, replaces: force)
-        if force { for input in inputs { try place.refuse(input: input) } }
+        try place.refuse(inputs: inputs)
         return place
     }
 }

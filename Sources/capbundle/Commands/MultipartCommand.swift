@@ -53,7 +53,9 @@ struct MultipartCommand: ParsableCommand {
     }
 
     func run() throws {
-        let inputs = profile.profile == .realitycam ? profile.keyFile.files + passphrase.files : []
+        let isSigned = profile.profile == .realitycam && !withoutAssertion
+        let signer = isSigned ? try profile.signer(passphrase) : nil
+        let inputs = (signer?.files ?? []) + passphrase.files
         let (path, place) = (FilePath(file: file), try force.place(output, besides: inputs))
         let headerPlace = try headers.path.map { try force.place($0, besides: inputs) }
         let body =
@@ -61,8 +63,7 @@ struct MultipartCommand: ParsableCommand {
             case .capture: try MultipartBody.write(bundle: path, to: place, headers: headerPlace)
             case .realitycam:
                 try MultipartBody.write(
-                    bundle: path, realityCam: withoutAssertion ? nil : profile.signer(passphrase), to: place,
-                    headers: headerPlace)
+                    bundle: path, realityCam: signer, to: place, headers: headerPlace)
             }
         BodyRendering.remarks(output, body)
         if format.json {

@@ -140,8 +140,9 @@ struct PackCommand: ManyNamesCommand {
     private func packOne(_ packer: Packer, _ options: RawCaptureOptions) throws {
         let raw = names[0]
         do {
-            let inputs = key.files + passphrase.files
-            func place(_ path: String) throws(BundleError) -> OutputPlace { try force.place(path, besides: inputs) }
+            func place(_ path: String) throws(BundleError) -> OutputPlace {
+                try force.place(path, besides: passphrase.files)
+            }
             let body = try multipart.map { path in
                 Packer.BodyPlaces(body: try place(path), headers: try headers.path.map(place))
             }
@@ -189,6 +190,7 @@ extension PackCommand {
     private func packMany(into folder: String, _ packer: Packer, _ options: RawCaptureOptions) throws {
         let run = try PackingRun(
             allNames(), into: FilePath(folder), replaces: force.force, packer: packer, options: options)
+        for item in run.items { try item.output.refuse(inputs: passphrase.files) }
         run.remarks.forEach(diagnostic.remark)
         let progress = Progress("capture", total: run.items.count, isWanted: true)
         defer { progress.end() }

@@ -34,11 +34,9 @@ struct ProfileOptions: ParsableArguments {
         }
     }
 
-    var keyFile: DeviceKeyFile { Environment.realityCamKeyFile(realityCamKey) }
-
     func signer(_ passphrase: PassphraseOptions) throws -> RealityCamSigner {
         try RealityCamSigner(
-            keyFile, passphrase: passphrase.passphrase(warn: diagnostic.warning),
+            Environment.realityCamKeyFile(realityCamKey), passphrase: passphrase.passphrase(warn: diagnostic.warning),
             rpID: rpid ?? RealityCamRPID.usual)
     }
 }

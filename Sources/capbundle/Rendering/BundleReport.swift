@@ -39,7 +39,7 @@ final class BundleReport {
     /// - Throws: `io.failed`, `output.unusable`.
     func add(_ bundle: ReportedBundle) throws {
         if bundle.file != "-" {
-            for place in places { try place.refuse(input: FilePath(bundle.file)) }
+            for place in places { try place.refuse(inputs: [FilePath(bundle.file)]) }
         }
         try captures.add(bundle.entry)
         try table?.write(bundle.line)

@@ -57,7 +57,7 @@ extension CaptureView {
                 .rawFrames, "has \(source.frames.count) frames with a photo, expected one", file: path,
                 cause: .severalToShow, values: source.frames.prefix(4).compactMap { $0.number.map(String.init) })
         }
-        for file in source.files(of: frame) { try output?.refuse(input: file) }
+        try output?.refuse(inputs: source.files(of: frame))
         let raw: RawCapture
         do { raw = try FrameReader.read(frame, of: source, options: options, decoder: decoder) } catch {
             // The advice to pack without a depth map does not help here.

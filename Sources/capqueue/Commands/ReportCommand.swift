@@ -2,6 +2,7 @@ import ArgumentParser
 import CapturePages
 import CommandSupport
 import PictureClient
+import QueueFiles
 
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,7 +41,7 @@ struct ReportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let place = try force.place(output)
+        let place = try force.place(output, besides: queue.folder.files)
         try queue.with { queue in
             let pictures = BundlePictures()
             var page = QueuePage(queue: queue, title: title, limit: limit, pictures: pictures)

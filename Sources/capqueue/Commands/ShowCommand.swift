@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureQueue
 import CommandSupport
+import QueueFiles
 import QueueModel
 import SystemPackage
 
@@ -86,13 +87,14 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         try queue.with { queue in
             let record = try queue.captures.find(id)
+            let place = try force.place(output, besides: queue.folder.files)
             do {
-                try queue.captures.get(record, to: force.place(output))
+                try queue.captures.get(record, to: place)
             } catch let error as QueueError
                 where error.code == .bytesAbsent && !local
                 && record.deliveries.contains(where: { $0.state == .completed && $0.destination != nil })
             {
-                let name = try queue.captures.fetch(record, to: force.place(output))
+                let name = try queue.captures.fetch(record, to: place)
                 diagnostic.note("\(record.id) was fetched from \(name)")
             }
         }

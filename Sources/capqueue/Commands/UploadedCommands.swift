@@ -73,7 +73,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup var queue: QueueOptions
 
     func run() throws {
-        let target = try TextOutput(force.place(manifest))
+        let target = try TextOutput(force.place(manifest, besides: queue.folder.files))
         try queue.with { queue in
             let spool = queue.folder.spool
             try queue.captures.export(filter.filter) { record in

@@ -86,12 +86,24 @@ def spoilt(rig, held, about):
     return refusals
 
 
+def used_pages(database):
+    """Returns the places of the pages that are in use: what a free page holds means nothing, so no damage is in it."""
+    def numbers(place, count):
+        return [int.from_bytes(database[at:at + 4]) for at in range(place, place + 4 * count, 4)]
+    free, (trunk,) = set(), numbers(32, 1)
+    while trunk:  # a list of pages of numbers (sqlite.org/fileformat2.html, section 1.5)
+        place = (trunk - 1) * 4096
+        following, count = numbers(place, 2)
+        free |= {trunk, *numbers(place + 8, count)}
+        trunk = following
+    return [page for page in range(len(database) // 4096) if page + 1 not in free]
+
+
 def corrupt_pages(bench):
     """Each page in turn is overwritten with random bytes."""
     origin, held = filled(bench)
-    size = (origin.queue / "queue.sqlite").stat().st_size
     chance = bench.chance("pages")
-    pages = range(size // 4096)
+    pages = used_pages((origin.queue / "queue.sqlite").read_bytes())
     chosen = sorted({0, *chance.sample(pages, min(12 if IS_LONG else 1, len(pages)))})
     noticed = 0
 

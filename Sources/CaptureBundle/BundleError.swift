@@ -194,6 +194,16 @@ extension BundleError {
         BundleError(.outputExists, "already exists", file: path.description, cause: cause)
     }
 
+    /// The error for an output that would replace a device, a pipe or a link.
+    static func notRegular(_ path: FilePath) -> BundleError {
+        BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
+    }
+
+    /// The error for an output that would replace a file that the same call reads.
+    static func input(_ path: FilePath) -> BundleError {
+        BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+    }
+
     /// The same error, but about `file`.
     package func about(file: String) -> BundleError {
         var moved = self

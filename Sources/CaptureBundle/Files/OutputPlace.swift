@@ -31,7 +31,7 @@ public enum OutputPlace: Hashable, Sendable {
         try Self.refuseFolder(path)
         if exists, !mayExist { throw .exists(path) }
         if case .replacing = self, let status = try? FileStatus.of(path), status.kind != .file {
-            throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
+            throw .notRegular(path)
         }
         try Self.examineFolder(of: path)
     }
@@ -55,7 +55,7 @@ public enum OutputPlace: Hashable, Sendable {
                 throw BundleError(.outputUnusable, "is given for two outputs", file: other)
             }
             if let input, input.kind == .file, let there = try? FileStatus.of(path), there.isSameFile(as: input) {
-                throw BundleError(.outputUnusable, "is also the input, expected another name", file: path)
+                throw .input(path)
             }
         }
         for place in places { try native { try examine(place) } }
@@ -80,7 +80,7 @@ public enum OutputPlace: Hashable, Sendable {
     package func refuse(inputs: [FilePath]) throws(BundleError) {
         guard let path, let there = try? FileStatus.of(path), there.kind == .file else { return }
         for input in inputs where (try? FileStatus.of(input))?.isSameFile(as: there) ?? false {
-            throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
+            throw .input(path)
         }
     }
 

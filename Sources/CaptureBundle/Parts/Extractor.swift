@@ -96,12 +96,11 @@ private final class ExtractionObserver: BundleObserver {
         case .folder(let path): folder = try ExtractionFolder(path, replaces: false)
         case .replacing(let path): folder = try ExtractionFolder(path, replaces: true)
         }
-        for path in listed.map(\.description) where wants(path) {
+        let ofHead = [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)]
+        for path in listed.map(\.description) + ofHead.map(\.0) where wants(path) {
             try folder?.examine(FilePath(fileName(path)), reading: input)
         }
-        for (path, bytes) in [("manifest.json", head.manifest), ("assertion.cbor", head.assertion)] where wants(path) {
-            try hold(path).write(bytes)
-        }
+        for (path, bytes) in ofHead where wants(path) { try hold(path).write(bytes) }
     }
 
     func begin(_ entry: ManifestEntry) throws(BundleError) {
@@ -207,12 +206,8 @@ private final class ExtractionFolder {
         guard let kind = folder.kind(of: last) else { return }
         let full = path.pushing(name)
         guard replaces else { throw .exists(full) }
-        guard kind == .file else {
-            throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: full)
-        }
-        if let input, let there = try? folder.status(of: last), there.isSameFile(as: input) {
-            throw BundleError(.outputUnusable, "is also the input, expected another name", file: full)
-        }
+        guard kind == .file else { throw .notRegular(full) }
+        if let input, let there = try? folder.status(of: last), there.isSameFile(as: input) { throw .input(full) }
     }
 
     func target(_ name: FilePath) throws(BundleError) -> OutputTarget {

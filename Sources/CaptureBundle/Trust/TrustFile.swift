@@ -223,7 +223,7 @@ public struct TrustFile: Sendable {
             throw BundleError(.outputUnusable, "is a folder, expected the name of a file", file: path)
         }
         if let status = try? FileStatus.of(resolved), ![.file, .folder].contains(status.kind) {
-            throw BundleError(.outputUnusable, "exists and is not a regular file, so it is not replaced", file: path)
+            throw .notRegular(path)
         }
         return try native({ .writing(path, $0) }) {
             _ = try Folders.create(resolved.folder, mode: 0o755)

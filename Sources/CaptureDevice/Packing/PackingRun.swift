@@ -53,12 +53,10 @@ public struct PackingRun: Sendable {
         }
         try packer.key.locate(packer.passphrase)
         let targets = try packer.key.chainTargets()
-        let raws = Set(Set(items.map(\.raw)).filter { (try? FileStatus.of($0))?.kind == .file }.map(\.resolved))
+        // An output can only be a RAW whose name ends as that of a bundle.
+        let inputs = packer.key.files + Set(items.map(\.raw)).filter { $0.extension == "bundle" }
         for item in items where item.isReadable {
-            try item.output.refuse(inputs: packer.key.files)
-            if let path = item.output.path, !raws.isEmpty, raws.contains(path.resolved) {
-                throw BundleError(.outputUnusable, "is also an input, expected another name", file: path)
-            }
+            try item.output.refuse(inputs: inputs)
             try packer.key.examine(item.output, targets, isForLink: packer.isChained)
         }
     }

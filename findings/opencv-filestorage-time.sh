@@ -2,10 +2,9 @@
 # OpenCV 5.0.0 in Python, cv2.FileStorage, the usual calibration file, with a time stamp in nanoseconds: an int,
 #   or a number in an array. JSON, YAML and XML.
 # Expected: the number, or an error.
-# Seen: a Python or NumPy int beyond 32 bits is stored as a boolean: 1700000000123456789 and
-#   2147483648 become 1 (in YAML: true), on their own and in a list. There is no error, and 2147483647 is right. Arrays
-#   do not help: int64 keeps only the low 32 bits, and uint32 is written right, but numbers
-#   over 2147483647 are read as 0.
+# Seen: a Python or NumPy int beyond 32 bits is stored as a boolean: 1700000000123456789 and 2147483648 become 1 (true
+#   in YAML), alone and in a list, without an error. 2147483647 is right. In arrays, int64 keeps only the low 32 bits;
+#   uint32 is written right, but numbers over 2147483647 are read as 0.
 # Output, for JSON; the others differ only in "true":
 #   time 1 | numpy time 1 | 2147483648 1 | 2147483647 right | in a list 1
 #   int64 [1700000000123456789] reads [1032178965] | uint32 [70000, 3000000000]: written right, reads [70000, 0]

@@ -1,7 +1,7 @@
 """Checks that nothing is decided by the text of a sentence: reword a message, and no behaviour changes.
 
 Where a caller branches, an error has a code or a cause, and a file has a kind with values. Other programs and libraries
-often say only in words what went wrong; a few named files read those.
+often say only in words what went wrong; a few named files read those. Each code stands in the Spec.
 """
 import re
 
@@ -39,6 +39,7 @@ HARMLESS = ['// error.message.contains("a lock")', 'if words.count == 6, words[5
 
 
 WORDS = re.compile(r"^(?:package |public )?extension (\w+\.(?:Cause|Code)) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+REMARK = re.compile(r'\.(?:warning|note),\s*(?:code: )?"(\w+\.\w+)"|static let \w+ = "(\w+\.\w+)"')
 
 
 def twice(files):
@@ -46,6 +47,16 @@ def twice(files):
     words = [f"{kind} {word}" for file in files for kind, body in WORDS.findall(file.read_text())
              for word in re.findall(r'Self\("([^"]+)"\)', body)]
     return sorted({word for word in words if words.count(word) > 1}), len(words)
+
+
+def unlisted(files):
+    """The codes of errors and remarks that no page of the Spec names, and the number of all codes."""
+    texts = [file.read_text() for file in files]
+    codes = {word for text in texts for kind, body in WORDS.findall(text) if kind.endswith("Code")
+             for word in re.findall(r'Self\("([^"]+)"\)', body)}
+    codes |= {word for text in texts for words in REMARK.findall(text) for word in words if word}
+    named = {word for page in (ROOT / "Spec").glob("*.md") for word in re.findall(r"`([\w.]+)`", page.read_text())}
+    return sorted(codes - named), len(codes)
 
 
 def findings(text, name=""):
@@ -60,11 +71,14 @@ def findings(text, name=""):
 def main():
     faults = [f"is not found: {text}" for text in PLANTED if not any(findings(text))]
     faults += [f"is found: {text}" for text in HARMLESS if any(findings(text))]
-    files = sorted((ROOT / "Sources").rglob("*.swift"))
-    same, count = twice(file for file in files if not file.is_symlink())
+    files = [file for file in sorted((ROOT / "Sources").rglob("*.swift")) if not file.is_symlink()]
+    same, count = twice(files)
     faults += [f"two have this word: {word}" for word in same]
     faults += [] if count > 200 else [f"only {count} causes and codes are found"]
-    found = {str(file.relative_to(ROOT / "Sources")): [] for file in files if not file.is_symlink()}
+    absent, codes = unlisted(files)
+    faults += [f"is in no page of the Spec: {word}" for word in absent]
+    faults += [] if codes > 150 else [f"only {codes} codes are found"]
+    found = {str(file.relative_to(ROOT / "Sources")): [] for file in files}
     for name, lines in found.items():
         lines += findings((ROOT / "Sources" / name).read_text(), name)
     faults += [f"Sources/{name}:{number}: decides by the text of a sentence: {line}" for name, lines in found.items()

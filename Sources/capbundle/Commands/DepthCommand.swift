@@ -26,12 +26,10 @@ struct DepthCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("image")],
-        help: ArgumentHelp(
-            "Write a PNG with the depth map in colours, - for standard output.",
-            discussion: "The colours cover the 2nd to the 98th percentile. The picture has a scale in metres. "
-                + "With -, --json prints on standard error.",
-            valueName: "png"),
-        completion: .file(extensions: ["png"]))
+        "Write a PNG with the depth map in colours, - for standard output.",
+        discussion: "The colours cover the 2nd to the 98th percentile. The picture has a scale in metres. "
+            + "With -, --json prints on standard error.",
+        value: "png", completion: .file(extensions: ["png"]))
     var image: String?
 
     @Flag(help: "In the picture, put the photo next to the depth map.")

@@ -36,11 +36,8 @@ struct ExtractCommand: ParsableCommand {
     var entries: [String] = []
 
     @Option(
-        name: [.short, .long],
-        help: ArgumentHelp(
-            "The folder to write to. It is made if it does not exist.",
-            discussion: "Default: standard output, for a single entry.", valueName: "folder"),
-        completion: .directory)
+        name: [.short, .long], "The folder to write to. It is made if it does not exist.",
+        discussion: "Default: standard output, for a single entry.", value: "folder", completion: .directory)
     var output: String?
 
     @Flag(help: "Write the depth map as depth.f32 (raw Float32 little-endian).")

@@ -167,9 +167,7 @@ extension KeyCommand {
         @OptionGroup var key: KeyOptions
         @OptionGroup var passphrase: PassphraseOptions
 
-        @Option(
-            help: ArgumentHelp("A file whose first line is the new passphrase.", valueName: "file"),
-            completion: .file())
+        @Option("A file whose first line is the new passphrase.", value: "file", completion: .file())
         var newPassphraseFile: String?
 
         @Flag(help: "Store the key unencrypted.")

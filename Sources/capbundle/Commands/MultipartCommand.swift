@@ -76,9 +76,7 @@ struct MultipartCommand: ParsableCommand {
 
 struct HeadersOption: ParsableArguments {
     @Option(
-        name: .customLong("headers"),
-        help: ArgumentHelp(
-            "Write the Content-Type line of the request to this file.", discussion: "curl reads it with -H @FILE.",
-            valueName: "file"), completion: .file())
+        name: .customLong("headers"), "Write the Content-Type line of the request to this file.",
+        discussion: "curl reads it with -H @FILE.", value: "file", completion: .file())
     var path: String?
 }

@@ -43,14 +43,11 @@ struct PackCommand: ManyNamesCommand {
     var names: [String] = []
 
     @Option(
-        name: [.short, .long],
-        help: ArgumentHelp(
-            "The bundle to write, or - for standard output.", discussion: "With -, --json prints on standard error.",
-            valueName: "file"), completion: .file())
+        name: [.short, .long], "The bundle to write, or - for standard output.",
+        discussion: "With -, --json prints on standard error.", value: "file", completion: .file())
     var output: String?
 
-    @Option(
-        help: ArgumentHelp("The folder for the bundles of several captures.", valueName: "dir"), completion: .directory)
+    @Option("The folder for the bundles of several captures.", value: "dir", completion: .directory)
     var outDir: String?
 
     @OptionGroup var force: ForceOption
@@ -59,8 +56,7 @@ struct PackCommand: ManyNamesCommand {
     var dryRun = false
 
     @Option(
-        help: ArgumentHelp(
-            "Also write the upload body to this file.", discussion: "See capbundle multipart.", valueName: "body"),
+        "Also write the upload body to this file.", discussion: "See capbundle multipart.", value: "body",
         completion: .file())
     var multipart: String?
 
@@ -272,10 +268,7 @@ struct NameOptions: ParsableArguments {
     @Flag(name: .customLong("from0"), help: "Read names from standard input, each followed by NUL (find -print0).")
     var from0 = false
 
-    @Option(
-        help: ArgumentHelp(
-            "How many to process at the same time.", discussion: "Default: one for each processor.", valueName: "number"
-        ))
+    @Option("How many to process at the same time.", discussion: "Default: one for each processor.", value: "number")
     var jobs: Int?
 
     /// The error for an empty list of names: a pipeline that passes no names is probably wrong, so this is not a

@@ -14,18 +14,14 @@ struct ProfileOptions: ParsableArguments {
     var profile: UploadProfile = .capture
 
     @Option(
-        name: .customLong("realitycam-key"),
-        help: ArgumentHelp(
-            "realitycam: the key that signs only for this server.",
-            discussion: "Default: CAPBUNDLE_REALITYCAM_KEY, else $XDG_DATA_HOME/capbundle/realitycam.key.",
-            valueName: "file"),
+        name: .customLong("realitycam-key"), "realitycam: the key that signs only for this server.",
+        discussion: "Default: CAPBUNDLE_REALITYCAM_KEY, else $XDG_DATA_HOME/capbundle/realitycam.key.", value: "file",
         completion: .file())
     var realityCamKey: String?
 
     @Option(
-        help: ArgumentHelp(
-            "realitycam: the app that the server expects, as team and bundle id.",
-            discussion: "Default: \(RealityCamRPID.usual).", valueName: "team.bundle"))
+        "realitycam: the app that the server expects, as team and bundle id.",
+        discussion: "Default: \(RealityCamRPID.usual).", value: "team.bundle")
     var rpid: String?
 
     func validate() throws {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CaptureBundle
 import CaptureImport
+import CommandSupport
 
 /// The options that say which files of a raw capture are its photo and its depth map, and how these are read
 /// (Spec/raw-captures.md sections 2 to 4).
@@ -11,39 +12,34 @@ struct RawFilesOptions: ParsableArguments {
             valueName: "name"))
     var layout: LayoutChoice = .auto
 
-    @Option(
-        help: ArgumentHelp(
-            "The photos of a folder in any other layout, such as 'rgb/*.jpg'.", valueName: "pattern"))
+    @Option("The photos of a folder in any other layout, such as 'rgb/*.jpg'.", value: "pattern")
     var photo: NamePattern?
 
-    @Option(help: ArgumentHelp("The depth maps; * matches the same text as for the photo.", valueName: "pattern"))
+    @Option("The depth maps; * matches the same text as for the photo.", value: "pattern")
     var depth: NamePattern?
 
-    @Option(help: ArgumentHelp("The confidence maps; * matches as for the depth maps.", valueName: "pattern"))
+    @Option("The confidence maps; * matches as for the depth maps.", value: "pattern")
     var confidence: NamePattern?
 
-    @Option(
-        help: ArgumentHelp("The number of metres in one unit of the depth maps, such as 0.001.", valueName: "metres"))
+    @Option("The number of metres in one unit of the depth maps, such as 0.001.", value: "metres")
     var depthScale: DepthScale?
 
-    @Option(help: ArgumentHelp("The unit of the depth maps: m or mm.", valueName: "unit"))
+    @Option("The unit of the depth maps: m or mm.", value: "unit")
     var depthUnit: DepthUnit?
 
     @Option(
-        help: ArgumentHelp(
-            "The numbers that mean \"not measured\" in a depth map.",
-            discussion: "zero, zero-or-max (0 and 65535; the default with 16 bits), or above=N, such as above=1e9.",
-            valueName: "numbers"))
+        "The numbers that mean \"not measured\" in a depth map.",
+        discussion: "zero, zero-or-max (0 and 65535; the default with 16 bits), or above=N, such as above=1e9.",
+        value: "numbers")
     var depthInvalid: MissingNumbers?
 
-    @Option(
-        help: ArgumentHelp("The channel of an OpenEXR file of several that is the depth.", valueName: "name"))
+    @Option("The channel of an OpenEXR file of several that is the depth.", value: "name")
     var depthChannel: String?
 
-    @Option(help: ArgumentHelp("Width and height, for depth maps that are raw samples.", valueName: "WxH"))
+    @Option("Width and height, for depth maps that are raw samples.", value: "WxH")
     var depthSize: DepthSize?
 
-    @Option(help: ArgumentHelp("Only these frames, by the app's numbers, such as 0,10-30.", valueName: "numbers"))
+    @Option("Only these frames, by the app's numbers, such as 0,10-30.", value: "numbers")
     var frames: FrameSelection?
 
     func validate() throws {

@@ -2,6 +2,7 @@ public import ArgumentParser
 public import CaptureBundle
 public import CaptureImport
 import CapturePages
+import CommandSupport
 
 /// The options of `pack` for raw captures of other layouts (Spec/raw-captures.md).
 struct RawOptions: ParsableArguments {
@@ -13,31 +14,28 @@ struct RawOptions: ParsableArguments {
     @Flag(help: "Also pack the original depth files, except depth.f32, and the app's own files, as source/NAME.")
     var keepSource = false
 
-    @Option(help: ArgumentHelp("The model of the device, if no file gives it.", valueName: "name"))
+    @Option("The model of the device, if no file gives it.", value: "name")
     var deviceModel: String?
 
     @Option(
-        help: ArgumentHelp(
-            "The time of the capture, if no file gives it.",
-            discussion: "For an export with an app's clock: the time of its first frame.", valueName: "date-time"))
+        "The time of the capture, if no file gives it.",
+        discussion: "For an export with an app's clock: the time of its first frame.", value: "date-time")
     var capturedAt: CaptureTime?
 
     @Option(
-        help: ArgumentHelp(
-            "Read the names of the frames as times: s, ms, us or ns since 1970, or iso.",
-            discussion: "The name is what * matches, such as 2026-03-14T15-09-26.535Z with iso.", valueName: "form"))
+        "Read the names of the frames as times: s, ms, us or ns since 1970, or iso.",
+        discussion: "The name is what * matches, such as 2026-03-14T15-09-26.535Z with iso.", value: "form")
     var timeFromName: NameTimeForm?
 
     @Option(
-        help: ArgumentHelp(
-            "Take the depth map whose time is nearest to the photo's, at most this far away, such as 20ms.",
-            discussion: "The times are in the names; needs --time-from-name.", valueName: "limit"))
+        "Take the depth map whose time is nearest to the photo's, at most this far away, such as 20ms.",
+        discussion: "The times are in the names; needs --time-from-name.", value: "limit")
     var matchWithin: MatchLimit?
 
     @Flag(help: "Give several frames one time, that of --captured-at or metadata.json.")
     var sameTime = false
 
-    @Option(help: ArgumentHelp("The time zone for times that have none, such as +01:00.", valueName: "zone"))
+    @Option("The time zone for times that have none, such as +01:00.", value: "zone")
     var timeZone: ZoneOffset?
 
     @Flag(help: "Convert a HEIC or PNG photo to JPEG, and carry the original as source/photo.heic or .png.")

@@ -38,7 +38,7 @@ struct ReportCommand: ManyNamesCommand {
     var output: String
 
     @Option(
-        help: ArgumentHelp("Also write a table for spreadsheets: a line for each capture.", valueName: "file"),
+        "Also write a table for spreadsheets: a line for each capture.", value: "file",
         completion: .file(extensions: ["csv"]))
     var csv: String?
 

@@ -27,9 +27,7 @@ struct SignRequestCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The id that the server gave the device.", valueName: "uuid"))
     var deviceId: String
 
-    @Option(
-        help: ArgumentHelp(
-            "Unix time in milliseconds.", discussion: "Default: now.", valueName: "ms"))
+    @Option("Unix time in milliseconds.", discussion: "Default: now.", value: "ms")
     var timestamp: Int?
 
     @Option(help: "curl: one header on each line, as curl -H @- reads them; json: an object.")

@@ -34,18 +34,14 @@ struct StampCommand: ManyNamesCommand {
 
     @Option(
         name: .customLong("with"),
-        help: ArgumentHelp(
-            "The command that asks the authority, for each bundle. It is ended after 60 seconds, and cannot ask you anything.",
-            valueName: "command"),
-        completion: .shellCommand("true"))
+        "The command that asks the authority, for each bundle. It is ended after 60 seconds, and cannot ask you anything.",
+        value: "command", completion: .shellCommand("true"))
     var command: String?
 
-    @Option(
-        help: ArgumentHelp("The query to write, or with --reply the query of the answer.", valueName: "file"),
-        completion: .file())
+    @Option("The query to write, or with --reply the query of the answer.", value: "file", completion: .file())
     var query: String?
 
-    @Option(help: ArgumentHelp("The answer of the authority to the query.", valueName: "file"), completion: .file())
+    @Option("The answer of the authority to the query.", value: "file", completion: .file())
     var reply: String?
 
     @OptionGroup var list: NameOptions

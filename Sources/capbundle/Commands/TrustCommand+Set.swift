@@ -79,14 +79,13 @@ extension TrustCommand {
 
 /// The optional fields of a line of the trust file: App ID and period.
 struct TrustLimitOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The App ID of an Apple key, TEAMID.bundle.id.", valueName: "appid"))
+    @Option("The App ID of an Apple key, TEAMID.bundle.id.", value: "appid")
     var rpid: String?
 
-    @Option(
-        help: ArgumentHelp("Trust only captures from this time on (a date, or a time with a zone).", valueName: "time"))
+    @Option("Trust only captures from this time on (a date, or a time with a zone).", value: "time")
     var validAfter: String?
 
-    @Option(help: ArgumentHelp("Trust only captures before this time.", valueName: "time"))
+    @Option("Trust only captures before this time.", value: "time")
     var validBefore: String?
 
     /// The period, for a line that is new.

@@ -42,15 +42,11 @@ struct TrustCommand: ParsableCommand {
         @Argument(help: "The public key as PEM, or - for standard input.", completion: .file())
         var keyfile: String?
 
-        @Option(
-            name: .customLong("from"), help: ArgumentHelp("Take the key from this bundle.", valueName: "bundle"),
-            completion: .file())
+        @Option(name: .customLong("from"), "Take the key from this bundle.", value: "bundle", completion: .file())
         var bundle: String?
 
         @Option(
-            help: ArgumentHelp(
-                "Trust the time stamps of the authority with this certificate, or below it (PEM).",
-                valueName: "certificate"),
+            "Trust the time stamps of the authority with this certificate, or below it (PEM).", value: "certificate",
             completion: .file())
         var tsa: String?
 
@@ -190,7 +186,7 @@ struct TrustCommand: ParsableCommand {
         @Argument(help: "The name of the device or authority in the trust file.")
         var name: String
 
-        @Option(help: ArgumentHelp("The earliest time at which the key may have been stolen.", valueName: "time"))
+        @Option("The earliest time at which the key may have been stolen.", value: "time")
         var since: String?
 
         @OptionGroup var trust: ChangedTrustOptions

@@ -35,18 +35,16 @@ struct VerifyCommand: ManyNamesCommand {
     var quiet = false
 
     @Option(
-        help: ArgumentHelp(
-            "Remember the counters of each key in this folder, and refuse a second bundle in which a key uses the same "
-                + "counter.",
-            discussion: """
-                The folder is made if it is missing. --require fresh refuses a bundle that the folder has accepted before.
-                """,
-            valueName: "dir"),
-        completion: .directory)
+        "Remember the counters of each key in this folder, and refuse a second bundle in which a key uses the same "
+            + "counter.",
+        discussion: """
+            The folder is made if it is missing. --require fresh refuses a bundle that the folder has accepted before.
+            """,
+        value: "dir", completion: .directory)
     var state: String?
 
     @Option(
-        help: ArgumentHelp("Check this time stamp with the bundle (capbundle stamp makes one).", valueName: "file"),
+        "Check this time stamp with the bundle (capbundle stamp makes one).", value: "file",
         completion: .file(extensions: ["tsr"]))
     var stamp: String?
 

@@ -91,9 +91,7 @@ struct PushOptionGroup: ParsableArguments {
             valueName: "name"), completion: QueueCompletions.destinations)
     var destinations: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Add the captures to this session.", valueName: "name"),
-        completion: QueueCompletions.sessions)
+    @Option("Add the captures to this session.", value: "name", completion: QueueCompletions.sessions)
     var session: String?
 
     @Flag(help: "Open the session again if it has ended.")
@@ -104,7 +102,7 @@ struct PushOptionGroup: ParsableArguments {
         help: ArgumentHelp("-10 to 10; untried captures of a higher one go first.", valueName: "n"))
     var priority = 0
 
-    @Option(help: ArgumentHelp("Do not send before this time: RFC 3339, or +2h.", valueName: "time"))
+    @Option("Do not send before this time: RFC 3339, or +2h.", value: "time")
     var notBefore: MomentArgument?
 
     @Flag(

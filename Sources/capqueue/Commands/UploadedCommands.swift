@@ -29,7 +29,7 @@ struct MarkUploadedCommand: ParsableCommand {
     var receipt: String
 
     @Option(
-        help: ArgumentHelp("The destination it was sent to, if the capture has several.", valueName: "name"),
+        "The destination it was sent to, if the capture has several.", value: "name",
         completion: QueueCompletions.destinations)
     var dest: String?
 

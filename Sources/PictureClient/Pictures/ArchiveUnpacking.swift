@@ -43,12 +43,9 @@ extension PictureDecoder {
         _ file: FileHandle, named path: FilePath, limits: ArchiveLimits = ArchiveLimits(),
         _ body: (ArchiveEvent) throws(BundleError) -> Void
     ) throws(BundleError) {
-        let size = try native({ .reading(path, $0) }) {
+        try native({ .reading(path, $0) }) {
             let size = try file.status().size
             try file.seekToStart()
-            return size
-        }
-        try native({ .reading(path, $0) }) {
             do {
                 let process = try DecoderProcess(try program(), .archive, input: file)
                 var check = ArchiveCheck(limits: limits, byteLimit: limits.bytes(ofArchive: size))

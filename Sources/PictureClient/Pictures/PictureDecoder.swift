@@ -79,13 +79,12 @@ public final class PictureDecoder: Sendable {
     private func answer(
         of process: DecoderProcess, _ task: PictureRequest.Task, _ bytes: [UInt8], hasAllMemory: Bool
     ) throws(PictureFailure) -> [DecodedPart] {
-        let result = Result { () throws(PictureFailure) in
-            try process.request(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit)
+        defer {
+            if process.isUsable && process.secondsOfWork < Self.secondsOfWork {
+                idle.withLock { $0.append(process) }
+            }
         }
-        if process.isUsable && process.secondsOfWork < Self.secondsOfWork {
-            idle.withLock { $0.append(process) }
-        }
-        return try result.get()
+        return try process.request(task, bytes, hasAllMemory: hasAllMemory, timeLimit: timeLimit)
     }
 }
 

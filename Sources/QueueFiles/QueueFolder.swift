@@ -95,8 +95,7 @@ public struct QueueFolder: Hashable, Sendable {
 
     /// Removes a file of the folder; returns false if there is none, or if it cannot be removed.
     package func remove(_ name: FilePath.Component) -> Bool {
-        guard let home = try? FolderHandle(path) else { return false }
-        return (try? home.removeFile(name)) ?? false
+        (try? FolderHandle(path).removeFile(name)) ?? false
     }
 
     /// Makes the missing folders, private to the user. An existing folder must be private before.

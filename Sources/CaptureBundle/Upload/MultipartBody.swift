@@ -212,10 +212,6 @@ package struct BoundaryScanner {
     }
 
     private static func isHex(_ digits: Span<UInt8>) -> Bool {
-        for index in 0..<digits.count {
-            let digit = digits[index]
-            guard EntryPath.isAlphanumeric(digit), digit <= UInt8(ascii: "f") else { return false }
-        }
-        return true
+        (0..<digits.count).allSatisfy { EntryPath.isAlphanumeric(digits[$0]) && digits[$0] <= UInt8(ascii: "f") }
     }
 }

@@ -236,8 +236,7 @@ struct Salvage {
             var old: FilePath.Component { FilePath.Component("queue.sqlite.damaged").adding("-\(number)") }
             while try home.status(of: old) != nil { number += 1 }
             let isThere = try home.status(of: name) != nil
-            var others: [String] = []
-            for end in ["-wal", "-shm"] where try home.status(of: name.adding(end)) != nil { others.append(end) }
+            let others = try ["-wal", "-shm"].filter { try home.status(of: name.adding($0)) != nil }
             // Some file systems give no second name to the database.
             if !isThere || !others.isEmpty || (try? home.link(DatabaseFile.reading(folder.database), as: old)) == nil {
                 // The database goes first: without it, SQLite cannot apply the old log to another database.

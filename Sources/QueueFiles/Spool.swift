@@ -5,9 +5,7 @@ package import SystemPackage
 
 /// Runs a system call on a file or folder; returns nil if it does not exist.
 package func ifThere<Value>(_ path: FilePath, _ body: () throws -> Value) throws(QueueError) -> Value? {
-    try onFile(path) {
-        do { return try body() } catch let error as NativeError where error.isMissing { return nil }
-    }
+    try onFile(path) { try allowing(\.isMissing, body) }
 }
 
 /// The folders that hold the bundles (Spec/queue.md section 2).
@@ -189,11 +187,9 @@ package struct Spool: Sendable {
     package func open(_ sha256: Digest) throws(QueueError) -> FileHandle? {
         let path = folder.bundlePath(sha256)
         return try onFile(path) {
-            do {
+            try allowing({ $0.isMissing || $0.isLoop }) {
                 let handle = try FileHandle.open(path, FileHandle.existingFile)
                 return try handle.status().kind == .file ? handle : nil
-            } catch let error as NativeError where error.isMissing || error.isLoop {
-                return nil
             }
         }
     }

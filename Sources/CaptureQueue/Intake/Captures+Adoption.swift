@@ -57,8 +57,7 @@ extension UploadQueue.Captures {
         _ path: FilePath, options: PushOptions = PushOptions(), releases: Bool = false,
         deliver: (_ file: String, Result<Pushed, any Error>) throws -> Void
     ) throws -> LeftAlone {
-        let status: FileStatus
-        do throws(NativeError) { status = try FileStatus.of(path) } catch { throw BundleError.reading(path, error) }
+        let status = try native({ .reading(path, $0) }) { try FileStatus.of(path) }
         guard status.kind == .folder else {
             throw QueueError(.inputUnreadable, "is not a folder", of: path, cause: .file)
         }

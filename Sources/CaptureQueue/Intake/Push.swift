@@ -104,12 +104,10 @@ struct Push: Sendable {
 
     /// Writes bytes of a bundle to its copy.
     func write(_ piece: Span<UInt8>, to file: AtomicFile) throws(BundleError) {
-        do throws(NativeError) { try file.handle.write(piece) } catch {
-            var failure = BundleError(
-                .inputOutput, "\(error.call): \(error.text)", file: queue.folder.spool)
-            failure.cause = error.isDiskFull ? .diskFull : nil
-            throw failure
-        }
+        try native({
+            BundleError(
+                .inputOutput, "\($0)", file: queue.folder.spool, cause: $0.isDiskFull ? .diskFull : nil)
+        }) { try file.handle.write(piece) }
     }
 }
 

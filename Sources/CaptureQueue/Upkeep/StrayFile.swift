@@ -135,12 +135,11 @@ extension UploadQueue {
             destinations: record.deliveries.compactMap(\.destination), reference: record.reference,
             order: record.order)
         let path = folder.sidecarPath(record.sha256)
-        do throws(NativeError) {
-            try AtomicFile.write(sidecar.encoded, to: path, mode: 0o600, existing: .refuse)
-        } catch  where error.isExisting {
-            // Another process has written it meanwhile.
-        } catch {
-            throw QueueError.file(path, error)
+        // Another process may have written it meanwhile.
+        _ = try onFile(path) {
+            try allowing(\.isExisting) {
+                try AtomicFile.write(sidecar.encoded, to: path, mode: 0o600, existing: .refuse)
+            }
         }
     }
 }

@@ -97,8 +97,7 @@ struct CheckCommand: ParsableCommand {
                 "SQLite \(sqlite) has a bug that 3.51.3 fixed: no other program may write to the database; look into it with",
                 command: "sqlite3 -readonly \(ShellWord.quote(queue.folder.database))")
         }
-        let status = ExitStatus.worst(result.open.keys.map(\.status))
-        if status != .success { throw status }
+        try ExitStatus.worst(result.open.keys.map(\.status)).require()
     }
 
     /// How many uploads `--remote` asked for, and how many it did not, with the reasons.

@@ -103,8 +103,7 @@ package final class BundleNames: Sendable {
             }
         }
         state.walk = nil
-        guard let folder = state.folder else { return nil }
-        state.folder = nil
+        guard let folder = state.folder.take() else { return nil }
         if state.hasFound { return nil }
         return .failure(
             BundleError(

@@ -61,8 +61,7 @@ final class ContentDecoder {
             if step.produced > 0, !taker(buffer.span.extracting(first: step.produced)) { return false }
             hasEnded = step.outcome == .finished
             // Without a wrapper, zlib stops once before the first block.
-            let wasIdle = isIdle
-            isIdle = step.consumed == 0 && step.produced == 0
+            let wasIdle = exchange(&isIdle, with: step.consumed == 0 && step.produced == 0)
             if isIdle, wasIdle { return used == bytes.count }
         }
         return true

@@ -228,8 +228,8 @@ package final class SendControl: Sendable {
     /// Whether a request may be repeated because a kept connection had ended: once an attempt.
     func mayRepeat() -> Bool {
         state.withLock { state in
-            defer { state.hasRepeated = true }
-            return !state.hasRepeated && state.stop == nil
+            let hasRepeated = exchange(&state.hasRepeated, with: true)
+            return !hasRepeated && state.stop == nil
         }
     }
 

@@ -98,8 +98,7 @@ package struct ChainWalk {
     }
 
     private mutating func closeLink(_ emit: Emit) throws {
-        guard let done = link else { return }
-        link = nil
+        guard let done = link.take() else { return }
         check(done)
         level?.add(done)
         summary?.links += 1
@@ -121,8 +120,7 @@ package struct ChainWalk {
     }
 
     private mutating func closeLevel(_ emit: Emit) throws {
-        guard let done = level else { return }
-        level = nil
+        guard let done = level.take() else { return }
         if let before, before.seq + 1 < done.seq {
             let missing = (before.seq + 1)...(done.seq - 1)
             summary?.missing += missing.count
@@ -146,16 +144,14 @@ package struct ChainWalk {
     }
 
     private mutating func closeRun(_ emit: Emit) throws {
-        if let run { try emit(.run(run)) }
-        run = nil
+        if let run = run.take() { try emit(.run(run)) }
     }
 
     private mutating func closeDevice(_ emit: Emit) throws {
         guard summary != nil else { return }
         try closeLevel(emit)
         try closeRun(emit)
-        if let summary { try emit(.end(summary)) }
-        summary = nil
+        if let summary = summary.take() { try emit(.end(summary)) }
         before = nil
     }
 }

@@ -125,8 +125,7 @@ package final class DepthMapReader {
     }
 
     private func readDeflate(_ rest: inout Span<UInt8>, _ onFloats: (Span<UInt8>) throws -> Void) throws {
-        var output = self.output
-        self.output = []
+        var output = exchange(&self.output, with: [])
         defer { self.output = output }
         let (outcome, consumed, produced) = try inflater.inflate(rest, into: &output)
         rest = rest.extracting(droppingFirst: consumed)

@@ -29,10 +29,7 @@ package final class FolderWalk: Sendable {
 
         /// Takes the next path; nil at the end.
         mutating func removeFirst() -> FilePath? {
-            if let first = root {
-                root = nil
-                return first
-            }
+            if let first = root.take() { return first }
             while var level = levels.popLast() {
                 guard level.next < level.names.count else { continue }
                 let name = level.names.component(at: level.next)

@@ -166,8 +166,7 @@ private final class RedactionObserver: BundleObserver {
     }
 
     private func endEntry() throws(BundleError) {
-        guard let entry = current else { return }
-        current = nil
+        guard let entry = current.take() else { return }
         try writer.end(entry.size)
         if hidesPosition, let words = Unlisted.words(entry.path, bytes) { unlisted.append((entry, words)) }
         bytes = []

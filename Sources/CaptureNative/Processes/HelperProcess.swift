@@ -83,8 +83,7 @@ package final class HelperProcess: Sendable {
     @discardableResult
     package func end() -> Int32? {
         child.withLock { child in
-            guard let number = child else { return nil }
-            child = nil
+            guard let number = child.take() else { return nil }
             var status: Int32 = 0
             // A process that has closed its end is about to exit, and its own exit status is needed for the message.
             var code = unsafe waitpid(number, &status, WNOHANG)

@@ -164,8 +164,7 @@ final class QueueStore: Sendable {
     /// Whether another process has written since the last call (PRAGMA data_version). Our own changes do not count.
     func hasChanged(since version: inout Int) throws -> Bool {
         let now = try read { try Int.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
-        defer { version = now }
-        return version != now
+        return exchange(&version, with: now) != now
     }
 
     /// Waits for the turn to write, and holds it until `body` has returned.

@@ -53,20 +53,10 @@ final class Inbox: Sendable {
     var isTaking: Bool { state.withLock(\.isTaking) }
 
     /// Whether files were taken since the last call.
-    func takeNews() -> Bool {
-        state.withLock { state in
-            defer { state.hasTaken = false }
-            return state.hasTaken
-        }
-    }
+    func takeNews() -> Bool { state.withLock { exchange(&$0.hasTaken, with: false) } }
 
     /// Returns what was found since the last call, one text for each file.
-    func takeTexts() -> [String] {
-        state.withLock { state in
-            defer { state.texts = [] }
-            return state.texts
-        }
-    }
+    func takeTexts() -> [String] { state.withLock { exchange(&$0.texts, with: []) } }
 
     /// Takes what there is on a thread of its own, which calls `onEnd`. It does nothing while that thread works.
     func scan(onEnd: @escaping @Sendable () -> Void) {
@@ -134,18 +124,14 @@ final class Inbox: Sendable {
         let found: [Found]
         do throws(NativeError) { found = try Self.files(in: folder) } catch {
             let fault = error.text
-            let isKnown = state.withLock { state in
-                defer { state.fault = fault }
-                return state.fault == fault
-            }
+            let isKnown = state.withLock { exchange(&$0.fault, with: fault) == fault }
             if !isKnown { report("\(folder): the inbox cannot be read: \(fault)") }
             return []
         }
         let now = MonotonicClock.seconds
         return state.withLock { state in
             state.fault = nil
-            let old = state.refused
-            state.refused = [:]
+            let old = exchange(&state.refused, with: [:])
             return found.compactMap { file in
                 guard let known = old[file.path], known.status == file.status else { return file.path }
                 state.refused[file.path] = known

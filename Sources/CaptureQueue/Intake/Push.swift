@@ -167,8 +167,7 @@ extension UploadQueue {
         }
         func deliverAll() throws {
             let results = group.commit(waiting.map(\.result))
-            let files = waiting.map(\.file)
-            waiting = []
+            let files = exchange(&waiting, with: []).map(\.file)
             for (file, result) in zip(files, results) { try deliver(file, result) }
         }
         try OrderedWork.run(

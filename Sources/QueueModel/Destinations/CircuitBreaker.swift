@@ -179,8 +179,8 @@ package struct CircuitBreaker: Hashable, Sendable {
     private mutating func doubts(_ refusal: Refusal) -> Bool {
         if isRefusing || refusal == .ofDestination { return false }
         if refusal == .ofCapture { return true }
-        defer { isDoubted = true }
-        return block == nil && !isDoubted
+        let wasDoubted = exchange(&isDoubted, with: true)
+        return block == nil && !wasDoubted
     }
 
     private func isParked(_ outcome: SendOutcome) -> Bool {
@@ -335,8 +335,7 @@ package struct CircuitBreaker: Hashable, Sendable {
         // Each trial uses another capture, and the block stays the same.
         same.capture = nil
         let word = Change.blocked(same)
-        defer { told = word }
-        return told == word && found.reason != .wait ? nil : .blocked(new)
+        return exchange(&told, with: word) == word && found.reason != .wait ? nil : .blocked(new)
     }
 }
 

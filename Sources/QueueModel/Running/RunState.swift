@@ -49,8 +49,7 @@ package struct RunState: Sendable {
 
     /// The run begins, perhaps once more: what was asked of it and what it has done stay, and the rest is new.
     package mutating func starts() {
-        let before = self
-        self = RunState()
+        let before = exchange(&self, with: RunState())
         (stop, fault, result, failed) = (before.stop, before.fault, before.result, before.failed)
     }
 
@@ -63,10 +62,7 @@ package struct RunState: Sendable {
     package mutating func ends() { isEnding = true }
 
     /// - Returns: whether that is new.
-    package mutating func pauseIs(_ isPaused: Bool) -> Bool {
-        defer { self.isPaused = isPaused }
-        return self.isPaused != isPaused
-    }
+    package mutating func pauseIs(_ isPaused: Bool) -> Bool { exchange(&self.isPaused, with: isPaused) != isPaused }
 
     /// An event is reported, and counts for the result.
     package mutating func reported(_ event: QueueEvent) {
@@ -87,10 +83,7 @@ package struct RunState: Sendable {
     package mutating func moved() { hasMoved = true }
 
     /// - Returns: whether something moved since the last call.
-    package mutating func takeMoved() -> Bool {
-        defer { hasMoved = false }
-        return hasMoved
-    }
+    package mutating func takeMoved() -> Bool { exchange(&hasMoved, with: false) }
 
     // MARK: - Destinations
 

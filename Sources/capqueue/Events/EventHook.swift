@@ -78,10 +78,7 @@ final class EventHook: Sendable {
                     return state.isEnding ? .some(nil) : nil
                 }
             }
-            let dropped = state.withLock { state in
-                defer { state.dropped = 0 }
-                return state.dropped
-            }
+            let dropped = state.withLock { exchange(&$0.dropped, with: 0) }
             if dropped > 0 {
                 warnOfSkipped(dropped, state.withLock(\.isStopped) ? "the run was to end" : "the command is too slow")
             }

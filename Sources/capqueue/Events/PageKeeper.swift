@@ -72,10 +72,7 @@ final class PageKeeper: Sendable {
         var seen: QueueStatus?
         var hasFailed = false
         while true {
-            let (isDirty, isLast) = state.withLock { state in
-                defer { state.isDirty = false }
-                return (state.isDirty, state.isEnding)
-            }
+            let (isDirty, isLast) = state.withLock { (exchange(&$0.isDirty, with: false), $0.isEnding) }
             let status = try? queue.status()
             if isDirty || isLast || hasFailed || status?.changes(from: seen) ?? true {
                 do {

@@ -93,10 +93,8 @@ final class TarUnpacker {
         Channel.send(AnswerPart(.archiveFile, bytes))
         var piece = [UInt8](repeating: 0, count: PictureLimits.pieceBytes)
         var sent = 0
-        while true {
-            let count = unsafe calls.read_data(archive, &piece, piece.count)
-            guard count >= 0 else { throw damage }
-            if count == 0 { break }
+        while case let count = unsafe calls.read_data(archive, &piece, piece.count), count != 0 {
+            guard count > 0 else { throw damage }
             sent += count
             Channel.send(AnswerPart(.archiveBytes, Array(piece[..<count])))
         }

@@ -76,11 +76,10 @@ extension Spool {
             let hasher = try SHA256Hasher()
             handle.expectReading()
             var buffer = [UInt8](repeating: 0, count: 1 << 18)
-            while true {
-                let count = try handle.readSome(into: &buffer)
-                if count == 0 { return Digest(bytes: try hasher.finish()) }
+            while case let count = try handle.readSome(into: &buffer), count > 0 {
                 try hasher.update(buffer.span.extracting(first: count))
             }
+            return Digest(bytes: try hasher.finish())
         }
     }
 }

@@ -127,9 +127,7 @@ package final class OutputTarget {
     private func copyToStandardOutput() throws(NativeError) {
         try handle.seekToStart()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = try handle.readSome(into: &buffer)
-            if count == 0 { return }
+        while case let count = try handle.readSome(into: &buffer), count > 0 {
             try FileHandle.standardOutput.write(buffer.span.extracting(first: count))
         }
     }

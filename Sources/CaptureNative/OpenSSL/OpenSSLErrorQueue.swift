@@ -6,11 +6,7 @@ enum OpenSSLErrorQueue {
     /// Empties the queue and returns its newest entry as an error.
     static func drain(_ call: String) -> NativeError {
         var newest: UInt = 0
-        while true {
-            let code = ERR_get_error()
-            if code == 0 { break }
-            newest = code
-        }
+        while case let code = ERR_get_error(), code != 0 { newest = code }
         let text = unsafe ERR_reason_error_string(newest).map { unsafe String(cString: $0) } ?? "no reason given"
         return NativeError(origin: .openSSL, call: call, code: capture_error_reason(newest), text: text)
     }
@@ -18,9 +14,7 @@ enum OpenSSLErrorQueue {
     /// Empties the queue after a call that refused its input. Throws if the call failed because memory ran out, since
     /// then the input was not refused.
     static func drainRefusal(_ call: String) throws(NativeError) {
-        while true {
-            let code = ERR_get_error()
-            if code == 0 { return }
+        while case let code = ERR_get_error(), code != 0 {
             guard capture_error_reason(code) != capture_error_out_of_memory else {
                 _ = drain(call)
                 throw NativeError(
@@ -34,11 +28,10 @@ enum OpenSSLErrorQueue {
     static func drainEntries() -> [(reason: Int32, details: String)] {
         var entries: [(reason: Int32, details: String)] = []
         var details: UnsafePointer<CChar>?
-        while true {
-            let code = unsafe ERR_get_error_all(nil, nil, nil, &details, nil)
-            if code == 0 { return entries }
+        while case let code = unsafe ERR_get_error_all(nil, nil, nil, &details, nil), code != 0 {
             unsafe entries.append((capture_error_reason(code), details.map { unsafe String(cString: $0) } ?? ""))
         }
+        return entries
     }
 
     static func require(_ condition: Bool, _ call: String) throws(NativeError) {

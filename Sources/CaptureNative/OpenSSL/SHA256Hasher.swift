@@ -69,9 +69,7 @@ package enum MD5 {
         try OpenSSLErrorQueue.require(unsafe EVP_DigestInit_ex(context, EVP_md5(), nil) == 1, "EVP_DigestInit_ex")
         try handle.seekToStart()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        while true {
-            let count = try handle.readSome(into: &buffer)
-            if count == 0 { break }
+        while case let count = try handle.readSome(into: &buffer), count > 0 {
             try OpenSSLErrorQueue.require(unsafe EVP_DigestUpdate(context, buffer, count) == 1, "EVP_DigestUpdate")
         }
         var digest = [UInt8](repeating: 0, count: 16)

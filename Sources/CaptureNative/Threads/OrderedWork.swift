@@ -61,15 +61,10 @@ package enum OrderedWork {
         defer { line.stop() }
         if started.isEmpty {
             // If no thread could be started, do the work here, one input at a time.
-            while let input = next() {
-                guard try deliver([work(input)]) else { return }
-            }
+            while let input = next(), try deliver([work(input)]) {}
             return
         }
-        while true {
-            let results = line.take(group)
-            guard !results.isEmpty, try deliver(results) else { return }
-        }
+        while case let results = line.take(group), !results.isEmpty, try deliver(results) {}
     }
 }
 

@@ -51,9 +51,7 @@ enum ReadOnlyDatabase {
         try onFile(target) {
             let to = try FileHandle.open(target, FileHandle.newFile, mode: 0o600)
             var copied = 0
-            while true {
-                let piece = try from.read(1 << 18, at: copied)
-                if piece.isEmpty { return }
+            while case let piece = try from.read(1 << 18, at: copied), !piece.isEmpty {
                 try to.write(piece)
                 copied += piece.count
             }

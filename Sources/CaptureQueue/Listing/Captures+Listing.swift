@@ -141,11 +141,10 @@ extension Database {
                 self, "WHERE \(condition.isEmpty ? "1" : condition) AND seq < ? ORDER BY seq DESC LIMIT ?",
                 arguments + [before, limit])
         }
-        var merged: [CaptureRecord] = []
-        for state in filter.states {
+        let merged = try filter.states.flatMap { state in
             var one = filter
             one.states = [state]
-            merged += try captures(one, before: before, limit: limit)
+            return try captures(one, before: before, limit: limit)
         }
         return Array(merged.sorted { $0.sequence > $1.sequence }.prefix(limit))
     }

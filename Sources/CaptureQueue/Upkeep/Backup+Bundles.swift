@@ -92,10 +92,8 @@ extension Backup {
         let file = try spool.openIncoming()
         source.expectReading()
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
-        var isOver = file.handle.clone(source)
-        while !isOver {
-            let count = try onFile(path) { try source.readSome(into: &buffer) }
-            isOver = count == 0
+        if file.handle.clone(source) { return file }
+        while case let count = try onFile(path, { try source.readSome(into: &buffer) }), count > 0 {
             try onFile(target.incoming) { try file.handle.write(buffer.span.extracting(first: count)) }
         }
         return file

@@ -294,9 +294,7 @@ package final class FolderTransport: UploadTransport {
         let comparison = try ExpectedBytesCheck(expected)
         var buffer = [UInt8](repeating: 0, count: 1 << 18)
         var sum = 0
-        while true {
-            let count = try source.readSome(into: &buffer)
-            if count == 0 { return try comparison.agrees() }
+        while case let count = try source.readSome(into: &buffer), count > 0 {
             // Only what is copied counts for the rate.
             if let control, target == nil ? control.stopped != nil : !control.waitForTurn(count) { return nil }
             try comparison.update(buffer.span.extracting(first: count))
@@ -305,5 +303,6 @@ package final class FolderTransport: UploadTransport {
             // Reading back is not sending.
             if target != nil { control?.sent(sum) }
         }
+        return try comparison.agrees()
     }
 }

@@ -231,10 +231,8 @@ extension PackCommand {
 
     /// The names of all captures. They are read before any work, so that clashes between them are found first.
     private func allNames() throws -> [Result<FilePath, BundleError>] {
-        guard self.list.from0 else { return names.map { .success(FilePath($0)) } }
-        let list = NameList()
-        var names: [Result<FilePath, BundleError>] = []
-        while let name = list.next() { names.append(name.map { FilePath($0) }) }
+        guard list.from0 else { return names.map { .success(FilePath($0)) } }
+        let names = AnyIterator(NameList().next).map { name in name.map { FilePath($0) } }
         if names.isEmpty { throw NameOptions.noNames }
         return names
     }

@@ -96,11 +96,7 @@ final class BodyReader: ByteStream {
             try scanner.scan(data.span) { note($0) }
         }
         // A malformed manifest ends the reading: the reader of the bundle reports it and reads nothing after it.
-        do {
-            self.manifest = try Manifest.decode(manifest)
-        } catch {
-            guard error.verdict != nil else { throw error }
-        }
+        self.manifest = try allowingFaults { () throws(BundleError) in try Manifest.decode(manifest) }
     }
 
     private func note(_ match: [UInt8]) {

@@ -15,11 +15,8 @@ struct DepthCommand: ParsableCommand {
             trust is not checked. The command prints statistics, and the analysis by which a RealityCam server tells \
             a real scene from a photographed screen, so that you know the server's answer before the upload. Exit \
             codes: 0, 1 or 2 as for "capbundle verify"; the analysis does not change them.
-
-            Example:
-              capbundle depth cap.bundle
-              capbundle depth cap.bundle --beside --image cap.png
-            """)
+            """,
+        example: ["capbundle depth cap.bundle", "capbundle depth cap.bundle --beside --image cap.png"])
 
     @Argument(help: "The bundle, - for one from standard input, or a raw capture.", completion: .file())
     var file: String

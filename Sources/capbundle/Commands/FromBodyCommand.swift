@@ -11,10 +11,8 @@ struct FromBodyCommand: ParsableCommand {
         discussion: """
             Does in one pass what a receiving server does. Writes the bundle only if the body, the contents and the \
             signature are valid. The exit codes are those of "capbundle verify"; with 0, 3 and 4 the bundle was written.
-
-            Example:
-              capbundle from-body body -o cap.bundle
-            """)
+            """,
+        example: ["capbundle from-body body -o cap.bundle"])
 
     @Argument(help: "The upload body, or - for standard input.", completion: .file())
     var body: String

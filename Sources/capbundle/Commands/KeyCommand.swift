@@ -8,11 +8,7 @@ struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
         abstract: "Make, show and recover the device key, and change its passphrase.",
-        discussion: """
-            Example:
-              capbundle key new
-              capbundle key public > my-rig.pem
-            """,
+        example: ["capbundle key new", "capbundle key public > my-rig.pem"],
         subcommands: [New.self, Show.self, Public.self, Passwd.self, Recover.self])
 
     struct New: ParsableCommand {
@@ -22,10 +18,8 @@ struct KeyCommand: ParsableCommand {
             usage: "capbundle key new [options]",
             discussion: """
                 Prints the key id. To trust the key, run "capbundle trust add" on each machine that verifies bundles.
-
-                Example:
-                  capbundle key new --passphrase-file secret.txt
-                """)
+                """,
+            example: ["capbundle key new --passphrase-file secret.txt"])
 
         @OptionGroup var key: KeyOptions
         @OptionGroup var passphrase: PassphraseOptions
@@ -64,12 +58,8 @@ struct KeyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Print the key id and the counter.",
-            discussion: """
-                Needs no passphrase.
-
-                Example:
-                  capbundle key show
-                """)
+            discussion: "Needs no passphrase.",
+            example: ["capbundle key show"])
 
         @OptionGroup var key: KeyOptions
         @OptionGroup var format: JSONOption
@@ -107,11 +97,8 @@ struct KeyCommand: ParsableCommand {
             discussion: """
                 Others need the public key to trust the device. Needs no passphrase. The kid of a JSON Web Key is the \
                 key id.
-
-                Example:
-                  capbundle key public > my-rig.pem
-                  capbundle key public --format jwk
-                """)
+                """,
+            example: ["capbundle key public > my-rig.pem", "capbundle key public --format jwk"])
 
         enum Format: String, ExpressibleByArgument, CaseIterable { case pem, jwk }
 

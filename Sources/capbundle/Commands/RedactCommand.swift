@@ -18,10 +18,8 @@ struct RedactCommand: ParsableCommand {
             Withholds location.json only if the photo has nothing but a short list of EXIF fields and no other \
             entry can tell the position; --keep-photo-location overrides this. "capbundle pack --rewrite-photo" \
             writes such a photo.
-
-            Example:
-              capbundle redact cap.bundle --withhold location.json -o public.bundle
-            """)
+            """,
+        example: ["capbundle redact cap.bundle --withhold location.json -o public.bundle"])
 
     @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String

@@ -11,10 +11,8 @@ struct ShowCommand: ParsableCommand {
         discussion: """
             Shows what a bundle claims, and whether its contents and signature are valid; does not check trust. Of a \
             damaged bundle, it prints as much as can be read. Exit codes: 0, 1 or 2 as for "capbundle verify".
-
-            Example:
-              capbundle show cap.bundle
             """,
+        example: ["capbundle show cap.bundle"],
         aliases: ["inspect"])
 
     @Argument(help: "The bundle, or - for standard input.", completion: .file())

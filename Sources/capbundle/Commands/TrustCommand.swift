@@ -10,11 +10,8 @@ struct TrustCommand: ParsableCommand {
         abstract: "Add, list, change and revoke the devices and time stamping authorities that you trust.",
         discussion: """
             To forget a device, delete its line in the trust file. "trust revoke" refuses all that it ever signed.
-
-            Example:
-              capbundle trust add my-rig my-rig.pem
-              capbundle trust list
             """,
+        example: ["capbundle trust add my-rig my-rig.pem", "capbundle trust list"],
         subcommands: [Add.self, List.self, Set.self, Revoke.self])
 
     struct Add: ParsableCommand {
@@ -30,11 +27,8 @@ struct TrustCommand: ParsableCommand {
                 Before you rely on the key, compare the key id that this command prints with what "capbundle key show" \
                 prints on the device. With --from, nothing but this comparison shows whose key it is. With --tsa, \
                 compare the printed SHA-256 of the certificate with what the authority publishes.
-
-                Example:
-                  capbundle trust add my-rig my-rig.pem
-                  capbundle trust add my-rig --from cap.bundle
-                """)
+                """,
+            example: ["capbundle trust add my-rig my-rig.pem", "capbundle trust add my-rig --from cap.bundle"])
 
         @Argument(help: "A name for the device or authority: letters, digits and ._@+-")
         var name: String
@@ -135,10 +129,7 @@ struct TrustCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List the devices and authorities in the trust file.",
-            discussion: """
-                Example:
-                  capbundle trust list
-                """,
+            example: ["capbundle trust list"],
             aliases: ["ls"])
 
         @OptionGroup var trust: TrustOptions
@@ -177,11 +168,8 @@ struct TrustCommand: ParsableCommand {
                 bundle that the key signed. This includes old bundles, because anyone with the key can choose the time \
                 in a bundle. With --since TIME, bundles stay acceptable whose time stamp shows that they were signed \
                 before TIME (capbundle verify --stamps).
-
-                Example:
-                  capbundle trust revoke my-rig
-                  capbundle trust revoke my-rig --since 2026-05-01
-                """)
+                """,
+            example: ["capbundle trust revoke my-rig", "capbundle trust revoke my-rig --since 2026-05-01"])
 
         @Argument(help: "The name of the device or authority in the trust file.")
         var name: String

@@ -25,12 +25,8 @@ struct AdoptCommand: ParsableCommand {
             destinations and the time before which it is not sent, whatever the options say. It is held, unless \
             --release is given, because that queue may have sent or cancelled it. Once it is released, the destination \
             is asked for it before it is sent.
-
-            Example:
-              capqueue adopt captures/
-              capqueue adopt /media/card --pack
-              capqueue adopt old-queue/spool
-            """)
+            """,
+        example: ["capqueue adopt captures/", "capqueue adopt /media/card --pack", "capqueue adopt old-queue/spool"])
 
     @Argument(help: ArgumentHelp("The folder to search for bundles.", valueName: "dir"), completion: .directory)
     var path: String

@@ -15,11 +15,8 @@ struct BackupCommand: ParsableCommand {
             those that the queue deleted are deleted there too. Until the new backup is complete, the folder has the \
             earlier one. list, show, get and check read a backup with --queue FOLDER; nothing is sent from it before \
             capqueue restore.
-
-            Example:
-              capqueue backup /mnt/disk/queue
-              capqueue check --queue /mnt/disk/queue --read-data
-            """)
+            """,
+        example: ["capqueue backup /mnt/disk/queue", "capqueue check --queue /mnt/disk/queue --read-data"])
 
     @Argument(help: ArgumentHelp("The folder of the backup.", valueName: "folder"), completion: .directory)
     var folder: String
@@ -60,11 +57,8 @@ struct RestoreBackupCommand: ParsableCommand {
             stays cancelled. Destinations are asked whether they have what was not delivered at the time of the backup, \
             before it is sent. What was cancelled or held after the backup waits again: pause the queue before the next \
             run, and look through it.
-
-            Example:
-              cp -a --reflink=auto /mnt/disk/queue /data/queue
-              capqueue restore --queue /data/queue
-            """)
+            """,
+        example: ["cp -a --reflink=auto /mnt/disk/queue /data/queue", "capqueue restore --queue /data/queue"])
 
     @OptionGroup var queue: QueueOptions
 

@@ -99,26 +99,25 @@ extension ChangeCommand {
 extension CommandConfiguration {
     /// The configuration of a command that changes captures.
     ///
-    /// - Parameter usage: a further form of its arguments.
-    fileprivate init(_ change: UserChange, _ abstract: String, usage: String? = nil, discussion: String) {
+    /// - Parameters:
+    ///   - usage: a further form of its arguments.
+    ///   - note: what more the help says about the changes.
+    fileprivate init(
+        _ change: UserChange, _ abstract: String, usage: String? = nil, note: String? = nil, example: [String]
+    ) {
         let forms = ["ID... [options]", usage, "--state STATE | --session NAME | --dest NAME | --all"]
         self.init(
             commandName: change.rawValue, abstract: abstract,
             usage: forms.compactMap(\.self).map { "capqueue \(change.rawValue) \($0)" }.joined(separator: "\n"),
-            discussion: discussion)
+            discussion: ["Prints the ids that are changed.", note].compactMap(\.self).joined(separator: " "),
+            example: example)
     }
 }
 
 struct HoldCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .hold, "Keep captures from being sent until they are released.",
-        discussion: """
-            Prints the ids that are changed.
-
-            Example:
-              capqueue hold 38ca8c35
-              capqueue hold --session monday
-            """)
+        example: ["capqueue hold 38ca8c35", "capqueue hold --session monday"])
 
     @OptionGroup var options: ChangeOptionGroup
 
@@ -128,12 +127,7 @@ struct HoldCommand: ChangeCommand {
 struct ReleaseCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .release, "Let held captures be sent.",
-        discussion: """
-            Prints the ids that are changed.
-
-            Example:
-              capqueue release --all
-            """)
+        example: ["capqueue release --all"])
 
     @OptionGroup var options: ChangeOptionGroup
 
@@ -143,13 +137,8 @@ struct ReleaseCommand: ChangeCommand {
 struct CancelCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .cancel, "Stop sending captures; their bytes stay until prune --cancelled.",
-        discussion: """
-            Prints the ids that are changed. "capqueue retry" undoes this until the bytes are deleted.
-
-            Example:
-              capqueue cancel 38ca8c35
-              capqueue list --session monday | cut -d' ' -f1 | capqueue cancel -
-            """)
+        note: "\"capqueue retry\" undoes this until the bytes are deleted.",
+        example: ["capqueue cancel 38ca8c35", "capqueue list --session monday | cut -d' ' -f1 | capqueue cancel -"])
 
     @OptionGroup var options: ChangeOptionGroup
 
@@ -160,12 +149,8 @@ struct RetryCommand: ChangeCommand {
     static let configuration = CommandConfiguration(
         .retry, "Try again to send captures that failed, were cancelled or met a conflict.",
         usage: "--failed [options]",
-        discussion: """
-            Prints the ids that are changed. Each capture gets all its attempts again. Uploaded captures are not sent again.
-
-            Example:
-              capqueue retry --failed
-            """)
+        note: "Each capture gets all its attempts again. Uploaded captures are not sent again.",
+        example: ["capqueue retry --failed"])
 
     @Flag(help: "All captures that failed for good or met a conflict.")
     var failed = false

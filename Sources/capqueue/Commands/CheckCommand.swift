@@ -166,11 +166,8 @@ struct SalvageCommand: ParsableCommand {
             indexes are damaged, they are built again, and nothing else changes. Otherwise all bundles in the spool \
             are verified and added to a new database. They are held, unless --release is given, because the new \
             database does not say which of them were cancelled or uploaded. Prints the ids.
-
-            Example:
-              capqueue salvage
-              capqueue salvage --release
-            """)
+            """,
+        example: ["capqueue salvage", "capqueue salvage --release"])
 
     @Flag(help: "Do not hold the captures that are found: send them.")
     var release = false

@@ -8,12 +8,8 @@ extension DestinationCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename",
             abstract: "Give a destination another name.",
-            discussion: """
-                Captures that were pushed for it are still sent to it.
-
-                Example:
-                  capqueue dest rename nas attic
-                """)
+            discussion: "Captures that were pushed for it are still sent to it.",
+            example: ["capqueue dest rename nas attic"])
 
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
@@ -34,10 +30,8 @@ extension DestinationCommand {
                 Captures that wait are still sent to it. With --to they move to another destination, unless the \
                 retired one may have received them already. If it was the default, the --to destination becomes the \
                 default, or else the oldest one.
-
-                Example:
-                  capqueue dest retire nas --to attic
-                """)
+                """,
+            example: ["capqueue dest retire nas --to attic"])
 
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String

@@ -90,10 +90,8 @@ struct DestinationCommand: ParsableCommand {
             discussion: """
                 An empty value removes a setting. --path of a folder destination is for a disk that is mounted elsewhere: \
                 the new path must have the file .capqueue-destination that dest add wrote. A block on the destination is lifted, so that it is tried at once.
-
-                Example:
-                  capqueue dest set office --token-file /etc/capqueue/token --jitter ''
-                """)
+                """,
+            example: ["capqueue dest set office --token-file /etc/capqueue/token --jitter ''"])
 
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
@@ -127,10 +125,8 @@ struct DestinationCommand: ParsableCommand {
             abstract: "Test whether a destination can be used, without sending a capture.",
             discussion: """
                 Exit codes: 0 usable, 15 unreachable (such as no network), 78 misconfigured (credentials, URL, TLS).
-
-                Example:
-                  capqueue dest test office
-                """)
+                """,
+            example: ["capqueue dest test office"])
 
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
@@ -176,10 +172,7 @@ struct DestinationCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List destinations.",
-            discussion: """
-                Example:
-                  capqueue dest list
-                """,
+            example: ["capqueue dest list"],
             aliases: ["ls"])
 
         @OptionGroup var format: JSONOption
@@ -206,10 +199,7 @@ struct DestinationCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Print a destination's settings.",
-            discussion: """
-                Example:
-                  capqueue dest show nas
-                """,
+            example: ["capqueue dest show nas"],
             aliases: ["inspect"])
 
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
@@ -241,10 +231,7 @@ struct DestinationCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove",
             abstract: "Remove a destination that no capture refers to.",
-            discussion: """
-                Example:
-                  capqueue dest remove nas
-                """)
+            example: ["capqueue dest remove nas"])
 
         @Argument(help: "Its name.", completion: QueueCompletions.destinations)
         var name: String
@@ -258,12 +245,8 @@ struct DestinationCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "default",
             abstract: "Print or set the destination of captures that are pushed without --dest.",
-            discussion: """
-                Captures that were pushed before keep their destination.
-
-                Example:
-                  capqueue dest default nas
-                """)
+            discussion: "Captures that were pushed before keep their destination.",
+            example: ["capqueue dest default nas"])
 
         @Argument(help: "The new default.", completion: QueueCompletions.destinations)
         var name: String?

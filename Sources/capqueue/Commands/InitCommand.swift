@@ -11,10 +11,8 @@ struct InitCommand: ParsableCommand {
             In a folder that --queue or CAPQUEUE_DIR names, only init, dest add and config make a queue. So a push cannot \
             fill an empty folder while the disk of the queue is not mounted. The queue in the default place is made by \
             the first push.
-
-            Example:
-              capqueue init --queue /data/queue
-            """)
+            """,
+        example: ["capqueue init --queue /data/queue"])
 
     @OptionGroup var queue: QueueOptions
 

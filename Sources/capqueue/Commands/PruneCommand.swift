@@ -17,12 +17,8 @@ struct PruneCommand: ManyNamesCommand {
             and since the bytes were stored (capqueue config retention). Bundles of which only the photo was uploaded \
             stay, unless --accept-parts is given, and so do bundles whose copy in a folder may be lost; cancelled bundles are deleted only with --cancelled. The queue keeps \
             states, hashes and receipts. Prints the ids.
-
-            Example:
-              capqueue prune --dry-run
-              capqueue prune --older-than 1d
-              capqueue prune --cancelled
-            """)
+            """,
+        example: ["capqueue prune --dry-run", "capqueue prune --older-than 1d", "capqueue prune --cancelled"])
 
     @Option(
         "Delete bundles that were uploaded longer ago than this.", discussion: "Default: capqueue config retention.",

@@ -14,11 +14,8 @@ struct ReportCommand: ParsableCommand {
             the next command, and has a card for each capture: its state, why it failed, where it was uploaded. It \
             shows the newest captures, and also those that failed or are held: of both kinds at most --limit. To \
             keep a page up to date while a run sends: capqueue run --watch --page FILE.
-
-            Example:
-              capqueue report -o queue.html
-              capqueue report --limit 50 > queue.html
-            """)
+            """,
+        example: ["capqueue report -o queue.html", "capqueue report --limit 50 > queue.html"])
 
     @Option(
         name: [.short, .long],

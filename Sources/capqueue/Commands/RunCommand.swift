@@ -190,13 +190,8 @@ struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
         abstract: "Start no more transfers until resume.",
-        discussion: """
-            The pause also applies to later runs. Transfers under way continue, unless --now is given.
-
-            Example:
-              capqueue pause --now
-              capqueue pause --dest office
-            """)
+        discussion: "The pause also applies to later runs. Transfers under way continue, unless --now is given.",
+        example: ["capqueue pause --now", "capqueue pause --dest office"])
 
     @Flag(help: "Also stop the transfers under way; no attempt is counted for them.")
     var now = false
@@ -223,11 +218,7 @@ struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
         abstract: "Resume sending, and try blocked destinations at once.",
-        discussion: """
-            Example:
-              capqueue resume
-              capqueue resume --dest office
-            """)
+        example: ["capqueue resume", "capqueue resume --dest office"])
 
     @Option("Only this destination.", value: "name", completion: QueueCompletions.destinations)
     var dest: String?

@@ -8,23 +8,15 @@ struct SessionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session",
         abstract: "End a session of captures, or list sessions.",
-        discussion: """
-            A session is opened by "capqueue push --session NAME".
-
-            Example:
-              capqueue session end monday
-              capqueue session list
-            """,
+        discussion: "A session is opened by \"capqueue push --session NAME\".",
+        example: ["capqueue session end monday", "capqueue session list"],
         subcommands: [End.self, List.self])
 
     struct End: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "end",
             abstract: "End a session: it takes no more captures, and is due once all of them have landed.",
-            discussion: """
-                Example:
-                  capqueue session end monday
-                """)
+            example: ["capqueue session end monday"])
 
         @Argument(help: "The session's name.", completion: QueueCompletions.sessions)
         var name: String
@@ -51,10 +43,7 @@ struct SessionCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: "List sessions, and how many of their captures have landed.",
-            discussion: """
-                Example:
-                  capqueue session list
-                """,
+            example: ["capqueue session list"],
             aliases: ["ls"])
 
         @OptionGroup var format: JSONOption

@@ -9,11 +9,7 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Print all that the queue knows about a capture.",
-        discussion: """
-            Example:
-              capqueue show 38ca8c35
-              capqueue show --json 38ca8c35
-            """,
+        example: ["capqueue show 38ca8c35", "capqueue show --json 38ca8c35"],
         aliases: ["inspect"])
 
     @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
@@ -36,10 +32,7 @@ struct HistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "Print what happened to a capture: changes of its state, and attempts.",
-        discussion: """
-            Example:
-              capqueue history 38ca8c35
-            """)
+        example: ["capqueue history 38ca8c35"])
 
     @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String
@@ -60,13 +53,8 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Write a bundle to a file, after comparing its bytes with its hash.",
-        discussion: """
-            If the queue has deleted the bundle, it is fetched from a destination of kind folder, put or s3.
-
-            Example:
-              capqueue get 38ca8c35 -o cap.bundle
-              capqueue get 38ca8c35 -o - | capbundle verify -
-            """)
+        discussion: "If the queue has deleted the bundle, it is fetched from a destination of kind folder, put or s3.",
+        example: ["capqueue get 38ca8c35 -o cap.bundle", "capqueue get 38ca8c35 -o - | capbundle verify -"])
 
     @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String

@@ -17,11 +17,8 @@ struct WaitCommand: ManyNamesCommand {
             Sends nothing itself. Prints each id with its final state; --all leaves out captures that were completed \
             or cancelled before. Exit codes: 0 all are completed or cancelled, 14 a capture failed for good, 15 the \
             timeout has passed.
-
-            Example:
-              id=$(capqueue push cap.bundle) && capqueue wait $id --timeout 5m
-              capqueue wait --session monday
-            """)
+            """,
+        example: ["id=$(capqueue push cap.bundle) && capqueue wait $id --timeout 5m", "capqueue wait --session monday"])
 
     @Argument(
         help: ArgumentHelp("Ids, or the beginnings of ids; - reads them from standard input.", valueName: "id"),

@@ -56,7 +56,7 @@ final class DestinationWorker {
         if next == nil || MonotonicClock.seconds - lookedAround > 1 {
             lookedAround = MonotonicClock.seconds
             writer.pauses(lane)
-            let hasAsked = try owner.alone(with: destination) { try poll(now) || reportSession(now) }
+            let hasAsked = try owner.alone(with: destination) { try poll(now) || reportSession() }
             if hasAsked == true { return .worked }
             isOtherAsking = hasAsked == nil
         }
@@ -219,8 +219,8 @@ final class DestinationWorker {
         }
     }
 
-    private func reportSession(_ now: Int) throws -> Bool {
-        guard let marker = try outbox.claim(for: destination, at: now) else { return false }
+    private func reportSession() throws -> Bool {
+        guard let marker = try outbox.claim(for: destination, at: owner.dueUntil) else { return false }
         let result = owner.transferring(nil, to: destination) { control in
             Result { try transport.notify(marker.session, key: marker.key, body: marker.body, control) }.mapError {
                 SendOutcome.of($0, control)

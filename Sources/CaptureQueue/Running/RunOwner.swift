@@ -91,6 +91,9 @@ final class RunOwner: Sendable {
         return RunTime(wall: wall, recordTime: wall + lead)
     }
     var dueBefore: Int? { held.withLock(\.start.dueBefore) }
+    /// Until when an end of a session must be due to be reported. A run for what is due now reports each once, even if storing
+    /// its answer takes longer than the wait before the next try.
+    var dueUntil: Int { min(now, dueBefore ?? .max) }
 
     /// Reports an event: one at a time, with times that never go back.
     func report(_ event: QueueEvent) {

@@ -233,7 +233,7 @@ final class RunSupervisor {
             let standing = owner.breaker(of: threads.destination)
             guard !standing.isPaused, standing.block == nil else { continue }
             // All destinations must be notified of a session that has just become due, whichever thread finished it.
-            if try SessionOutbox(queue: queue).isDue(for: threads.destination, at: owner.now) {
+            if try SessionOutbox(queue: queue).isDue(for: threads.destination, at: owner.dueUntil) {
                 isToldAll = false
                 threads.wake()
             }

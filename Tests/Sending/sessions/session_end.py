@@ -8,6 +8,7 @@ from Kit.outcomes import IS_LONG, every, expect, long
 from Kit.rigs import PHOTO
 from Kit.sending import AT_ONCE, wait_until
 from Kit.servers.scripted import Reply, Scripted, in_json
+from Kit.tracing import require_strace, strace
 
 
 class Store(Scripted):
@@ -226,6 +227,22 @@ def late_pushes(bench):
         expect(keys[0] != keys[1], "the same key for another end")
 
 
+@long
+def slow_disk(bench):
+    """A run that sends what is due now tries an end once, also if it takes longer to store the answer than to wait."""
+    require_strace()
+    with Store() as server:
+        rig = rig_to(bench, server, bundles=bench.stock[:1])
+        rig.send(code=0)
+        end(rig)
+        server.says = [Reply(500)] * 4
+        slow = strace("--seccomp-bpf", "-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_exit=1200000")
+        rig.run("run", "--once", prefix=slow, seconds=60).must(15, about="run --once")
+        expect(len(server.ends) == 1, f"told {len(server.ends)} times")
+        rig.send(code=15)
+        expect(len(server.ends) == 2, "the next run does not tell it")
+
+
 def portal(bench):
     """A login page with the status of a success does not confirm it: the end is reported again, under the same key."""
     with Store() as server:
@@ -294,6 +311,7 @@ TESTS = [
     ("not before the end, nor before the last member", not_before),
     ("lost and refused answers: the same key until a yes", lost_answers),
     ("a server that asks to wait with the end", asked_to_wait),
+    ("a run for what is due now tries an end once", slow_disk),
     ("a login page does not confirm the end of a session", portal),
     ("kill -9 between the answer and the commit", killed),
     ("--incomplete", incomplete),

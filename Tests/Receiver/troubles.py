@@ -72,7 +72,6 @@ def changed(path, data):
 
 HARMS = {
     "the spool is away": (hidden("queue/spool"), "queue/spool"),
-    "the folder of arriving bundles is away": (hidden("queue/incoming"), "queue/incoming"),
     "the database of the queue is away": (hidden("queue/queue.sqlite"), "queue.sqlite"),
     "the devices are away": (hidden("shared"), "shared is missing"),
     "a device's file is empty": (changed("shared/devices/{device}", b""), "is empty"),
@@ -100,6 +99,17 @@ def harmed(tools):
             undo()
             taken.append(receiver.taken(rig, body))
         expect(receiver.held() == sorted(taken), f"the queue has {receiver.held()}, not {sorted(taken)}")
+
+
+def arriving(tools):
+    """The folder of arriving bundles holds nothing that counts: if it is away, it is made again."""
+    rig = tools.rig()
+    with receiving(tools) as receiver:
+        receiver.device(rig)
+        incoming = receiver.folder / "queue/incoming"
+        incoming.rename(receiver.folder / "away")
+        receiver.taken(rig, rig.capture())
+        expect(incoming.stat().st_mode & 0o777 == 0o700, "it is not private")
 
 
 def encryption(tools):
@@ -434,6 +444,7 @@ def concerns(tools):
 
 TESTS = [
     ("files are away or damaged", harmed),
+    ("the folder of arriving bundles is away", arriving),
     ("a queue that requires an encrypted disk", encryption),
     ("the limits of the queue", limits),
     ("a broken index", broken_index),

@@ -96,7 +96,11 @@ final class BodyReader: ByteStream {
             try scanner.scan(data.span) { note($0) }
         }
         // A malformed manifest ends the reading: the reader of the bundle reports it and reads nothing after it.
-        self.manifest = try allowingFaults { () throws(BundleError) in try Manifest.decode(manifest) }
+        do {
+            self.manifest = try Manifest.decode(manifest)
+        } catch {
+            guard error.verdict != nil else { throw error }
+        }
     }
 
     private func note(_ match: [UInt8]) {

@@ -149,14 +149,6 @@ public enum Verdict: Int, Sendable, CaseIterable {
     }
 }
 
-/// The value of `body`; nil if it fails with a verdict: what it reads is not what a bundle must have.
-package func allowingFaults<Value>(_ body: () throws(BundleError) -> Value) throws(BundleError) -> Value? {
-    do { return try body() } catch {
-        guard error.verdict != nil else { throw error }
-        return nil
-    }
-}
-
 extension BundleError {
     /// The verdict that this finding leads to; nil for a failure of an operation.
     public var verdict: Verdict? { Verdict.of(code) }

@@ -129,8 +129,14 @@ struct PendingBundle {
         guard status.kind == .file else { return nil }
         var bytes: [UInt8] = []
         let reader = BundleReader(BundleSource(handle: handle, name: path.string))
-        // nil if the bytes are not the head of a bundle. Other errors say nothing about the bytes.
-        let head = try allowingFaults { () throws(BundleError) in try reader.readHead { bytes = $0 } }
+        let head: BundleReader.Head?
+        do {
+            head = try reader.readHead { bytes = $0 }
+        } catch {
+            // The bytes are not the head of a bundle. Other errors say nothing about the bytes.
+            guard error.verdict != nil else { throw error }
+            head = nil
+        }
         guard try Digest.of(bytes) == pending.manifest, let manifest = try? Manifest.decode(bytes) else { return nil }
         (self.handle, self.path, self.manifest) = (handle, path, bytes)
         isWhole = status.size == BundleWriter.byteCount(manifest, manifestSize: bytes.count, assertion: 1)

@@ -16,13 +16,13 @@ struct CapbundleCommand: ParsableCommand {
             A capture is a photo, its depth map and its metadata. Exit codes: 0 verified, 1 altered, \
             2 malformed, 3 unknown device, 4 not acceptable; with 64 and above, the command itself failed. \
             Instead of a file, "-" means standard input or output.
-
-            Example:
-              capbundle key new
-              capbundle trust add my-rig ~/.local/share/capbundle/device.key.pub
-              capbundle pack raw/ -o cap.bundle
-              capbundle verify cap.bundle
             """,
+        example: [
+            "capbundle key new",
+            "capbundle trust add my-rig ~/.local/share/capbundle/device.key.pub",
+            "capbundle pack raw/ -o cap.bundle",
+            "capbundle verify cap.bundle",
+        ],
         version: ProductVersion.current,
         subcommands: [
             PackCommand.self, VerifyCommand.self, ShowCommand.self, DepthCommand.self, ReportCommand.self,

@@ -19,13 +19,13 @@ struct CapqueueCommand: ParsableCommand {
             $XDG_DATA_HOME/capqueue, where the first push makes it; elsewhere: capqueue init. Exit codes: 1 to 4 are the verdict on a bundle, 10 the \
             queue is in use, 12 a limit is reached, 14 a capture failed for good, 15 work is left; 64 and above are \
             failures of the command.
-
-            Example:
-              capqueue push cap.bundle
-              capbundle pack raw/ -o - | capqueue push -
-              capqueue list
-              capqueue prune --dry-run
             """,
+        example: [
+            "capqueue push cap.bundle",
+            "capbundle pack raw/ -o - | capqueue push -",
+            "capqueue list",
+            "capqueue prune --dry-run",
+        ],
         version: ProductVersion.current,
         groupedSubcommands: [
             CommandGroup(

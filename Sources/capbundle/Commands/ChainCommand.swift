@@ -19,12 +19,12 @@ struct ChainCommand: ManyNamesCommand {
             Exit codes: 0 no fault, 4 a fault in a chain, 1 signature wrong, 2 not a well-formed bundle, 66 a file \
             that cannot be read. The worst result of all files and chains decides. The newest captures can be missing \
             without a trace.
-
-            Example:
-              capbundle chain archive
-              capbundle chain --json archive | jq 'select(.fault_count > 0)'
-              find archive -name '*.bundle' -print0 | capbundle chain --from0
-            """)
+            """,
+        example: [
+            "capbundle chain archive",
+            "capbundle chain --json archive | jq 'select(.fault_count > 0)'",
+            "find archive -name '*.bundle' -print0 | capbundle chain --from0",
+        ])
 
     @Argument(
         help: ArgumentHelp("The bundles or folders, or - for a bundle on standard input.", valueName: "file"),

@@ -16,12 +16,12 @@ struct ExtractCommand: ParsableCommand {
             extracts the whole payload. ENTRY is a name that "capbundle show" prints, a role (photo, depth, metadata, \
             location, confidence, source), depth.f32 for the depth map as raw floats, manifest.json or assertion.cbor. \
             Exit codes: 0, 1 or 2 as for "capbundle verify".
-
-            Example:
-              capbundle extract cap.bundle -o opened
-              capbundle extract cap.bundle photo.jpg > photo.jpg
-              capbundle extract cap.bundle depth.f32 -o opened
-            """)
+            """,
+        example: [
+            "capbundle extract cap.bundle -o opened",
+            "capbundle extract cap.bundle photo.jpg > photo.jpg",
+            "capbundle extract cap.bundle depth.f32 -o opened",
+        ])
 
     @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String

@@ -27,13 +27,13 @@ extension KeyCommand {
                 highest link of the given bundles. If none of them has a chain and the chain is unknown, it begins \
                 at link 1: this is right only if the key never packed with --chain. The next counter is higher than \
                 all that are given.
-
-                Example:
-                  capbundle key recover
-                  capbundle key recover --counter 4711
-                  capbundle key recover --last-bundle newest.bundle
-                  capbundle key recover --last-bundle new.bundle --last-bundle chained.bundle
-                """)
+                """,
+            example: [
+                "capbundle key recover",
+                "capbundle key recover --counter 4711",
+                "capbundle key recover --last-bundle newest.bundle",
+                "capbundle key recover --last-bundle new.bundle --last-bundle chained.bundle",
+            ])
 
         @OptionGroup var key: KeyOptions
         @OptionGroup var passphrase: PassphraseOptions

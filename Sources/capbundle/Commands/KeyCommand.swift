@@ -145,11 +145,11 @@ extension KeyCommand {
             discussion: """
                 Asks on the terminal for each passphrase that no file gives. The key is replaced in one step, and stays \
                 the same key. Backups and other copies of it still open with the old passphrase.
-
-                Example:
-                  capbundle key passwd
-                  capbundle key passwd --passphrase-file old.txt --new-passphrase-file new.txt
-                """)
+                """,
+            example: [
+                "capbundle key passwd",
+                "capbundle key passwd --passphrase-file old.txt --new-passphrase-file new.txt",
+            ])
 
         @OptionGroup var key: KeyOptions
         @OptionGroup var passphrase: PassphraseOptions

@@ -20,12 +20,12 @@ struct ReportCommand: ManyNamesCommand {
 
             The page and the CSV file have the exact position of each sound capture that contains one, so whoever \
             gets them learns it. --without-position leaves it out.
-
-            Example:
-              capbundle report archive -o report.html
-              capbundle report archive -o report.html --csv report.csv --require depth
-              find archive -newer last -print0 | capbundle report --from0 -o new.html
-            """)
+            """,
+        example: [
+            "capbundle report archive -o report.html",
+            "capbundle report archive -o report.html --csv report.csv --require depth",
+            "find archive -newer last -print0 | capbundle report --from0 -o new.html",
+        ])
 
     @Argument(
         help: ArgumentHelp("The bundles or folders, or - for a bundle on standard input.", valueName: "file"),

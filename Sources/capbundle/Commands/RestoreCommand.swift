@@ -14,12 +14,12 @@ struct RestoreCommand: ParsableCommand {
             its name does not matter. With all entries back, the result has the bytes of the original bundle. Writes \
             nothing unless all entries of the result match the manifest and its signature is valid. Does not check \
             trust.
-
-            Example:
-              capbundle extract cap.bundle -o kept
-              capbundle redact cap.bundle --withhold location.json -o public.bundle
-              capbundle restore public.bundle kept/location.json -o whole.bundle
-            """)
+            """,
+        example: [
+            "capbundle extract cap.bundle -o kept",
+            "capbundle redact cap.bundle --withhold location.json -o public.bundle",
+            "capbundle restore public.bundle kept/location.json -o whole.bundle",
+        ])
 
     @Argument(help: "The bundle, or - for standard input.", completion: .file())
     var file: String

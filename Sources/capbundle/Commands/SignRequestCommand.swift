@@ -13,11 +13,8 @@ struct SignRequestCommand: ParsableCommand {
             The headers are valid only for this body and for a few minutes, so make new ones for each attempt. The \
             counter of the key does not change, except with --profile realitycam: there each attempt uses up a \
             counter, and a body can be sent 15 times.
-
-            Example:
-              capbundle sign-request body --device-id ID |
-                curl -X POST -T body -H @headers -H @- URL
-            """)
+            """,
+        example: ["capbundle sign-request body --device-id ID |", "  curl -X POST -T body -H @headers -H @- URL"])
 
     enum Format: String, ExpressibleByArgument, CaseIterable { case curl, json }
 

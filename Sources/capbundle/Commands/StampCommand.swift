@@ -20,14 +20,14 @@ struct StampCommand: ManyNamesCommand {
             capbundle opens no connection. COMMAND gets a query on standard input and writes the answer to standard \
             output. On a machine without a network, write the query to a file with --query, and take the answer with \
             --query and --reply. An answer is checked before it is written: if it is not good, the exit code is 4.
-
-            Example:
-              capbundle stamp cap.bundle --tsa-ca tsa.pem --with './ask-tsa'
-              capbundle stamp cap.bundle --query cap.tsq
-              curl -sSf -H 'Content-Type: application/timestamp-query' \\
-                  --data-binary @cap.tsq https://tsa.example.org -o reply
-              capbundle stamp cap.bundle --query cap.tsq --reply reply
-            """)
+            """,
+        example: [
+            "capbundle stamp cap.bundle --tsa-ca tsa.pem --with './ask-tsa'",
+            "capbundle stamp cap.bundle --query cap.tsq",
+            "curl -sSf -H 'Content-Type: application/timestamp-query' \\",
+            "    --data-binary @cap.tsq https://tsa.example.org -o reply",
+            "capbundle stamp cap.bundle --query cap.tsq --reply reply",
+        ])
 
     @Argument(help: ArgumentHelp("The bundles.", valueName: "file"), completion: .file())
     var names: [String] = []

@@ -11,11 +11,11 @@ extension TrustCommand {
             discussion: """
                 Changes the line of the device in the trust file, and no other. An empty time removes the limit. \
                 A --level other than apple-appattest removes the App ID.
-
-                Example:
-                  capbundle trust set my-rig --valid-before 2026-06-01
-                  capbundle trust set my-rig --valid-before ''
-                """)
+                """,
+            example: [
+                "capbundle trust set my-rig --valid-before 2026-06-01",
+                "capbundle trust set my-rig --valid-before ''",
+            ])
 
         @Argument(help: "Its name, or its key id if several lines have that name.")
         var device: String

@@ -16,13 +16,13 @@ struct CheckCommand: ParsableCommand {
             repairs the capture. A missing file that is there again is taken back. Exit codes: 0 all is well, 1 stored files are damaged, 74 files are missing or cannot \
             be read, 15 other findings, such as stray files (--repair adopts them). With --json, each finding is a line, \
             and a summary is the last one.
-
-            Example:
-              capqueue check
-              capqueue check --read-data-subset 5%
-              capqueue check --read-data --repair
-              capqueue check --remote
-            """)
+            """,
+        example: [
+            "capqueue check",
+            "capqueue check --read-data-subset 5%",
+            "capqueue check --read-data --repair",
+            "capqueue check --remote",
+        ])
 
     @Flag(help: "Read all bytes and compare their hashes; compare the indexes of the database with its rows.")
     var readData = false

@@ -15,13 +15,13 @@ struct ConfigCommand: ParsableCommand {
             their retention has passed, when limit or free-floor would refuse (off). require-trusted: push refuses a bundle whose device is not trusted (no). \
             require-encrypted: on lets push refuse bundles while the disk of the spool is not known to be encrypted \
             (off). inbox: a folder from which run takes bundles that other users put there (none).
-
-            Example:
-              capqueue config
-              capqueue config retention 14d
-              capqueue config limit --unset
-              capqueue config --json
-            """)
+            """,
+        example: [
+            "capqueue config",
+            "capqueue config retention 14d",
+            "capqueue config limit --unset",
+            "capqueue config --json",
+        ])
 
     @Argument(
         help: "retention, warn-at, limit, free-floor, evict-uploaded, require-trusted, require-encrypted or inbox.")

@@ -9,11 +9,10 @@ struct DestinationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dest",
         abstract: "Manage the destinations that captures are sent to.",
-        discussion: """
-            Example:
-              capqueue dest add nas --kind folder --path /mnt/nas/captures
-              capqueue push cap.bundle --dest nas
-            """,
+        example: [
+            "capqueue dest add nas --kind folder --path /mnt/nas/captures",
+            "capqueue push cap.bundle --dest nas",
+        ],
         subcommands: [
             Add.self, Set.self, Test.self, List.self, Show.self, Rename.self, Retire.self, Remove.self, Default.self,
         ])
@@ -28,14 +27,14 @@ struct DestinationCommand: ParsableCommand {
                 mistaken for it. http: a server of the capture API. put: PUT to a presigned or plain URL. s3: an \
                 S3-compatible store. Its keys are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the process that \
                 sends, or else in ~/.aws/credentials of its user. A service has its own environment and user.
-
-                Example:
-                  capqueue dest add nas --kind folder --path /mnt/nas/captures
-                  capqueue dest add api --kind http --url https://api.example \\
-                    --device-id $(cat id)
-                  capqueue dest add office --kind put --url https://office.example/in/{sha256}
-                  capqueue dest add store --kind s3 --url https://s3.example/bucket
-                """)
+                """,
+            example: [
+                "capqueue dest add nas --kind folder --path /mnt/nas/captures",
+                "capqueue dest add api --kind http --url https://api.example \\",
+                "  --device-id $(cat id)",
+                "capqueue dest add office --kind put --url https://office.example/in/{sha256}",
+                "capqueue dest add store --kind s3 --url https://s3.example/bucket",
+            ])
 
         @Argument(help: "Its name: A-Z a-z 0-9 . _ -")
         var name: String

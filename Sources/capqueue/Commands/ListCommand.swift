@@ -12,12 +12,12 @@ struct ListCommand: ParsableCommand {
         discussion: """
             On a terminal the columns fit its width and ids are short; in a pipe ids are complete. Columns: id, state, \
             when it was pushed, bytes, attempts, destination, session.
-
-            Example:
-              capqueue list --state failed,permanently_failed
-              capqueue list --limit 50 --after 38ca8c35
-              capqueue list --json
             """,
+        example: [
+            "capqueue list --state failed,permanently_failed",
+            "capqueue list --limit 50 --after 38ca8c35",
+            "capqueue list --json",
+        ],
         aliases: ["ls"])
 
     @OptionGroup var filter: FilterOptions

@@ -25,11 +25,11 @@ struct PushCommand: ManyNamesCommand {
               capqueue push cap.bundle
               capqueue dest add api --kind http --url https://api.example --device-id $(cat id)
               capqueue run
-
-            Example:
-              capbundle pack raw/ -o - | capqueue push -
-              find captures -name '*.bundle' -print0 | capqueue push --from0 --move
-            """)
+            """,
+        example: [
+            "capbundle pack raw/ -o - | capqueue push -",
+            "find captures -name '*.bundle' -print0 | capqueue push --from0 --move",
+        ])
 
     @Argument(
         help: ArgumentHelp("Bundles; - reads one bundle from standard input.", valueName: "file"), completion: .file())

@@ -17,12 +17,12 @@ struct RunCommand: ParsableCommand {
             them. What was not sent stays for the next run. Exit codes: 0 nothing is left to send, 15 something is \
             left (it waits for a retry or a server, or needs you: status --check says what), 14 something failed for \
             good, 10 another run owns the queue.
-
-            Example:
-              capqueue dest add office --kind put --url https://office.example/in/{sha256}
-              capqueue run --until-empty
-              capqueue run --watch --json >> events.jsonl
-            """)
+            """,
+        example: [
+            "capqueue dest add office --kind put --url https://office.example/in/{sha256}",
+            "capqueue run --until-empty",
+            "capqueue run --watch --json >> events.jsonl",
+        ])
 
     @Flag(help: "Send what is due now, then stop; the default.")
     var once = false

@@ -21,12 +21,12 @@ struct StatusCommand: ParsableCommand {
             whole state is printed, with the problems in "concerns".
             A server that cannot be reached is a problem only with --max-age: captures for it just wait.
             --prometheus is for the textfile collector of a node exporter.
-
-            Example:
-              capqueue status
-              capqueue status --check --max-age 2h > report || mail -s queue ops < report
-              capqueue status --prometheus > /var/lib/node_exporter/capqueue.prom
-            """)
+            """,
+        example: [
+            "capqueue status",
+            "capqueue status --check --max-age 2h > report || mail -s queue ops < report",
+            "capqueue status --prometheus > /var/lib/node_exporter/capqueue.prom",
+        ])
 
     @OptionGroup var format: JSONOption
 

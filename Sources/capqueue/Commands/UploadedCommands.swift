@@ -14,11 +14,11 @@ struct MarkUploadedCommand: ParsableCommand {
         discussion: """
             The receipt is any text that names the bundle's SHA-256 as 64 hex digits: a server's answer, a line of \
             sha256sum or of rclone hashsum. It is kept, and the 7 days of retention start.
-
-            Example:
-              capqueue mark-uploaded 38ca8c35 --receipt answer.json
-              sha256sum nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -
-            """)
+            """,
+        example: [
+            "capqueue mark-uploaded 38ca8c35 --receipt answer.json",
+            "sha256sum nas/38ca8c35.bundle | capqueue mark-uploaded 38ca8c35 --receipt -",
+        ])
 
     @Argument(help: "An id, or the beginning of an id.", completion: QueueCompletions.ids)
     var id: String
@@ -54,12 +54,12 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             json: one object per line with id, sha256, bytes and path. paths: paths in the queue's folder "spool", for \
             rclone. sha256sum: hashes and paths, for sha256sum -c and rclone checksum in that folder.
-
-            Example:
-              capqueue hold --all | wc -l
-              capqueue export --manifest waiting --format paths --state held
-              rclone copy --files-from waiting ~/.local/share/capqueue/spool s3:captures
-            """)
+            """,
+        example: [
+            "capqueue hold --all | wc -l",
+            "capqueue export --manifest waiting --format paths --state held",
+            "rclone copy --files-from waiting ~/.local/share/capqueue/spool s3:captures",
+        ])
 
     @Option(
         help: ArgumentHelp("The list to write, or - for a pipe.", valueName: "file"), completion: .file())
